@@ -169,7 +169,7 @@ class FixedStates:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
         wanted = np.full((len(source), 3), -1, np.int64)
         wanted[:, 0] = source
-        port = self.task.port[target // self.classes].astype(np.int64)
+        port = self.task.channels[target // self.classes, 2].astype(np.int64)
         wanted[:, 1] = port * self.classes + target % self.classes
         blank = blank_findings(self.topology, self.classes, self.legs, self.task, rows=True)
         search_legs(self.program, self.task, self.legs, blank._replace(wanted=wanted))

@@ -38,9 +38,7 @@ def leg_input(
     limits[kernel.L_ALL], limits[kernel.L_EVERY] = ALL_VERIFIED, EVERY
     return LegInput(
         tables=given.tables,
-        channel_source=topology.channel_source.copy(),
-        channel_target=topology.channel_target.copy(),
-        port=port,
+        channels=np.column_stack((topology.channel_source, topology.channel_target, port)),
         entries=entries,
         roots=roots,
         pictures=pictures,

@@ -70,7 +70,7 @@ class Walks:
 
 
 def endpoint_distances(topology: Topology) -> Int32Array:
-    """Return the hops from each switch with terminals to every switch, −1 if unreachable; (E, S)."""
+    """Return the hops from each switch with terminals to every switch; (E, S), −1 if no path."""
     ends = topology.endpoints
     distance = np.empty((len(ends), topology.num_switches), np.int32)
     queue = np.empty(topology.num_switches, np.int32)

@@ -56,12 +56,11 @@ LIMITS = 8
     N_LEGS,  # legs that were examined
     N_VERIFIED,  # states that were verified
     N_LOOSE,  # 1: some hop does not use the class behind that of the hop before
-    N_LEVEL,  # 1: some hop does not use a higher class than the hop before
     N_CYCLIC,  # 1: packets may come to a state again
     N_READS_SOURCE,  # 1: candidates of phase 1 depend on the source
     N_BROKEN,  # 1: a fault that ends the search
-) = range(8)
-NUMBERS = 8
+) = range(7)
+NUMBERS = 7
 
 _SPARE = 64
 """Rows that a function may write beyond its number of candidates without damage to memory."""
@@ -73,8 +72,8 @@ class LegInput(NamedTuple):
     Attributes
     ----------
     tables : int32 array
-    channel_source, channel_target, port : int32 array, shape (C,)
-        Ends of each channel, and its place among those that leave its source.
+    channels : int32 array, shape (C, 3)
+        Source and target of each channel, and its place among those that leave its source.
     entries : int32 array, shape (S, 2)
         Two channels that enter each switch, which may be the same; −1 for none.
     roots : int32 array
@@ -85,9 +84,7 @@ class LegInput(NamedTuple):
     """
 
     tables: Any
-    channel_source: Any
-    channel_target: Any
-    port: Any
+    channels: Any
     entries: Any
     roots: Any
     pictures: Any
@@ -133,7 +130,7 @@ class _Leg(NamedTuple):
     """Scratch: states of a leg, by number; `order` lists them. One call of hop.
 
     `ahead` and `over` are the states that follow and the resources that lead there; a state of −1
-    is the target.
+    is the target. If states are switches, there are no resources.
     """
 
     stamp: Any
@@ -267,7 +264,7 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
         return -1
     for i in range(count):
         onward = out[i, 0]
-        if not 0 <= onward < len(task.channel_source) or task.channel_source[onward] != switch:
+        if not 0 <= onward < len(task.channels) or task.channels[onward, 0] != switch:
             _break(findings, CHANNEL, row, switch, channel, vc, onward)
             return -1
         if out[i, 1] < 0:
@@ -297,10 +294,7 @@ def _examine(hop, task, findings, search, leg, stamp, state, tail):
     limits, out, faults, numbers = task.limits, search.out, findings.faults, findings.numbers
     classes = limits[L_CLASSES]
     total, shift = classes * limits[L_PHASES], classes * leg[2]
-    by_switch = limits[L_BY_SWITCH] != 0
-    # longer routes than there are classes are followed, too: hop does not depend on the class
-    top = classes - 2 if by_switch else classes
-    switch = np.int64(state) if by_switch else np.int64(state // (classes + 1))
+    switch = np.int64(state // (classes + 1))
     vc, channel = np.int64(search.vc[state]), np.int64(search.came[state])
     count = _ask(hop, task, findings, search, leg, switch, channel, vc)
     if count == 0 and search.dead[switch] != stamp:
@@ -311,36 +305,76 @@ def _examine(hop, task, findings, search, leg, stamp, state, tail):
         onward, name = np.int64(out[i, 0]), np.int64(out[i, 1])
         if name != vc + 1:
             numbers[N_LOOSE] = 1
-            if name <= vc:
-                numbers[N_LEVEL] = 1
         if name >= classes:
             short = max(short, name)
             continue
         escape = out[i, 2] >= ESCAPE
         may_escape |= escape
         resource = onward * total + shift + name
+        search.over[state, fan] = resource
         findings.used[0, resource] = True
         findings.used[1, resource] |= escape
-        if search.masks.shape[1] > 0 and (escape or limits[L_ESCAPES] == 0):
-            bit = task.port[onward] * total + shift + name
+        if escape or limits[L_ESCAPES] == 0:
+            bit = task.channels[onward, 2] * total + shift + name
             search.masks[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
-        there = np.int64(task.channel_target[onward])
-        search.over[state, fan] = resource
-        if there == leg[1]:
-            search.ahead[state, fan] = -1
-            fan += 1
-            continue
-        after = there if by_switch else there * (classes + 1) + name + 1
+        there = np.int64(task.channels[onward, 1])
+        after = there * (classes + 1) + name + 1 if there != leg[1] else -1
         search.ahead[state, fan] = after
         fan += 1
-        if search.stamp[after] != stamp:
-            tail = _enter(search, stamp, tail, after, min(name, top), onward)
-        search.before[after] += 1
+        if after >= 0:
+            if search.stamp[after] != stamp:
+                tail = _enter(search, stamp, tail, after, name, onward)
+            search.before[after] += 1
     search.fan[state] = fan
-    if short >= 0 and not by_switch:
+    if short >= 0:
         _record(faults, SHORT, search.packets[1], switch, channel, vc, short)
     if count > 0 and short < 0 and not may_escape:
         _record(faults, NO_ESCAPE, search.packets[1], switch, channel, vc, 0)
+    return tail
+
+
+@njit(_nrt=False, forceinline=True)
+def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
+    """Do the same for a state that is a switch; stop the search if that does not suffice.
+
+    Branches would be mispredicted, which takes longer than all else.
+    """
+    limits, out, row, numbers = task.limits, search.out, search.packets[1], findings.numbers
+    vc, channel = np.int64(search.vc[switch]), np.int64(search.came[switch])
+    numbers[N_CALLS] += 1
+    count = hop(
+        task.tables, search.packets, 1, task.pictures[0], switch, channel, vc, np.uint64(0), out
+    )
+    search.depth[switch], search.fan[switch] = 0, 0
+    if count <= 0 or count > limits[L_CANDIDATES]:
+        if count != 0:
+            numbers[N_LOOSE] = 1
+        else:
+            _record(findings.faults, DEAD_END, row, switch, channel, vc, 0)
+        return tail
+    if numbers[N_CALLS] % limits[L_EVERY] == 0:
+        _verify(hop, task, findings, search, leg, switch, channel, vc, count)
+    # routes longer than there are classes are followed, too: candidates do not depend on the class
+    name = min(vc + 1, limits[L_CLASSES] - 2)
+    regular = True
+    for i in range(count):
+        onward = np.int64(out[i, 0])
+        exists = 0 <= onward < len(task.channels)
+        onward = onward if exists else np.int64(0)
+        there = np.int64(task.channels[onward, 1])
+        regular &= exists & (task.channels[onward, 0] == switch)
+        regular &= (out[i, 1] == vc + 1) & (out[i, 2] >= 0)
+        search.ahead[switch, i] = there
+        new = search.stamp[there] != stamp
+        search.stamp[there] = stamp
+        search.order[tail] = there
+        search.vc[there] = name if new else search.vc[there]
+        search.came[there] = onward if new else search.came[there]
+        search.before[there] = (0 if new else search.before[there]) + 1
+        tail += np.int64(new)
+    search.fan[switch] = count
+    if not regular:
+        numbers[N_LOOSE] = 1
     return tail
 
 
@@ -367,9 +401,9 @@ def _sort(search, tail):
             if after >= 0:
                 depth[after] = max(depth[after], deeper)
                 before[after] -= 1
-                if before[after] == 0:
-                    ordered[done] = after
-                    done += 1
+                # without a branch, which would be mispredicted
+                ordered[done] = after
+                done += np.int64(before[after] == 0)
     return done
 
 
@@ -390,9 +424,8 @@ def _repeat(hop, task, findings, search, leg, done):
             numbers[N_LOOSE] = 1
             continue
         for i in range(count):
-            onward = np.int64(search.out[i, 0])
-            first = np.int64(search.over[state, i]) // (classes * task.limits[L_PHASES])
-            if onward != first or search.out[i, 1] != vc + 1:
+            there = task.channels[search.out[i, 0], 1]
+            if there != search.ahead[state, i] or search.out[i, 1] != vc + 1:
                 numbers[N_LOOSE] = 1
 
 
@@ -420,10 +453,8 @@ def _measure_walks(task, findings, search, stamp, leg, done):
                 search.mask[state] |= np.uint64(1)
             reached = search.mask[state]
             if (reached >> np.uint64(classes)) & np.uint64(1) and search.fan[state] > 0:
-                channel = np.int64(search.over[state, 0]) // (classes * task.limits[L_PHASES])
-                switch = task.channel_source[channel]
                 row = search.packets[1]
-                _record(findings.faults, SHORT, row, switch, -1, classes - 1, classes)
+                _record(findings.faults, SHORT, row, state, -1, classes - 1, classes)
             for i in range(search.fan[state]):
                 after = search.ahead[state, i]
                 if after >= 0:
@@ -484,12 +515,22 @@ def _search_leg(hop, task, findings, search, leg, stamp):
         for root in task.roots:
             if root != leg[1]:
                 tail = _enter(search, stamp, tail, root * width, -1, -1)
+    if by_switch:
+        # the target, at which nothing is examined
+        search.stamp[leg[1]], search.before[leg[1]], search.fan[leg[1]] = stamp, 0, 0
+        search.depth[leg[1]] = 0
     head = 0
-    while head < tail and numbers[N_BROKEN] == 0:
-        tail = _examine(hop, task, findings, search, leg, stamp, search.order[head], tail)
+    while head < tail and numbers[N_BROKEN] == 0 and not (by_switch and numbers[N_LOOSE]):
+        state = search.order[head]
+        if by_switch:
+            state = np.int64(state)
+            tail = _examine_switch(hop, task, findings, search, leg, stamp, state, tail)
+        else:
+            tail = _examine(hop, task, findings, search, leg, stamp, state, tail)
         head += 1
+    arrives = by_switch and search.before[leg[1]] > 0
     done = _sort(search, tail)
-    if done < tail:
+    if done < tail + np.int64(arrives):
         numbers[N_CYCLIC] = 1
     _measure_walks(task, findings, search, stamp, leg, done)
     if by_switch:
@@ -503,7 +544,7 @@ _INT64 = types.Array(types.int64, 1, "C")
 _BITS = types.Array(types.uint64, 2, "C")
 _ROWS = types.Array(types.int32, 2, "C")
 _TASK = types.NamedTuple(
-    (_INT32, _INT32, _INT32, _INT32, _ROWS, _INT32, types.Array(types.int32, 3, "C"), _INT64),
+    (_INT32, _ROWS, _ROWS, _INT32, types.Array(types.int32, 3, "C"), _INT64),
     LegInput,
 )
 _FINDINGS = types.NamedTuple(
@@ -552,8 +593,8 @@ def explore_legs(hop, task, legs, findings):
     size = switches * width
     search = _Leg(
         stamp=np.full(size, -1, np.int32),
-        order=np.empty(size, np.int32),
-        sorted=np.empty(size, np.int32),
+        order=np.empty(size + 1, np.int32),
+        sorted=np.empty(size + 1, np.int32),
         vc=np.empty(size, np.int32),
         came=np.empty(size, np.int32),
         fan=np.empty(size, np.int32),
