@@ -102,6 +102,14 @@ class HopProgram:
         example for adaptive routing with an escape class. None: all classes get equally many.
         Packets take any virtual channel of a class; under bubble flow control, they keep the same
         one along a ring.
+    fixed : bool
+        Declare that the answer of `hop` (candidates, their classes and penalties) depends only on
+        SOURCE, TARGET, PHASE, the switch and the class `vc`: never on queues, random words, earlier
+        hops, other columns of the packet, or the channel that it arrived over. `hop` writes nothing
+        into the packet. Then the deadlock checker examines every state of large networks
+        (`routelab.deadlock`). In a sample of the states it calls `hop` with other queues, words and
+        columns, and rejects a program that breaks the declaration. Where ``dataclasses.replace``
+        gives a program another `hop`, set `fixed` for the new function.
     """
 
     hop: Any
@@ -120,6 +128,7 @@ class HopProgram:
     bubble: tuple[int, ...] = ()
     max_hops: int | None = None
     rest: int | None = None
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         """Check the program.
@@ -154,6 +163,10 @@ class HopProgram:
         if not all(0 <= vc < total for vc in self.bubble):
             raise PluginError(
                 f"hop program: bubble names classes {self.bubble}, there are 0..{total - 1}"
+            )
+        if self.fixed and self.by_terminal:
+            raise PluginError(
+                "hop program: fixed candidates do not depend on terminals; set fixed or by_terminal"
             )
         if self.tables.dtype != np.int32 or self.reals.dtype != np.float64:
             raise PluginError("hop program: make tables with pack_tables, reals as float64")

@@ -195,7 +195,7 @@ def explore_states(
         reals=program.reals.copy(),
         channel_source=topology.channel_source.copy(),
         channel_target=topology.channel_target.copy(),
-        pictures=_pictures(given, vcs, waiting=program.waiting),
+        pictures=queue_pictures(given, vcs, waiting=program.waiting),
         limits=_limits(program, topology, max_states),
     )
     explore, choose_nothing = compile_search()
@@ -241,14 +241,16 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
     return np.array(pairs, dtype=np.int32).reshape(-1, 4)
 
 
-def _pictures(given: RunTables, virtual_channels: int, *, waiting: bool) -> Int32Array:
+def queue_pictures(
+    given: RunTables, virtual_channels: int, *, waiting: bool, number: int = _PICTURES
+) -> Int32Array:
     """Return possible contents of the queues: empty, full, and random.
 
     A random picture fills whole channels, or some virtual channels of all channels, or single
     buffers; the flits that wait inside the switches are drawn for each channel.
     """
     rng = np.random.default_rng(0)
-    pictures = np.repeat(given.queues[np.newaxis], _PICTURES, axis=0)
+    pictures = np.repeat(given.queues[np.newaxis], number, axis=0)
     buffers, channels = pictures[:, : given.buffers], given.buffers // virtual_channels
     inside = pictures[:, given.buffers : given.buffers + channels + 1]
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
@@ -258,7 +260,7 @@ def _pictures(given: RunTables, virtual_channels: int, *, waiting: bool) -> Int3
     buffers[0, :, CREDITS] = UNITS
     buffers[1, :, CREDITS] = 0
     if waiting:
-        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(_PICTURES - 1, channels))
-        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(_PICTURES - 1, channels))
+        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(number - 1, channels))
+        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(number - 1, channels))
         inside[1:, -1, NOW] = UNITS
     return pictures

@@ -4,6 +4,7 @@ Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Ne
 42(2), 2022, doi 10.1109/MM.2021.3139392. The tables are those of `routelab.kernels.graph_hops`.
 """
 
+import numpy as np
 from numba import njit
 
 from routelab.kernels.graph_hops import OWN, channel_at, distances_to, leaving
@@ -50,25 +51,27 @@ def offer_polarized(tables, packets, packet, switch, name, out):
     source = distances_to(tables, packets[packet, SOURCE])
     target = distances_to(tables, packets[packet, TARGET])
     away, left = tables[source + switch], tables[target + switch]
-    near = away < left
-    own = table(tables, OWN)
+    # with an equal weight: away from both near the source, towards both elsewhere (`growth`)
+    drift = np.int64(1) if away < left else np.int64(-1)
+    own, unit = table(tables, OWN), unit_flits(tables)
+    relative = tables[own + LEVELS] != 0
+    level0 = (tables[own] + unit // 2) // unit
+    level1 = (tables[own + 1] + unit // 2) // unit
+    level2 = (tables[own + 2] + unit // 2) // unit
     first, end = leaving(tables, switch)
-    count, greatest = 0, 0
+    count, greatest = np.int64(0), np.int64(0)
     for place in range(first, end):
         onward, next_switch = channel_at(tables, place)
-        more = growth(
-            near, tables[source + next_switch] - away, tables[target + next_switch] - left
-        )
-        if more >= 0:
-            out[count, 0] = onward
-            out[count, 1] = name
-            out[count, 2] = more
-            count += 1
-            greatest = max(greatest, more)
-    lift = 0
-    if tables[own + LEVELS] != 0:
-        lift = 2 - greatest
-    unit = unit_flits(tables)
-    for k in range(count):
-        out[k, 2] = (tables[own + min(2, out[k, 2] + lift)] + unit // 2) // unit
+        change = np.int64(tables[source + next_switch]) - away
+        more = change - (np.int64(tables[target + next_switch]) - left)
+        penalty = level0 if more <= 0 else (level1 if more == 1 else level2)
+        out[count, 0] = onward
+        out[count, 1] = name
+        out[count, 2] = more if relative else penalty
+        # a branch would be mispredicted, which takes longer than the rest of the loop
+        count += np.int64((more > 0) | ((more == 0) & (change == drift)))
+        greatest = max(greatest, more)
+    for k in range(count if relative else 0):
+        more = out[k, 2] + 2 - greatest
+        out[k, 2] = level0 if more <= 0 else (level1 if more == 1 else level2)
     return count

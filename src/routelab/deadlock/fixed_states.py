@@ -1,0 +1,384 @@
+"""States of programs whose candidates are fixed, on networks of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.hop_states import UNITS, queue_pictures
+from routelab.deadlock.kernels import fixed_search as kernel
+from routelab.deadlock.kernels.fixed_search import LegFindings, LegInput
+from routelab.deadlock.kernels.waypoints import compile_samples
+from routelab.deadlock.leg_search import blank_findings, leg_input, list_legs, search_legs
+from routelab.deadlock.walks import Walks, endpoint_distances
+
+MAX_LEGS = 4_000_000
+"""Largest number of pairs of switches."""
+MAX_CALLS = 1_000_000_000
+"""Largest number of states of all pairs: a few minutes."""
+FIRST_CALLS = 1_000_000
+"""States up to which dependencies are always collected: less than a second."""
+_PICTURES = 8
+_MOST_BY_SWITCH = 62
+_INJECT_CALLS = 200_000
+_MOST_WORDS = 2520
+
+_PROBLEMS = {
+    "channel": (kernel.CHANNEL, "candidate {} is no channel that leaves the switch"),
+    "class": (kernel.CLASS, "a candidate is of class {}, there are 0..{classes}"),
+    "count": (kernel.COUNT, "{} candidates are returned, the program claims {candidates}"),
+    "penalty": (kernel.PENALTY, "a candidate has penalty {}, expected 0 or more"),
+    "columns": (
+        kernel.WRITES,
+        "column {} of the packet is written to, and the program declares fixed candidates",
+    ),
+}
+_CHANGES = {
+    kernel.ON_QUEUES: "queues",
+    kernel.ON_RANDOM: "the random word",
+    kernel.ON_HOPS: "HOPS",
+    kernel.ON_STATE: "STATE",
+    kernel.ON_CHANNEL: "the channel that the packet arrived over",
+    kernel.ON_DESTINATION: "DESTINATION or WAYPOINT",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FixedStates:
+    """All reachable states of a program with fixed candidates.
+
+    Attributes
+    ----------
+    topology : Topology
+    program : HopProgram
+    classes : int
+        Classes of all phases; resource ``channel * classes + class``.
+    legs : int32 array, shape (N, 4)
+        Source, target and phase, in the order of the search.
+    ascending : bool
+        Every hop uses the class behind that of the hop before, and dependencies are not collected.
+    complete : bool
+        Whether the search was complete.
+    waypoints : str
+        Which waypoints are assumed; empty for a program without waypoints.
+    findings : LegFindings
+    task : LegInput
+    walks : Walks
+    injection : str
+        Violation of the contract by inject, empty for none.
+    """
+
+    topology: Topology
+    program: HopProgram
+    classes: int
+    legs: Int32Array
+    ascending: bool
+    complete: bool
+    waypoints: str
+    findings: LegFindings
+    task: LegInput
+    walks: Walks
+    injection: str
+
+    @property
+    def coverage(self) -> str:
+        """Text about the extent of the search."""
+        numbers = self.findings.numbers
+        states = f"{int(numbers[kernel.N_CALLS]):,} states of {self.walks.pairs:,} pairs"
+        if self.ascending:
+            states += ", each for all classes, as the class counts the hops"
+        text = (
+            f"{states}; {int(numbers[kernel.N_VERIFIED]):,} further calls confirm that candidates "
+            "are fixed, as declared"
+        )
+        if self.waypoints:
+            text += f"; waypoints: {self.waypoints}, both halves of the way are joined freely"
+        return f"{text}; {self.walks.text}" if self.complete else text
+
+    @cached_property
+    def problems(self) -> dict[str, str]:
+        """Violations of the contract; one example each."""
+        problems = {}
+        example = self._example(kernel.UNFIXED)
+        if example is not None:
+            cause = _CHANGES[example[kernel.F_VALUE]]
+            problems["fixed"] = (
+                f"candidates depend on {cause}, and the program declares them fixed: "
+                f"{self._location(example)}"
+            )
+        for name, (row, message) in _PROBLEMS.items():
+            example = self._example(row)
+            if example is not None:
+                text = message.format(
+                    example[kernel.F_VALUE],
+                    classes=self.program.vc_classes - 1,
+                    candidates=self.program.candidates,
+                )
+                problems[name] = f"{text}: {self._location(example)}"
+        if self.injection:
+            problems["waypoint"] = self.injection
+        if problems:
+            return problems
+        if self.walks.obstacle:
+            problems["obstacle"] = self.walks.obstacle
+        most, longest = self.program.max_hops, self.walks.longest
+        if most is not None and self.program.phases == 1 and (longest is None or longest > most):
+            taken = "without end" if longest is None else f"{longest} hops"
+            problems["max-hops"] = f"routes {taken} exist, the program claims at most {most} hops"
+        return problems
+
+    @property
+    def without_escape(self) -> str:
+        """Describe a state in which no candidate is an escape; empty if every state has one."""
+        example = self._example(kernel.NO_ESCAPE)
+        return "" if example is None else self._location(example)
+
+    def used(self, proof: str) -> BoolArray:
+        """Return which resources the criterion of a proof concerns; shape (R,)."""
+        if self.ascending:
+            return np.ones(self.findings.used.shape[1], np.bool_)
+        used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
+        return used
+
+    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
+        """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
+
+        `explore_fixed` was called with `escapes` for ``duato``, and only then.
+        """
+        rows, targets = self.findings.rows, self.topology.channel_target
+        if self.classes * self._ports == 0 or not rows.shape[1]:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        joined = rows.copy()
+        heads = targets[np.arange(len(rows)) // self.classes]
+        last = self.findings.last
+        joined[last] |= self.findings.first[heads[last]]
+        joined[~self.used(proof)] = 0
+        source, bit = np.nonzero(_bits(joined))
+        start, channels = self.topology.outgoing
+        channel = channels[start[heads[source]] + bit // self.classes].astype(np.int64)
+        target = channel * self.classes + bit % self.classes
+        order = np.lexsort((target, source))
+        return source[order].astype(np.int64), target[order]
+
+    def causes(self, source: Int64Array, target: Int64Array) -> Int32Array:
+        """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
+        wanted = np.full((len(source), 3), -1, np.int64)
+        wanted[:, 0] = source
+        port = self.task.channels[target // self.classes, 2].astype(np.int64)
+        wanted[:, 1] = port * self.classes + target % self.classes
+        blank = blank_findings(self.topology, self.classes, self.legs, self.task, rows=True)
+        search_legs(self.program, self.task, self.legs, blank._replace(wanted=wanted))
+        pairs: Int32Array = self.legs[wanted[:, 2], :2]
+        return pairs
+
+    @property
+    def _ports(self) -> int:
+        return int(np.diff(self.topology.outgoing[0]).max(initial=0))
+
+    def _example(self, row: int) -> list[int] | None:
+        example: list[int] = self.findings.faults[row].tolist()
+        return example if example[kernel.F_COUNT] else None
+
+    def _location(self, example: list[int]) -> str:
+        return describe_state(self.topology, example)
+
+
+def describe_state(topology: Topology, example: list[int]) -> str:
+    """Describe the state of a row of `LegFindings.faults`."""
+    names = topology.switch_names
+    source, target = (names[example[k]] for k in (kernel.F_SOURCE, kernel.F_TARGET))
+    vc = example[kernel.F_CLASS]
+    came = "at injection" if vc < 0 else f"come on class {vc}"
+    return f"{source} to {target}, at switch {names[example[kernel.F_SWITCH]]}, {came}"
+
+
+def too_many_pairs(topology: Topology) -> str:
+    """Return why a network is too large for a program with fixed candidates; empty if it is not."""
+    count = len(topology.endpoints)
+    if count * count > MAX_LEGS:
+        return f"{count} switches with terminals, at most {int(MAX_LEGS**0.5)} are looked at"
+    return ""
+
+
+def explore_fixed(
+    program: HopProgram,
+    topology: Topology,
+    virtual_channels: int | None = None,
+    *,
+    escapes: bool = False,
+    collect: bool = False,
+    max_states: int = MAX_CALLS,
+) -> FixedStates:
+    """Follow every packet of a program with fixed candidates through a network.
+
+    Parameters
+    ----------
+    program : HopProgram
+        Prepared for `topology`.
+    topology : Topology
+        A network without `too_many_pairs`.
+    virtual_channels : int, optional
+        Virtual channels of the program (default: as many as it needs).
+    escapes : bool
+        Collect the dependencies on escape candidates only.
+    collect : bool
+        Collect dependencies even if classes increase with every hop.
+    max_states : int
+        Limit at which the search stops.
+    """
+    distance = endpoint_distances(topology)
+    classes = needed_classes(program)
+    vcs = max(virtual_channels or classes, classes)
+    given = run_tables(program, topology, vcs, capacity=UNITS)
+    pictures = queue_pictures(given, vcs, waiting=program.waiting, number=_PICTURES)
+    roots, waypoints, injection = _roots(program, topology, given, pictures)
+    task = leg_input(program, topology, given, pictures, roots)
+    task.limits[kernel.L_ESCAPES] = escapes
+    for by_source in (False, True):
+        legs = list_legs(program, topology, distance, roots, by_source=by_source)
+        # pairs from all over the network first
+        legs = legs[np.argsort(np.arange(len(legs)) * 7919 % max(len(legs), 1), kind="stable")]
+        task.limits[kernel.L_CALLS] = max_states if collect else min(max_states, FIRST_CALLS)
+        blank = blank_findings(topology, classes, legs, task, rows=True)
+        findings = search_legs(program, task, legs, blank)
+        if not _complete(findings, legs) and not collect and max_states > FIRST_CALLS:
+            task.limits[kernel.L_CALLS] = max_states
+            legs = legs[np.lexsort((legs[:, 1], legs[:, 0], legs[:, 2]))]
+            findings = _search_large(program, topology, task, legs, findings)
+        if not findings.numbers[kernel.N_READS_SOURCE]:
+            break
+    ascending = bool(task.limits[kernel.L_BY_SWITCH])
+    task.limits[kernel.L_BY_SWITCH] = 0
+    return FixedStates(
+        topology,
+        program,
+        classes,
+        legs,
+        ascending,
+        _complete(findings, legs),
+        waypoints,
+        findings,
+        task,
+        _walks(topology, distance, roots, legs, findings),
+        injection,
+    )
+
+
+def _roots(
+    program: HopProgram, topology: Topology, given: RunTables, pictures: Int32Array
+) -> tuple[Int32Array, str, str]:
+    """Return switches that may be waypoints, a text about them, and a fault of inject."""
+    ends = topology.endpoints.astype(np.int32)
+    if program.inject is None:
+        return ends, "any switch with terminals" if program.phases == 2 else "", ""
+    terminal = np.full(topology.num_switches, -1)
+    terminal[topology.terminal_switch] = np.arange(topology.num_terminals)
+    all_pairs = len(ends) * (len(ends) - 1)
+    words = max(1, min(_MOST_WORDS, _INJECT_CALLS // max(all_pairs, 1)))
+    if program.phases == 2:
+        words = max(words, min(4 * len(ends), _MOST_WORDS))
+    step = max(1, all_pairs * words // _INJECT_CALLS)
+    place, other = np.divmod(np.arange(0, all_pairs, step), max(len(ends) - 1, 1))
+    other += other >= place
+    pairs = np.column_stack(
+        (ends[place], ends[other], terminal[ends[place]], terminal[ends[other]])
+    )
+    seen = np.zeros(topology.num_switches, np.bool_)
+    wrong = compile_samples()(
+        program.hop,
+        program.inject,
+        given.tables,
+        program.reals.copy(),
+        pictures,
+        pairs.astype(np.int32),
+        words,
+        program.candidates,
+        seen,
+    )
+    names = topology.switch_names
+    if wrong >= 0 or (seen.any() and program.phases == 1):
+        where = f"{names[pairs[wrong, 0]]} to {names[pairs[wrong, 1]]}: " if wrong >= 0 else ""
+        return ends, "", f"{where}inject writes to a column or sets a waypoint that it must not"
+    if program.phases == 1:
+        return ends, "", ""
+    if seen[np.setdiff1d(np.arange(topology.num_switches), ends)].any():
+        return np.arange(topology.num_switches, dtype=np.int32), "any switch", ""
+    return ends, "any switch with terminals", ""
+
+
+def _search_large(
+    program: HopProgram, topology: Topology, task: LegInput, legs: Int32Array, first: LegFindings
+) -> LegFindings:
+    """Search by switches if each hop seems to use the next class, and by classes if it does not.
+
+    Afterwards, `limits` contain how the search was done.
+    """
+    classes = needed_classes(program)
+    escapes, loose = task.limits[kernel.L_ESCAPES], first.numbers[kernel.N_LOOSE]
+    if not (loose or escapes) and 2 <= program.vc_classes <= _MOST_BY_SWITCH:
+        task.limits[kernel.L_BY_SWITCH] = 1
+        blank = blank_findings(topology, classes, legs, task, rows=False)
+        findings = search_legs(program, task, legs, blank)
+        if not findings.numbers[[kernel.N_LOOSE, kernel.N_CYCLIC]].any():
+            return findings
+        task.limits[kernel.L_BY_SWITCH] = 0
+    return search_legs(
+        program, task, legs, blank_findings(topology, classes, legs, task, rows=True)
+    )
+
+
+def _walks(
+    topology: Topology,
+    distance: Int32Array,
+    roots: Int32Array,
+    legs: Int32Array,
+    findings: LegFindings,
+) -> Walks:
+    """Derive facts about routes from the longest walks of all legs."""
+    ends = topology.endpoints
+    between = distance[:, ends]
+    diameter = int(between.max(initial=0))
+    place = np.full(topology.num_switches, -1)
+    place[ends] = np.arange(len(ends))
+    source, target, phase, _ = legs.T
+    longest = np.zeros(distance.shape, np.int32)
+    whole = phase == 0
+    longest[place[source[whole]], target[whole]] = findings.longest[whole]
+    total = longest[:, ends]
+    if (phase == 1).any():
+        # from each source over each waypoint to each target
+        for row, first in zip(total, longest[:, roots], strict=True):
+            np.maximum(row, (first + findings.tails).max(axis=1), out=row)
+    np.fill_diagonal(total, 0)
+    faults = findings.faults
+    short = faults[kernel.SHORT].tolist()
+    dead = faults[kernel.DEAD_END].tolist()
+    return Walks(
+        longest=None if findings.numbers[kernel.N_CYCLIC] else int(total.max(initial=0)),
+        diameter=diameter,
+        pairs=int((between > 0).sum()),
+        far_pairs=int((total > 2 * diameter).sum()),
+        dead_ends=dead[kernel.F_COUNT],
+        dead_end=describe_state(topology, dead) if dead[kernel.F_COUNT] else "",
+        short_states=short[kernel.F_COUNT],
+        short_state=f"{describe_state(topology, short)}, needs class {short[kernel.F_VALUE]}"
+        if short[kernel.F_COUNT]
+        else "",
+    )
+
+
+def _complete(findings: LegFindings, legs: Int32Array) -> bool:
+    broken = bool(findings.numbers[kernel.N_BROKEN])
+    return broken or int(findings.numbers[kernel.N_LEGS]) == len(legs)
+
+
+def _bits(rows: NDArray[np.uint64]) -> BoolArray:
+    """Return the bits of each row, the lowest of the first word first."""
+    size, words = rows.shape
+    octets = rows.astype("<u8").view(np.uint8).reshape(size, words * 8)
+    return np.unpackbits(octets, axis=1, bitorder="little").astype(np.bool_)

@@ -1,0 +1,87 @@
+"""Waypoints that a hop-by-hop algorithm chooses at injection."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from routelab.deadlock.kernels.hop_states import blank, copy, spaced_word
+from routelab.kernels.hops import (
+    HOP,
+    INJECT,
+    PACKET_COLUMNS,
+    STATE,
+    STATES,
+    WAYPOINT,
+    another,
+)
+
+_SPARE = 64
+
+
+@cache
+def compile_samples() -> Any:
+    """Compile `sample_waypoints` at the first call, once for all algorithms."""
+    rows = types.Array(types.int32, 2, "C")
+    signature = types.int64(
+        types.FunctionType(HOP),
+        types.FunctionType(INJECT),
+        types.Array(types.int32, 1, "C"),
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.int32, 3, "C"),
+        rows,
+        types.int64,
+        types.int64,
+        types.Array(types.bool_, 1, "C"),
+    )
+    return njit(signature, cache=True, nogil=True)(sample_waypoints)
+
+
+def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candidates, seen):
+    """Call inject for some pairs with evenly spaced random words.
+
+    Parameters
+    ----------
+    hop, inject : compiled functions
+    tables : int32 array
+    reals : float64 array
+    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
+        Possible contents of all queues.
+    pairs : int32 array, shape (N, 4)
+        Source and target switch, and a terminal at each.
+    words : int
+        Number of words for each pair.
+    candidates : int
+        Largest number of candidates that `hop` writes.
+    seen : bool array, shape (S,)
+        Updated: switches that were set as waypoints.
+
+    Returns
+    -------
+    int
+        Pair for which inject writes to a column that is not its own, or sets a waypoint that does
+        not exist; −1 if there is none.
+    """
+    packets = np.zeros((3, PACKET_COLUMNS), np.int32)
+    before = np.empty(PACKET_COLUMNS, np.int32)
+    out = np.zeros((candidates + _SPARE, 3), np.int32)
+    row, random = packets[1], np.uint64(2026)
+    for pair in range(len(pairs)):
+        for k in range(words):
+            random = another(random)
+            blank(before, pairs[pair])
+            copy(row, before)
+            queues = pictures[(pair + k) % len(pictures)]
+            word = spaced_word(k, words, random)
+            inject(tables, reals, packets, 1, queues, hop, word, out)
+            waypoint = row[WAYPOINT]
+            for column in range(PACKET_COLUMNS):
+                own = column == WAYPOINT or STATE <= column < STATE + STATES
+                if not own and row[column] != before[column]:
+                    return pair
+            if not -1 <= waypoint < len(seen):
+                return pair
+            if waypoint >= 0:
+                seen[waypoint] = True
+    return -1
