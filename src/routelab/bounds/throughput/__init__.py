@@ -1,0 +1,1 @@
+"""Upper bounds of throughput for any routing, each with a certificate."""
