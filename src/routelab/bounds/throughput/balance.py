@@ -111,7 +111,7 @@ def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) 
     seconds : float
         Limit of the wall time, for safety.
     share : float
-        Share of `WORK`.
+        Share of `PASSES` and `WORK`.
     """
 
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
@@ -125,13 +125,17 @@ def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) 
     return _search(problem, start, evaluate, attained, np.inf, seconds, share)
 
 
-def balance_accepted(problem: FlowProblem, seconds: float, share: float = 1.0) -> Found:
+def balance_accepted(
+    problem: FlowProblem, weights: Float64Array, seconds: float, share: float = 1.0
+) -> Found:
     """Search for the largest traffic that arrives if pairs may be served in part.
 
     Parameters
     ----------
     problem : FlowProblem
         Of a load.
+    weights : float64 array, shape (C,)
+        Weights that may prove a bound.
     seconds, share
         As in `balance_sustained`.
 
@@ -149,7 +153,7 @@ def balance_accepted(problem: FlowProblem, seconds: float, share: float = 1.0) -
 
     start = evaluate(1 / problem.capacity)
     nothing = problem.routed, np.zeros_like(problem.capacity)
-    start = min(start, nothing, key=lambda one: one[0])
+    start = min(start, nothing, evaluate(weights), key=lambda one: one[0])
     return _search(problem, start, evaluate, attained, 1.0, seconds, share)
 
 
@@ -171,7 +175,7 @@ def _search(
     work = nodes * resources + 15 * len(routes.target)
     scale = _mean_weight(problem)
     mean, before = np.zeros(resources), np.inf
-    for number in range(max(min(PASSES, int(share * WORK / work)), 10)):
+    for number in range(max(int(share * min(PASSES, WORK / work)), 10)):
         if monotonic() > end:
             break
         sharpness = np.log(resources + 1) / (blur * (level if number else 1 / start[0]))

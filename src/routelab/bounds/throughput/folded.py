@@ -21,7 +21,7 @@ from routelab.bounds.throughput.balance import Found
 from routelab.bounds.throughput.kernels.colours import hop_colours, refine_colours
 from routelab.bounds.throughput.problem import FlowProblem
 
-MOST_PAIRS, MOST_FLOWS = 3000, 12_000
+MOST_PAIRS, MOST_FLOWS = 1200, 6000
 """Largest numbers of classes of pairs and of flows: a program of some seconds."""
 
 MOST_ROUNDS = 1000
@@ -101,8 +101,9 @@ def _classes(
         start = np.searchsorted(end[order], node)
         stop = np.searchsorted(end[order], node + 1)
         row.append(np.repeat(np.arange(len(node)), stop - start))
-        inner = np.arange((stop - start).sum()) - np.repeat(np.cumsum(stop - start) - (stop - start), stop - start)
-        via.append(order[np.repeat(start, stop - start) + inner])
+        many = stop - start
+        place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+        via.append(order[np.repeat(start, many) + place])
         sign.append(np.full(len(row[-1]), direction))
     rows, vias = np.concatenate(row), np.concatenate(via)
     colour = hop_colours(*ends, pair, channel, source[rows], vias)

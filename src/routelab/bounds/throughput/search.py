@@ -136,7 +136,7 @@ def bound_throughput(
     accepted = []
     for number, load in enumerate(sorted(loads)):
         rest = max(end - monotonic(), 0.0) / (len(loads) - number)
-        accepted.append(_accepted(traffic, load, attained, rest, share))
+        accepted.append(_accepted(traffic, load, attained, weights.channel, rest, share))
     return ThroughputBound(
         channel=value,
         terminal=terminal,
@@ -163,8 +163,8 @@ def _sustained(problem: FlowProblem, seconds: float, share: float) -> tuple[Foun
 def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, ChannelWeights]:
     """Return the smallest bound that integer multiples of weights prove."""
     best, chosen = inf, _no_weights(traffic.topology)
-    equal = 1.0 / np.where(weights > 0, 1.0, 1.0)
-    for candidate in [*_integers(weights), *_integers(equal)[:1]]:
+    equal = np.ones(len(weights), dtype=np.int64)
+    for candidate in [equal, *_integers(weights)]:
         own = ChannelWeights.of_channels(traffic.topology, candidate)
         value = sustained_from_weights(traffic, own)
         if value is not None and value < best:
@@ -173,17 +173,26 @@ def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, Ch
 
 
 def _accepted(
-    traffic: Traffic, load: float, sustained: float, seconds: float, share: float
+    traffic: Traffic,
+    load: float,
+    sustained: float,
+    channel: Int64Array,
+    seconds: float,
+    share: float,
 ) -> AcceptedBound:
-    """Bound the accepted load at an offered load."""
+    """Bound the accepted load at an offered load.
+
+    `sustained` is a load that fractional routes sustain, and `channel` proves a bound of it.
+    """
     problem = flow_problem(traffic, load)
-    count, found = len(problem.capacity), None
+    count = len(problem.capacity)
+    weights, attained = np.zeros(count), problem.routed
     if load > sustained and problem.routed:
         folding = fold(problem)
         found = None if folding is None else solve_accepted(problem, folding, seconds)
-        found = found or balance_accepted(problem, seconds, share)
-    weights = np.zeros(count) if found is None else np.minimum(found.weights, 1.0)
-    attained = problem.routed if found is None else found.attained
+        found = found or balance_accepted(problem, _with_ends(problem, channel), seconds, share)
+        weights = np.minimum(found.weights, 1.0)
+        attained = max(found.attained, problem.routed * sustained / load)
     exact = as_fraction(load)
     best: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
     top = float(weights.max(initial=0.0))
@@ -200,6 +209,13 @@ def _accepted(
     value = float(best[0])
     mean = (attained + problem.local) / traffic.senders
     return AcceptedBound(load, value, min(mean, value), best[1], best[2], best[3])
+
+
+def _with_ends(problem: FlowProblem, channel: Int64Array) -> Float64Array:
+    """Return weights of a network's channels, with 0 for the channels of terminals."""
+    ends: Float64Array = np.zeros(len(problem.capacity))
+    ends[: len(channel)] = channel
+    return ends
 
 
 def _integers(weights: Float64Array) -> list[Int64Array]:
