@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
         examples=(
             "routelab bound torus~dims=4x2x2x2",
             "routelab bound torus~dims=4x2x2x2 angara~turns=exact",
-            "routelab bound slim-fly~q=5 --traffic uniform --loads 0.8,1",
+            "routelab bound slim-fly~q=5 --traffic uniform --load 0.8,1",
         ),
     )
     parser.add_argument(
@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
         help="traffic: instance name; bound the throughput of any routing instead",
     )
     parser.add_argument(
-        "--loads",
+        "--load",
         metavar="A,B",
         help="with --traffic: offered loads whose accepted load is bounded, in flits per cycle and "
         "terminal of rate 1, separated by ',' or '+' (default: 1)",
@@ -101,7 +101,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.traffic is None:
         problems = [
             f"--{name} belongs to bounds for any routing: add --traffic, or leave it out"
-            for name in ("loads", "seed")
+            for name in ("load", "seed")
             if getattr(arguments, name) is not None
         ]
     else:
@@ -118,19 +118,19 @@ def _check_options(arguments: argparse.Namespace) -> None:
 
 
 def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
-    """Return the loads of ``--loads``.
+    """Return the loads of ``--load``.
 
     Raises
     ------
     InputError
         If one of them is not a positive number.
     """
-    if arguments.loads is None:
+    if arguments.load is None:
         return (1.0,)
     try:
-        found = {positive(text) for text in arguments.loads.replace("+", ",").split(",")}
+        found = {positive(text) for text in arguments.load.replace("+", ",").split(",")}
     except argparse.ArgumentTypeError as error:
-        raise InputError(f"--loads {arguments.loads}: {error}") from None
+        raise InputError(f"--load {arguments.load}: {error}") from None
     return tuple(sorted(found))
 
 

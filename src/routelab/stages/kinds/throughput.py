@@ -15,6 +15,7 @@ from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.report.frames.simulations import traffic_seeds
 from routelab.stages import bound as stage
 from routelab.stages.argument_errors import call_all
 from routelab.stages.facts import topology_facts
@@ -172,11 +173,5 @@ def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:
 
 def _seeds(engines: Sequence[EngineChoice]) -> tuple[int, ...]:
     """Return the seeds of the traffic of engines."""
-    found = {seed for one in engines for seed in seeds_of(one.engine.parameters)}
+    found = {seed for one in engines for seed in traffic_seeds(one.engine.parameters)}
     return tuple(sorted(found)) or (1,)
-
-
-def seeds_of(settings: Any) -> tuple[int, ...]:
-    """Return the seeds of the traffic of an engine with some settings."""
-    own: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
-    return own if own is not None else (int(getattr(settings, "seed", 1)),)
