@@ -1,4 +1,4 @@
-"""``routelab bound``: prove a lower bound of the maximum load of a network under some rules."""
+"""``routelab bound``: prove bounds of tables under rules, and of traffic under any routing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import sys
 from typing import Any
 
-from routelab.commands._shared.arguments import add_output_options, positive
+from routelab.api.errors import InputError
+from routelab.commands._shared.arguments import add_output_options, integer, positive
 from routelab.commands._shared.output import (
     cell_text,
     check_result_folder,
     print_facts,
+    print_table,
     warn,
 )
 
@@ -20,13 +22,16 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "bound",
-        help="prove a lower bound of the maximum channel load",
+        help="prove bounds: of the channel load of tables, or of throughput for any routing",
         description="Prove a lower bound of the maximum channel load of all tables of shortest "
-        "legal routes, or of all minimal routes if no rules are named. Writes a folder with the "
-        "weights that prove it, or prints: the bound as a table or JSON, the weights as CSV.",
+        "legal routes, or of all minimal routes if no rules are named. With --traffic, prove upper "
+        "bounds of the load that any routing can sustain, and of the mean accepted load at given "
+        "offered loads. Writes a folder with the weights that prove the bounds, or prints: the "
+        "bounds as a table or JSON, the weights as CSV.",
         examples=(
             "routelab bound torus~dims=4x2x2x2",
             "routelab bound torus~dims=4x2x2x2 angara~turns=exact",
+            "routelab bound slim-fly~q=5 --traffic uniform --load 0.8,1",
         ),
     )
     parser.add_argument(
@@ -38,13 +43,30 @@ def add_parser(subparsers: Any) -> None:
         nargs="?",
         help="rules of legal routes: instance name (default: all minimal routes)",
     )
+    parser.add_argument(
+        "--traffic",
+        metavar="TRAFFIC",
+        help="traffic: instance name; bound the throughput of any routing instead",
+    )
+    parser.add_argument(
+        "--load",
+        metavar="A,B",
+        help="with --traffic: offered loads whose accepted load is bounded, in flits per cycle and "
+        "terminal of rate 1, separated by ',' or '+' (default: 1)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=integer,
+        metavar="N",
+        help="with --traffic: seed of random patterns (default: 1)",
+    )
     add_output_options(parser)
     parser.add_argument(
         "--seconds",
         type=positive,
         default=60.0,
         metavar="N",
-        help="time limit of the search, in seconds (default: 60)",
+        help="approximate time limit of the search, in seconds (default: 60)",
     )
     parser.add_argument(
         "--exact",
@@ -57,11 +79,59 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute the bound, then write or print it."""
+    _check_options(arguments)
     if arguments.output is not None:
         check_result_folder(arguments.output)
     from routelab.jobs.child import in_child
 
-    return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))
+    if arguments.output is not None:
+        return in_child(lambda: _write(arguments))
+    return in_child(lambda: _print(arguments) if not arguments.traffic else _print_any(arguments))
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Refuse options of one kind of bound for the other.
+
+    Raises
+    ------
+    InputError
+        Lists all mistakes.
+    """
+    problems = []
+    if arguments.traffic is None:
+        problems = [
+            f"--{name} belongs to bounds for any routing: add --traffic, or leave it out"
+            for name in ("load", "seed")
+            if getattr(arguments, name) is not None
+        ]
+    else:
+        if arguments.rules is not None:
+            problems.append(
+                f"rules '{arguments.rules}': bounds of traffic hold for any routing; leave out "
+                "the rules or --traffic"
+            )
+        if arguments.exact:
+            problems.append("--exact belongs to bounds of tables; leave out --exact or --traffic")
+        _offered(arguments)
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
+    """Return the loads of ``--load``.
+
+    Raises
+    ------
+    InputError
+        If one of them is not a positive number.
+    """
+    if arguments.load is None:
+        return (1.0,)
+    try:
+        found = {positive(text) for text in arguments.load.replace("+", ",").split(",")}
+    except argparse.ArgumentTypeError as error:
+        raise InputError(f"--load {arguments.load}: {error}") from None
+    return tuple(sorted(found))
 
 
 def _write(arguments: argparse.Namespace) -> int:
@@ -69,14 +139,26 @@ def _write(arguments: argparse.Namespace) -> int:
     from routelab.jobs.folder_job import perform
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
+    from routelab.stages.kinds.throughput import ThroughputJob
 
-    job = BoundJob(
-        folder=str(arguments.output),
-        topology=arguments.topology,
-        text=arguments.rules or BARE,
-        seconds=arguments.seconds,
-        exact=arguments.exact,
-    )
+    job: BoundJob | ThroughputJob
+    if arguments.traffic:
+        job = ThroughputJob(
+            folder=str(arguments.output),
+            topology=arguments.topology,
+            text=arguments.traffic,
+            loads=_offered(arguments),
+            seeds=(_seed(arguments),),
+            seconds=arguments.seconds,
+        )
+    else:
+        job = BoundJob(
+            folder=str(arguments.output),
+            topology=arguments.topology,
+            text=arguments.rules or BARE,
+            seconds=arguments.seconds,
+            exact=arguments.exact,
+        )
     with show_progress(arguments):
         outcome = perform(job)
     if outcome.status != "ok":
@@ -108,4 +190,44 @@ def _print(arguments: argparse.Namespace) -> int:
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
         print_facts({key: cell_text(value) for key, value in facts.items()}, COLUMNS)
+    return 0
+
+
+def _seed(arguments: argparse.Namespace) -> int:
+    return 1 if arguments.seed is None else int(arguments.seed)
+
+
+def _print_any(arguments: argparse.Namespace) -> int:
+    from routelab.bounds.throughput.columns import COLUMNS
+    from routelab.bounds.throughput.facts import throughput_numbers
+    from routelab.commands._shared.logging import show_progress
+    from routelab.registry.instances import load, name_of
+    from routelab.stages.argument_errors import call_all
+    from routelab.stages.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
+    from routelab.stages.topology import obtain
+
+    traffic, (name, network) = call_all(
+        lambda: load("traffic", arguments.traffic), lambda: obtain(arguments.topology)
+    )
+    seed = _seed(arguments)
+    with show_progress(arguments):
+        bound = bound_traffic(
+            network, traffic, _offered(arguments), seed=seed, seconds=arguments.seconds
+        )
+    facts = {"topology": name, "traffic": name_of(traffic), **throughput_numbers(bound)}
+    if arguments.format == "csv":
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(
+            sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]
+        )
+    elif arguments.format == "json":
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        rows = facts.pop("accepted")
+        print_facts({key: cell_text(value) for key, value in facts.items()}, COLUMNS)
+        print()
+        columns = ("load", "accepted_bound", "accepted_attained")
+        cells = [[cell_text(row[column]) for column in columns] for row in rows]
+        print_table(columns, cells, declared=COLUMNS)
     return 0

@@ -69,11 +69,16 @@ class Limits(StudyPart):
 
 
 class Bound(StudyPart):
-    """Lower bounds of the maximum load, of each network with each of the rules."""
+    """Bounds: of the maximum load under rules, and of throughput for any routing."""
 
     seconds: float = Field(default=60, gt=0, description="About the longest time of each search")
     exact: bool = Field(
         default=False, description="Prove more by a mixed-integer program, if there are few routes"
+    )
+    any_routing: bool = Field(
+        default=False,
+        description="Also bound what any routing can deliver of each traffic, at all simulated "
+        "loads",
     )
 
 

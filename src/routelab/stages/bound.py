@@ -1,17 +1,18 @@
-"""The bound stage: a lower bound of the maximum channel load under some rules.
+"""The bound stage: bounds of tables under rules, and of traffic under any routing.
 
-A bound belongs to a network and rules, not to a run; `BARE` stands for the network without rules.
+A lower bound of the maximum load belongs to a network and rules, not to a run; `BARE` stands for
+the network without rules. Upper bounds of throughput belong to a network and traffic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import RulesPlugin, Topology, UnsupportedError
+from routelab.api import RulesPlugin, Topology, TrafficPlugin, UnsupportedError
 from routelab.artifacts.tables import write_csv
 from routelab.bounds import (
     ALL_MINIMAL,
@@ -22,6 +23,8 @@ from routelab.bounds import (
     lower_bound_topology,
     tighten_bound,
 )
+from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
+from routelab.simulation.packet.traffic import demand_of
 from routelab.stages.chain import AppliedRouting
 from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import topology_facts
@@ -34,6 +37,10 @@ WEIGHTS = "bound.csv"
 """File with the certificate, in a bound's folder."""
 
 WEIGHT_COLUMNS = ("channel", "source", "target", "direction", "weight")
+
+THROUGHPUT_COLUMNS = ("seed", "load", "kind", "number", "source", "target", "weight")
+"""Columns of certificates of throughput. `load` is empty for the sustained load, `kind` is
+``channel``, ``injection``, ``ejection``, or ``one``: the weight that counts as 1."""
 
 
 def bound_load(
@@ -139,3 +146,76 @@ def weight_rows(bound: LoadBound, topology: Topology) -> Iterator[tuple[Any, ...
             topology.directions[direction].name if direction >= 0 else "",
             weight,
         )
+
+
+def bound_traffic(
+    topology: Topology,
+    traffic: TrafficPlugin,
+    loads: Sequence[float],
+    *,
+    seed: int = 1,
+    seconds: float = 60.0,
+) -> ThroughputBound:
+    """Bound what any routing can deliver of a traffic.
+
+    Parameters
+    ----------
+    topology : Topology
+    traffic : TrafficPlugin
+    loads : sequence of float
+        Offered loads whose accepted load is bounded.
+    seed : int
+        Of random patterns.
+    seconds : float
+        See `routelab.bounds.throughput.bound_throughput`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the pattern is not defined on the network or has no rates.
+    """
+    reason = traffic.supports(topology)
+    if reason is not None:
+        raise UnsupportedError(f"{traffic.name}: {reason}")
+    demand = demand_of(traffic, topology, seed)
+    check_unchanged(traffic.name, topology)
+    try:
+        return bound_throughput(topology, demand, tuple(loads), seconds=seconds)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{traffic.name}: {error}") from None
+
+
+def write_throughput(
+    bounds: Mapping[int, ThroughputBound], topology: Topology, folder: Path
+) -> None:
+    """Write the certificates of bounds, by seed, into a folder."""
+    rows = (
+        row for seed, bound in bounds.items() for row in throughput_rows(bound, topology, seed)
+    )
+    write_csv(folder / WEIGHTS, THROUGHPUT_COLUMNS, rows)
+
+
+def throughput_rows(
+    bound: ThroughputBound, topology: Topology, seed: int
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the certificates of a bound, with `THROUGHPUT_COLUMNS`."""
+    yield from _certificate_rows(bound.weights, topology, seed, "")
+    for one in bound.accepted:
+        yield from _certificate_rows(one.weights, topology, seed, one.load)
+
+
+def _certificate_rows(
+    weights: ChannelWeights, topology: Topology, seed: int, load: float | str
+) -> Iterator[tuple[Any, ...]]:
+    """Iterate over weights; terminals only if they have one."""
+    names = topology.switch_names
+    yield seed, load, "one", "", "", "", weights.one
+    for channel, weight in enumerate(weights.channel.tolist()):
+        source, target = topology.channel_source[channel], topology.channel_target[channel]
+        yield seed, load, "channel", channel, names[source], names[target], weight
+    for kind, values in (("injection", weights.injection), ("ejection", weights.ejection)):
+        for terminal in values.nonzero()[0].tolist():
+            name = topology.terminal_name(terminal)
+            switch = names[topology.terminal_switch[terminal]]
+            ends = (name, switch) if kind == "injection" else (switch, name)
+            yield seed, load, kind, terminal, *ends, int(values[terminal])

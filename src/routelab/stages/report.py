@@ -29,6 +29,7 @@ from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.stages.kinds.surveys import SurveyJob
+from routelab.stages.kinds.throughput import ThroughputJob
 from routelab.stages.parts.settings import settings_id, workload_engines
 from routelab.stages.plan.expansion import StudyPlan, expand_studies
 from routelab.stages.plan.plugins import study_plugins
@@ -124,6 +125,8 @@ def _engine_records(
     shown: StudyPlan, kind: type[EngineJob], asked: Collection[tuple[str, ...]] | None = None
 ) -> list[EngineRecord]:
     """Return a record for every simulation of a kind, or only for those in `asked`."""
+    bounded = shown.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
+    bounds = {job.ids: Path(job.folder) for job in bounded}
     return [
         EngineRecord(
             **_of_pair(shown, *job.ids[:2]),
@@ -133,6 +136,7 @@ def _engine_records(
             work_parameters=_of_plugin(job.carried, job.work),
             engine=load("engine", job.engine),
             settings_id=job.ids[3],
+            throughput=bounds.get((job.ids[0], job.ids[2])),
         )
         for job in shown.jobs.get(kind.kind, ())
         if isinstance(job, kind) and (asked is None or job.ids in asked)

@@ -1,13 +1,15 @@
-"""Bounds of networks and rules, joined to the runs to which they apply."""
+"""Bounds of networks with rules or traffic, joined to the runs to which they apply."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from routelab.artifacts.outcome import Outcome
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
+from routelab.bounds.throughput.facts import throughput_facts
 from routelab.report.frames.pending import outcome_in
 
 
@@ -30,6 +32,35 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
         # the network's bound is no substitute: it allows routes that the rules forbid
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     return replace(outcome, facts={**outcome.facts, **facts})
+
+
+def throughput_outcome(folder: Path) -> Outcome:
+    """Read the outcome of the bounds of throughput; see `outcome_in` for one without a file."""
+    topology, traffic = folder.parts[-2:]
+    return outcome_in(folder, "throughput", topology, traffic)
+
+
+def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) -> dict[str, Any]:
+    """Return the bounds of throughput that hold for a simulation.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of the bounds for its network and traffic.
+    seeds : sequence of int
+        Seeds of the simulation.
+    load : float or None
+        Offered load.
+
+    Returns
+    -------
+    facts : dict
+        Values by `routelab.bounds.throughput.facts.THROUGHPUT_FIELDS`, or None if a bound is
+        missing.
+    """
+    found = outcome.facts.get("throughput_by_seed", {}) if outcome.status == "ok" else {}
+    numbers = [found[str(seed)] for seed in seeds if str(seed) in found]
+    return throughput_facts(numbers if len(numbers) == len(seeds) else [], load)
 
 
 def bound_outcomes(folders: Iterable[Path | None]) -> list[Outcome]:

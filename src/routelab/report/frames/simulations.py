@@ -17,6 +17,7 @@ from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
 from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
+from routelab.report.frames.bounds import throughput_of, throughput_outcome
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import (
@@ -51,6 +52,8 @@ class EngineRecord(Record):
         Its parameters are the settings.
     settings_id : str
         Name of the settings' folder: the settings that differ from the defaults.
+    throughput : Path or None
+        Folder of the bounds for any routing; None if the study asks for none.
     """
 
     work: str
@@ -58,6 +61,7 @@ class EngineRecord(Record):
     work_parameters: Mapping[str, Any] = field(default_factory=dict)
     engine: EnginePlugin
     settings_id: str
+    throughput: Path | None = None
 
     def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
         """See `Record.part`."""
@@ -118,6 +122,21 @@ class EngineFrames(View):
             yield from curve
 
     @cached_property
+    def _throughput(self) -> dict[Path, Outcome]:
+        folders = [record.throughput for record in self.records]
+        return {one: throughput_outcome(one) for one in dict.fromkeys(folders) if one is not None}
+
+    @property
+    def throughput_outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the bounds for any routing, each once."""
+        return tuple(self._throughput.values())
+
+    def throughput_outcome(self, run: int) -> Outcome | None:
+        """Return the outcome of the bounds for any routing; None if the study asks for none."""
+        folder = self.records[run].throughput
+        return None if folder is None else self._throughput[folder]
+
+    @cached_property
     def jobs(self) -> pd.DataFrame:
         """All rows, with or without a result; the index is ``run``.
 
@@ -146,6 +165,9 @@ class EngineFrames(View):
     ) -> dict[str, Any]:
         settings = settings_of(record.engine)
         row: dict[str, Any] = {**outcome.facts, **line}
+        if record.throughput is not None:
+            bound = self._throughput[record.throughput]
+            row |= throughput_of(bound, traffic_seeds(record.engine.parameters), row.get("load"))
         if self.work == "workload":
             # facts have the resolved machine and job
             settings = {key: row.get(key, value) for key, value in settings.items()}
@@ -242,6 +264,12 @@ def settings_of(engine: EnginePlugin) -> dict[str, Any]:
         key: "+".join(map(str, value)) if isinstance(value, tuple) else value
         for key, value in engine.parameters.model_dump().items()
     }
+
+
+def traffic_seeds(settings: Any) -> tuple[int, ...]:
+    """Return the seeds of the traffic of an engine with some settings."""
+    several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
+    return several if several is not None else (int(getattr(settings, "seed", 1)),)
 
 
 def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:

@@ -108,6 +108,11 @@ class Views:
         return self.simulations if what == "simulations" else self.loads
 
     @property
+    def bound_outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the bounds of tables and of throughput, each once."""
+        return (*self.routes.bound_outcomes, *self.simulations.throughput_outcomes)
+
+    @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Outcomes of all jobs: tables, simulations, comparisons, networks and bounds."""
         routes = self.routes
@@ -117,5 +122,5 @@ class Views:
             *self.flows.outcomes,
             *(one.outcome for one in self.benchmarks.comparisons),
             *routes.topology_outcomes,
-            *routes.bound_outcomes,
+            *self.bound_outcomes,
         )

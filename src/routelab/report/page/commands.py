@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
+from routelab.artifacts.outcome import Outcome
 from routelab.bounds import BOUND_FIELDS
+from routelab.bounds.throughput.facts import THROUGHPUT_FIELDS
 from routelab.config.bench_settings import BenchSettings
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineFrames, EngineRecord
+from routelab.report.frames.simulations import EngineFrames, EngineRecord, traffic_seeds
 from routelab.report.frames.view import Record, View
 from routelab.report.labels import label, number_text
 from routelab.report.tables import ReportTable
@@ -47,6 +49,23 @@ def run_command(record: JobRecord) -> str:
 def bound_command(record: JobRecord) -> str:
     """Return the command that prints the bounds of a run and its distance from them."""
     return f"routelab evaluate {_record_words(record)} --bound"
+
+
+def throughput_command(record: EngineRecord, outcome: Outcome) -> str:
+    """Return the command that prints the bounds for any routing, with the first seed.
+
+    Parameters
+    ----------
+    record : EngineRecord
+    outcome : Outcome
+        Of the bounds for its network and traffic.
+    """
+    topology, traffic = _shell_word(record.topology_name), _shell_word(record.work_name)
+    seed = traffic_seeds(record.engine.parameters)[0]
+    own = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
+    loads = ",".join(f"{one['load']:g}" for one in own.get("accepted", ()))
+    more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 1)
+    return " ".join([f"routelab bound {topology} --traffic {traffic}", *more])
 
 
 def _record_words(record: Record) -> str:
@@ -94,12 +113,15 @@ def bench_command(record: BenchRecord) -> str:
 def row_command(view: View, run: int, column: str = "") -> str:
     """Return the command that prints the numbers of a row, including that of a column."""
     if isinstance(view, EngineFrames):
+        bounds = view.throughput_outcome(run)
+        if bounds is not None and _is_named(column, THROUGHPUT_FIELDS):
+            return throughput_command(view.records[run], bounds)
         return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
         return bench_command(view.records[run])
     record = view.records[run]
     assert isinstance(record, JobRecord)
-    return bound_command(record) if _is_of_bound(column) else run_command(record)
+    return bound_command(record) if _is_named(column, _BOUND_COLUMNS) else run_command(record)
 
 
 def loads_command(view: View, run: int, folder: str) -> str:
@@ -150,9 +172,9 @@ def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
     return commands
 
 
-def _is_of_bound(column: str) -> bool:
-    """Whether a column, or the column of a statistic, is about bounds."""
-    return any(column == name or column.startswith(f"{name}_") for name in _BOUND_COLUMNS)
+def _is_named(column: str, names: Iterable[str]) -> bool:
+    """Whether a column, or the column of a statistic, is one of some columns."""
+    return any(column == name or column.startswith(f"{name}_") for name in names)
 
 
 def _shell_word(text: str) -> str:

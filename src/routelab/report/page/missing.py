@@ -60,7 +60,7 @@ def kinds_of(views: Views) -> list[ResultKind]:
 
 def losses_of(study: str, views: Views) -> list[Loss]:
     """Return all results that a study lacks, the most serious first."""
-    kinds = [*kinds_of(views), ResultKind(BOUND, views.routes.bound_outcomes)]
+    kinds = [*kinds_of(views), ResultKind(BOUND, views.bound_outcomes)]
     return collect_losses(
         JobStatus(study, kind.noun, kind.plural, outcome.status, outcome.reason)
         for kind in kinds

@@ -26,7 +26,7 @@ from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.styles import Looks
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import Frames, JobRecord
-from routelab.report.frames.simulations import EngineRecord
+from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
@@ -38,6 +38,7 @@ from routelab.report.page.commands import (
     reproductions,
     row_command,
     study_command,
+    throughput_command,
 )
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
@@ -187,7 +188,7 @@ def write_study_report(
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        lost=[*_missing_results(views), *_missing_bounds(views.routes)],
+        lost=[*_missing_results(views), *_missing_bounds(views.routes), *_missing_throughput(views.simulations)],
         ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
@@ -284,6 +285,24 @@ def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
             "command": bound_command(record),
         }
         for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _missing_throughput(simulations: EngineFrames) -> list[dict[str, str]]:
+    """Return bounds for any routing without a result."""
+    owners = {
+        record.throughput: record for record in simulations.records if record.throughput is not None
+    }
+    return [
+        {
+            "routing": "bound for any routing",
+            "topology": record.topology,
+            "work": record.work,
+            **_status_fields(outcome),
+            "command": throughput_command(record, outcome),
+        }
+        for record, outcome in zip(owners.values(), simulations.throughput_outcomes, strict=True)
         if outcome.status != OK
     ]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from routelab.api import Column, EnginePlugin, Plugin
 from routelab.api.engine import FACTS
-from routelab.config import Figure, Study, Table
+from routelab.config import Bound, Figure, Study, Table
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.errors import suggestion
 from routelab.config.view_columns import named_columns, setting_text
@@ -156,6 +156,10 @@ class _AvailableColumns:
             return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
         if column in SHAPE and self._study.survey:
             return "surveys do not measure networks; use a study without 'survey'"
+        if column.needs == "any_routing":
+            bound = self._study.bound
+            has = isinstance(bound, Bound) and bound.any_routing
+            return None if has else "needs bounds for any routing; add 'bound: {any_routing: true}'"
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:

@@ -1,0 +1,231 @@
+"""Fractional routes and channel weights by balancing loads, for networks without symmetry.
+
+Every pair has a few routes. The weight of a channel grows exponentially with its relative load.
+Flow moves to lightest routes, which makes the sum of the exponentials smaller; then the exponent
+becomes steeper, so that the sum approaches the greatest load. The loads are what these fractional
+routes attain, and the weights prove a bound: at the minimum of a sum of m exponentials with
+steepness ln(m) / e they differ by about the factor 1 + e. Potential functions of this kind are the
+subject of Bienstock, *Potential Function Methods for Approximately Solving Linear Programming
+Problems*, 2002. The Newton steps between routes of a pair are those of gradient projection:
+Bertsekas, Gallager, *Data Networks*, 1992, section 5.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+
+from routelab.api.topology import Float64Array
+from routelab.bounds.throughput.kernels.balance import (
+    Prices,
+    Routes,
+    balance_routes,
+    flow_within,
+)
+from routelab.bounds.throughput.kernels.trees import lightest_costs
+from routelab.bounds.throughput.problem import FlowProblem
+
+PASSES = 300
+WORK = 900_000_000
+"""Largest number of channels and routes that all passes visit: about 25 s."""
+
+GOAL = 5e-4
+"""Relative gap at which a search stops."""
+
+BLUNT, SHARP, FINER, COARSER = 2.0, 0.002, 0.9, 1.1
+NEAR = 0.4
+"""Gap, in units of the smoothing, below which the exponent becomes steeper."""
+
+SETTLED = 0.01
+"""Relative change of the gap below which the exponent becomes steeper, too."""
+
+PLACES, MOST_HOPS = 24, 40_000_000
+"""Largest number of routes of a pair, and of all hops."""
+
+MEAN = 0.2
+"""Weight of the newest weights in their mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Result of a search.
+
+    Attributes
+    ----------
+    attained : float
+        What fractional routes attain: a load, or flits per cycle.
+    bound : float
+        What `weights` prove, but for rounding.
+    weights : float64 array, shape (C,)
+    """
+
+    attained: float
+    bound: float
+    weights: Float64Array
+
+
+Evaluate = Callable[[Float64Array], tuple[float, Float64Array]]
+
+
+def quotient(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
+    """Return the load that weights bound, and the weights."""
+    cost = lightest_costs(problem.network, weights)
+    weighed = float((problem.demand * np.maximum(cost, 0)).sum())
+    carried = float(problem.capacity @ weights)
+    return (carried / weighed if weighed > 0 else np.inf), weights
+
+
+def smallest_line(problem: FlowProblem, weights: Float64Array) -> tuple[float, Float64Array]:
+    """Return the bound of the accepted traffic by the best multiple of weights, and that multiple.
+
+    The bound is convex and piecewise linear in the factor, with a corner where the weight of a pair
+    becomes 1.
+    """
+    cost = lightest_costs(problem.network, weights)[problem.pairs]
+    demand = problem.demand[problem.pairs]
+    carried = float(problem.capacity @ weights)
+    order = np.argsort(-cost)
+    below = np.cumsum((demand * cost)[order])
+    # up to factor 1 / cost of a pair, this pair and all lighter ones are below 1
+    total = below[-1] if len(below) else 0.0
+    before = np.concatenate([[0.0], below[:-1]])
+    place = int(np.searchsorted(-(total - before), -carried, side="left"))
+    if total <= carried or place == 0:
+        return problem.routed, np.zeros_like(weights)
+    factor = 1 / cost[order[place - 1]]
+    scaled = np.minimum(weights * factor, 1.0)
+    missing = float(demand @ np.maximum(1 - cost * factor, 0))
+    return carried * factor + missing, scaled
+
+
+def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) -> Found:
+    """Search for the largest load that all pairs sustain together.
+
+    Parameters
+    ----------
+    problem : FlowProblem
+        With a demand.
+    seconds : float
+        Limit of the wall time, for safety.
+    share : float
+        Share of `PASSES` and `WORK`.
+    """
+
+    def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
+        return quotient(problem, weights)
+
+    def attained(routes: Routes) -> tuple[float, float]:
+        greatest = flow_within(routes, problem.capacity)[1]
+        return 1 / greatest, greatest
+
+    start = evaluate(1 / problem.capacity)
+    return _search(problem, start, evaluate, attained, np.inf, seconds, share)
+
+
+def balance_accepted(
+    problem: FlowProblem, weights: Float64Array, seconds: float, share: float = 1.0
+) -> Found:
+    """Search for the largest traffic that arrives if pairs may be served in part.
+
+    Parameters
+    ----------
+    problem : FlowProblem
+        Of a load.
+    weights : float64 array, shape (C,)
+        Weights that may prove a bound.
+    seconds, share
+        As in `balance_sustained`.
+
+    Returns
+    -------
+    Found
+        In flits per cycle, without local traffic. Weights of 1 and more count as 1.
+    """
+
+    def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
+        return smallest_line(problem, weights)
+
+    def attained(routes: Routes) -> tuple[float, float]:
+        return flow_within(routes, problem.capacity)[0], 1.0
+
+    start = evaluate(1 / problem.capacity)
+    nothing = problem.routed, np.zeros_like(problem.capacity)
+    start = min(start, nothing, evaluate(weights), key=lambda one: one[0])
+    return _search(problem, start, evaluate, attained, 1.0, seconds, share)
+
+
+def _search(
+    problem: FlowProblem,
+    start: tuple[float, Float64Array],
+    evaluate: Evaluate,
+    attained: Callable[[Routes], tuple[float, float]],
+    rejected: float,
+    seconds: float,
+    share: float,
+) -> Found:
+    end = monotonic() + seconds
+    bound, weights = start
+    best, level, blur = 0.0, 1.0, BLUNT
+    routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
+    inverse = 1 / problem.capacity
+    nodes, resources = len(problem.demand), len(inverse)
+    work = nodes * resources + 15 * len(routes.target)
+    scale = _mean_weight(problem)
+    mean, before = np.zeros(resources), np.inf
+    for number in range(max(int(share * min(PASSES, WORK / work)), 10)):
+        if monotonic() > end:
+            break
+        sharpness = np.log(resources + 1) / (blur * (level if number else 1 / start[0]))
+        if not number:
+            level = 0.0
+        balance_routes(
+            problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
+        )
+        now, level = attained(routes)
+        best = max(best, now)
+        height = np.clip(sharpness * (load[:-1] * inverse - level), -40, 40)
+        weight = np.exp(height) * inverse * scale
+        mean += MEAN * (weight / weight.max() - mean)
+        latest = evaluate(weight)
+        candidates = [latest, evaluate(mean)] if number % 3 == 2 else [latest]
+        for candidate in candidates:
+            if candidate[0] < bound:
+                bound, weights = candidate
+        if bound <= best * (1 + GOAL):
+            break
+        gap = latest[0] / now - 1 if now > 0 else np.inf
+        settled = abs(gap - before) < SETTLED * gap
+        before = gap
+        if gap < NEAR * blur or settled:
+            blur = max(blur * FINER, SHARP)
+        elif gap > 4 * NEAR * blur:
+            blur = min(blur * COARSER, BLUNT)
+    return Found(min(best, bound), bound, weights)
+
+
+def _mean_weight(problem: FlowProblem) -> float:
+    """Return the weight at which a mean route of fewest hops weighs 1."""
+    hops = lightest_costs(problem.network, np.ones(len(problem.capacity)))
+    return problem.routed / float((problem.demand * np.maximum(hops, 0)).sum())
+
+
+def _no_routes(problem: FlowProblem) -> Routes:
+    """Return empty places for the routes of all pairs."""
+    source, target = problem.pairs
+    pairs, nodes = len(source), len(problem.demand)
+    hops = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
+    fewest = int(hops[problem.pairs].max(initial=1))
+    longest = min(2 * fewest + 2, nodes)
+    places = int(np.clip(MOST_HOPS // (pairs * longest), 4, PLACES))
+    longest = int(np.clip(MOST_HOPS // (pairs * places), fewest, longest))
+    return Routes(
+        start=np.searchsorted(source, np.arange(nodes + 1)).astype(np.int64),
+        target=target.astype(np.int32),
+        demand=problem.demand[problem.pairs],
+        hops=np.zeros((pairs, places, longest), dtype=np.int32),
+        length=np.zeros((pairs, places), dtype=np.int32),
+        flow=np.zeros((pairs, places)),
+    )

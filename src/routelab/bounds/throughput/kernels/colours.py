@@ -1,0 +1,76 @@
+"""Colour refinement of a flow problem: parts that no count of neighbours can tell apart."""
+
+import numpy as np
+
+from routelab.kernels.jit import helper, jit
+
+
+@helper()
+def mix(value):
+    """Return a hash of an unsigned 64-bit integer: the finaliser of splitmix64."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@helper()
+def _hop_colour(pair, channel, s, source, target, c):
+    """Return the colour of traffic from node s on channel c."""
+    first = mix(pair[s, source] + np.uint64(0x9E3779B97F4A7C15))
+    return mix(first ^ mix(pair[s, target] ^ mix(channel[c] + np.uint64(1))))
+
+
+@jit
+def hop_colours(channel_source, channel_target, pair, channel, source, channels):
+    """Return colours of the traffic of some sources on some channels.
+
+    Parameters
+    ----------
+    channel_source, channel_target : int32 array, shape (C,)
+    pair : uint64 array, shape (N, N)
+        Colour of each pair of a source and a node.
+    channel : uint64 array, shape (C,)
+    source, channels : int64 array, shape (H,)
+
+    Returns
+    -------
+    colour : uint64 array, shape (H,)
+    """
+    colour = np.empty(len(source), np.uint64)
+    for i in range(len(source)):
+        c = channels[i]
+        colour[i] = _hop_colour(
+            pair, channel, source[i], channel_source[c], channel_target[c], c
+        )
+    return colour
+
+
+@jit
+def refine_colours(channel_source, channel_target, pair, channel, sends):
+    """Refine colours once: by the colours of incoming and outgoing traffic.
+
+    Parameters
+    ----------
+    channel_source, channel_target : int32 array, shape (C,)
+    pair : uint64 array, shape (N, N)
+    channel : uint64 array, shape (C,)
+    sends : bool array, shape (N,)
+        Sources; pairs of other nodes keep their colours.
+
+    Returns
+    -------
+    pair, channel : uint64 array
+    """
+    nodes = len(sends)
+    new_pair, new_channel = pair.copy(), channel.copy()
+    for s in range(nodes):
+        if not sends[s]:
+            continue
+        for c in range(len(channel)):
+            source, target = channel_source[c], channel_target[c]
+            hop = _hop_colour(pair, channel, s, source, target, c)
+            # sums do not depend on the order of the neighbours
+            new_pair[s, source] += mix(hop ^ np.uint64(0xD1B54A32D192ED03))
+            new_pair[s, target] += mix(hop ^ np.uint64(0xABC98388FB8FAC03))
+            new_channel[c] += mix(hop)
+    return new_pair, new_channel

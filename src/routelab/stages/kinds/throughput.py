@@ -1,0 +1,177 @@
+"""Bounds of throughput: what any routing can deliver of a traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab._progress import tell
+from routelab.api import Topology, TrafficPlugin
+from routelab.bounds.throughput import ThroughputBound
+from routelab.bounds.throughput.facts import throughput_facts, throughput_numbers
+from routelab.config import Bound
+from routelab.jobs.folder_job import Task
+from routelab.jobs.job import Rehearsal
+from routelab.registry.instances import load, name_of
+from routelab.report.frames.simulations import traffic_seeds
+from routelab.stages import bound as stage
+from routelab.stages.argument_errors import call_all
+from routelab.stages.facts import topology_facts
+from routelab.stages.kinds.bounds import MARGIN, STAGE
+from routelab.stages.kinds.networks import NetworkJob, network_jobs
+from routelab.stages.parts.instances import class_name, code_digest
+from routelab.stages.parts.settings import EngineChoice, traffic_engines
+from routelab.toolkit import build_grid
+
+if TYPE_CHECKING:
+    from routelab.stages.parts.parts import Parts
+
+FULL = 1.0
+"""Offered load that is always bounded."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task(Task):
+    traffic: TrafficPlugin
+    network: Topology | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    bounds: Mapping[int, ThroughputBound]
+    network: Topology
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThroughputJob(NetworkJob):
+    """Bound what any routing can deliver of a traffic on a network.
+
+    Attributes
+    ----------
+    loads : tuple of float
+        Offered loads whose accepted load is bounded.
+    seeds : tuple of int
+        Seeds of the traffic; each has a bound.
+    seconds : float
+        Time of each search; the limit is for safety.
+    """
+
+    kind = "throughput"
+    outcome_kind = "throughput"
+    nouns = "bound of throughput", "bounds of throughput"
+    order = 2
+
+    loads: tuple[float, ...] = (FULL,)
+    seeds: tuple[int, ...] = (1,)
+    seconds: float = 60.0
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the bounds of a study: every network with all traffic."""
+        bound = parts.study.bound
+        if not isinstance(bound, Bound) or not bound.any_routing:
+            return
+        given = parts.study.limits
+        works = traffic_engines(parts.study, parts.traffic)
+        for t in dict.fromkeys(t for t, _ in parts.pairs):
+            for id_, (traffic, engines) in works.items():
+                seeds = _seeds(engines)
+                search = given.model_copy(
+                    update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
+                )
+                yield cls(
+                    folder=cls.folder_of(parts.results, (t, id_)),
+                    ids=(t, id_),
+                    text=traffic.text,
+                    digest=code_digest(STAGE, traffic),
+                    inputs=traffic.inputs,
+                    limits=given.with_most_of(search),
+                    loads=_loads(engines),
+                    seeds=seeds,
+                    seconds=bound.seconds,
+                    **cls.on(network_jobs(parts)[t]),
+                )
+
+    @property
+    def title(self) -> str:
+        """See `BaseJob.title`."""
+        t, traffic = self.ids or (self.topology, self.text)
+        return f"any routing on {t} with {traffic}"
+
+    def content(self) -> tuple[str, ...]:
+        """See `BaseJob.content`; the result depends on the time of the search."""
+        return (*super().content(), str(self.loads), str(self.seeds), str(float(self.seconds)))
+
+    def merge(self, other: Self) -> Self:
+        """See `BaseJob.merge`."""
+        return replace(
+            super().merge(other),
+            loads=tuple(sorted({*self.loads, *other.loads})),
+            seeds=tuple(sorted({*self.seeds, *other.seeds})),
+            seconds=max(self.seconds, other.seconds),
+        )
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `BaseJob.rehearsals`."""
+
+        def rehearse() -> None:
+            traffic = load("traffic", self.text)
+            stage.bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
+
+        key = self.text.partition("~")[0]
+        return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
+
+    def load(self) -> Task:
+        """See `FolderJob.load`."""
+        traffic, (name, network) = call_all(
+            lambda: load("traffic", self.text), self.look_up_network
+        )
+        return _Task(
+            topology=name,
+            routing=name_of(traffic),
+            plugins=(traffic,),
+            seed=min(self.seeds),
+            traffic=traffic,
+            network=network,
+        )
+
+    def run(self, task: _Task) -> _Result:
+        """See `FolderJob.run`."""
+        network = self.find_network(task, task.network)
+        bounds: dict[int, ThroughputBound] = {}
+        for seed in self.seeds:
+            tell(task.routing, f"bound, seed {seed}")
+            bounds[seed] = stage.bound_traffic(
+                network, task.traffic, self.loads, seed=seed, seconds=self.seconds
+            )
+        tell(task.routing, "ok", ended=True)
+        numbers = {str(seed): throughput_numbers(bound) for seed, bound in bounds.items()}
+        facts = {
+            **topology_facts(network),
+            **throughput_facts(list(numbers.values()), None),
+            "throughput_by_seed": numbers,
+        }
+        return _Result(bounds, network, facts)
+
+    def facts(self, result: _Result) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return result.facts
+
+    def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_throughput(result.bounds, result.network, folder)
+
+
+def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:
+    """Return the offered loads of engines, and `FULL`."""
+    found = [getattr(one.engine.parameters, "loads", ()) for one in engines]
+    return tuple(sorted({FULL, *(float(one) for loads in found for one in loads)}))
+
+
+def _seeds(engines: Sequence[EngineChoice]) -> tuple[int, ...]:
+    """Return the seeds of the traffic of engines."""
+    found = {seed for one in engines for seed in traffic_seeds(one.engine.parameters)}
+    return tuple(sorted(found)) or (1,)
