@@ -67,7 +67,8 @@ class CompiledRoutes:
         for channel in leaving[starts[switch] : starts[switch + 1]].tolist():
             port = twin.channels[channel]
             for vc in range(self.vcs):
-                queues[channel * self.vcs + vc, abi.CREDITS] = twin.units(port.credits[vc])
+                free = capacity - twin.units(twin.occupied(port, vc))
+                queues[channel * self.vcs + vc, abi.CREDITS] = free
             if self.program.waiting:
                 queues[buffers + channel, abi.FRONT_FLITS] = twin.waiting_flits(channel)
         return tables, queues

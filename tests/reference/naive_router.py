@@ -40,7 +40,9 @@ class Port:
     Flits of a (port, virtual channel) are promised, queued, flying, buffered, gone (sent on while
     their packet's tail is still there) or returning as credits. Of the packet at the front of
     each buffer, `choices` are the candidates, `ways` the (port, virtual channel) granted, and
-    `moved` the flits that went there.
+    `moved` the flits that went there. A channel with FIFOs keeps in `fifos` what waits for it,
+    in `reserved` the flits of room that are taken in each, in `ahead` those whose credit is not
+    yet taken, and in `link_vc` the virtual channel whose packet it sends (cut-through).
     """
 
     index: int
@@ -63,6 +65,12 @@ class Port:
     flying: deque = field(default_factory=deque)
     returning: deque = field(default_factory=deque)
     queue: deque = field(default_factory=deque)
+    fifos: list = field(init=False)
+    reserved: list = field(init=False)
+    ahead: list = field(init=False)
+    sent_room: list = field(default_factory=list)
+    link_vc: int | None = None
+    next_link_vc: int = 0
     owner: Packet | None = None
     sending: tuple | None = None
     moving: int | None = None
@@ -76,7 +84,8 @@ class Port:
         self.granted_at = [-1] * self.vcs
         self.promised, self.gone, self.flits, self.moved = ([0] * self.vcs for _ in range(4))
         self.holder, self.choices, self.ways = ([None] * self.vcs for _ in range(3))
-        self.buffers = [deque() for _ in range(self.vcs)]
+        self.buffers, self.fifos = ([deque() for _ in range(self.vcs)] for _ in range(2))
+        self.reserved, self.ahead = [0] * self.vcs, [0] * self.vcs
 
     def send(self, now, vc, packet, number):
         assert self.free_at <= now, "two flits of one link at a time"
@@ -89,7 +98,6 @@ class Port:
         return (
             self.credits[vc]
             + self.promised[vc]
-            + sum(entry[0] == vc for entry in self.queue)
             + sum(entry[1] == vc for entry in self.flying)
             + len(self.buffers[vc])
             + self.gone[vc]
@@ -107,6 +115,7 @@ class NaiveNetwork:
         self.length, self.vcs = router.packet_flits, router.vcs
         # settled: ways out have a queue where channels do
         self.queueing = router.output_buffer_flits > 0
+        self.fifo_flits = router.output_buffer_flits // router.unit_flits * router.unit_flits
         self.wormhole = router.switching == "wormhole"
         assert not (self.wormhole and routing.bubble and self.length > 1), "not modelled"
         # buffers hold whole packets, under wormhole any flits
@@ -187,13 +196,18 @@ class NaiveNetwork:
         for out, vc in self.left:
             out.holder[vc] = None
         self.left.clear()
-        for port in self.channels + self.ways_out:
+        for port in self.channels:
+            self._take_from_fifo(port)
+        for port in self.ways_out:
             if port.queue and port.free_at <= self.now:
                 port.send(self.now, *port.queue.popleft())
         self._check_laws()
         self.now += 1
 
     def _arrivals(self):
+        for port in self.channels:
+            while port.sent_room and port.sent_room[0][0] <= self.now:
+                port.reserved[port.sent_room.pop(0)[1]] -= self.piece
         for port in self.channels + self.ways_in:
             while port.returning and port.returning[0][0] <= self.now:
                 _, vc, count = port.returning.popleft()
@@ -207,6 +221,32 @@ class NaiveNetwork:
                 self.ejected_flits += 1
                 if number == self.length - 1:
                     packet.delivered_at = self.now
+
+    def _take_from_fifo(self, port):
+        """Send a flit of a FIFO; under cut-through whole packets, one behind the other."""
+        if port.free_at > self.now:
+            return
+        if port.link_vc is None:
+            able = [v for v in range(self.vcs) if port.fifos[v] and port.credits[v] >= self.piece]
+            if not able:
+                return
+            if self.router.priority == "age":
+                # settled: of one age, and here all are, the packet with the lowest virtual channel
+                vc = able[0]
+            else:
+                vc = min(able, key=lambda v: (v < port.next_link_vc, v))
+            port.next_link_vc = vc + 1
+            self._take_room(port, vc)
+            port.ahead[vc] -= self.piece
+            port.link_vc, port.left = vc, self.piece
+        vc = port.link_vc
+        port.promised[vc] -= 1
+        port.send(self.now, vc, *port.fifos[vc].popleft())
+        port.left -= 1
+        if not port.left:
+            # settled: the room of a unit is free when all of it has left
+            port.link_vc = None
+            port.sent_room.append((port.free_at, vc))
 
     def _inject(self, terminal):
         """A terminal sends at most one flit; packets do not mix on its way in."""
@@ -254,7 +294,7 @@ class NaiveNetwork:
     def waiting_flits(self, channel):
         """Flits at the switch that are to leave over a channel: queued for it, or decided."""
         out = self.channels[channel]
-        flits = len(out.queue)
+        flits = sum(map(len, out.fifos))
         for port in self.inputs[int(self.topology.channel_source[channel])]:
             for choices, way, moved in zip(port.choices, port.ways, port.moved, strict=True):
                 if way is not None:
@@ -313,9 +353,9 @@ class NaiveNetwork:
         for out, options, penalty, need in port.choices[vc]:
             for out_vc in options:
                 # settled: of the virtual channels of a class the one with the most room goes first
-                cost = (penalty, -out.credits[out_vc])
+                cost = (penalty, self.occupied(out, out_vc))
                 if self.routing.by_occupancy and out.kind == "channel":
-                    cost = (penalty + self.units(self.capacity - out.credits[out_vc]), 0)
+                    cost = (penalty + self.units(self.occupied(out, out_vc)), 0)
                 if self._has_room(out, out_vc, need) and (best is None or cost < best[0]):
                     best = (cost, out, out_vc)
         return best and best[1:]
@@ -354,17 +394,23 @@ class NaiveNetwork:
         costs = [penalty for _, _, penalty, _, _ in found]
         if self.routing.by_occupancy:
             for k, (out, _, _, _, lanes) in enumerate(found):
-                costs[k] += sum(self.units(self.capacity - out.credits[vc]) for vc in lanes)
+                costs[k] += sum(self.units(self.occupied(out, vc)) for vc in lanes)
         best = costs.index(min(costs))
         stand = [(*found[best][:2], float("-inf"), *found[best][3:])]
         if self.routing.ranking == "best-or-escape":
             stand += [one for k, one in enumerate(found) if k != best and one[2] >= ESCAPE]
         return stand
 
+    def occupied(self, out, vc):
+        """Flits that wait at the output, and credits that are gone."""
+        return out.ahead[vc] + self.capacity - out.credits[vc]
+
     def _has_room(self, out, vc, need, held_by=None):
         """Whether a head (or a flit of the packet that holds the virtual channel) can move."""
         if out.owner is not None or (out.kind != "out" and out.holder[vc] is not held_by):
             return False
+        if out.kind == "channel" and self.queueing:
+            return out.reserved[vc] + self.piece <= self.fifo_flits
         if out.kind != "out" and out.credits[vc] < need:
             return False
         if self.queueing:
@@ -376,7 +422,11 @@ class NaiveNetwork:
     def _grant(self, port, vc, out, out_vc):
         _, packet, number = port.buffers[vc][0]
         port.granted_at[vc] = self.now
-        self._take_room(out, out_vc)
+        if out.kind == "channel" and self.queueing:
+            out.reserved[out_vc] += self.piece
+            out.ahead[out_vc] += self.piece
+        else:
+            self._take_room(out, out_vc)
         if number == 0:
             port.ways[vc], port.choices[vc], port.moved[vc] = (out, out_vc), None, 0
             packet.hops += out.kind == "channel"
@@ -399,12 +449,15 @@ class NaiveNetwork:
     def _move(self, port, vc):
         _, packet, number = port.buffers[vc].popleft()
         out, out_vc = port.ways[vc]
-        if out.kind != "out":
-            out.promised[out_vc] -= 1
-        if self.queueing:
-            out.queue.append((out_vc, packet, number))
+        if out.kind == "channel" and self.queueing:
+            out.fifos[out_vc].append((packet, number))
         else:
-            out.send(self.now, out_vc, packet, number)
+            if out.kind != "out":
+                out.promised[out_vc] -= 1
+            if self.queueing:
+                out.queue.append((out_vc, packet, number))
+            else:
+                out.send(self.now, out_vc, packet, number)
         port.gone[vc] += 1
         port.moved[vc] += 1
         last = number == self.length - 1
@@ -425,6 +478,7 @@ class NaiveNetwork:
         inside = 0
         for port in self.channels + self.ways_in + self.ways_out:
             inside += len(port.flying) + len(port.queue) + sum(map(len, port.buffers))
+            inside += sum(map(len, port.fifos))
         waiting = sum(map(len, self.waiting)) * self.length
         for port in self.ways_in:
             waiting += self.length - port.sending[2] if port.sending else 0

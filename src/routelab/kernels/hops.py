@@ -171,7 +171,8 @@ def appended(tables, number):
 def class_flits(tables, queues, channel, phase, vc):
     """Return the flits in the buffers of a class of virtual channels and on their way there.
 
-    They follow from the credits at the switch before the channel.
+    They follow from the credits at the switch before the channel. Flits that wait in an output FIFO
+    of that switch count, too.
 
     Parameters
     ----------

@@ -226,6 +226,22 @@ class Simulation:
         rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
+    def audit_fifos(self) -> Int64Array:
+        """Return the use of every output FIFO: shape (C, V, 3), in units.
+
+        Free, taken by units that wait for the channel, and by the unit that the channel sends. The
+        three add up to the size of a FIFO, 0 without FIFOs.
+        """
+        engine = self._engine
+        queues = (self._ports.of_channel[:, None] * self.router.vcs)[:, :, None]
+        queues = (queues + np.arange(self.router.vcs)[None, :, None]).reshape(-1)
+        found = np.zeros((len(queues), 3), np.int64)
+        if self.router.fifo_units:
+            found[:, 0] = engine.space["credits"][queues]
+            found[:, 1] = engine.fifos["count"][queues]
+            found[:, 2] = np.isin(queues, engine.links["sending"])
+        return found.reshape(-1, self.router.vcs, 3)
+
     def blocked(self) -> Blockage | None:
         """Return why packets can never move again, or move without end; None if neither."""
         from routelab.simulation.packet.kernels.checks import stuck_queues

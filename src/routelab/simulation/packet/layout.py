@@ -83,6 +83,11 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
         )
     if not program.bubble:
         return None
+    if router.output_buffer_flits:
+        return (
+            "bubble flow control counts the room of input buffers only: set output_buffer_flits "
+            "to 0, or choose a routing with datelines"
+        )
     if router.switching != "virtual-cut-through":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
     if router.capacity < 2:
@@ -125,14 +130,16 @@ def build_arrays(
             f"the routing gives up to {program.candidates} candidates, the engine's limit is "
             f"{at.MOST_CHOICES}"
         )
-    if queues * capacity >= 2**31:
+    if queues * max(capacity, router.fifo_units) >= 2**31:
+        name = "buffer_flits" if capacity >= router.fifo_units else "output_buffer_flits"
         raise InputError(
-            f"{queues} buffers of {capacity} packets are more than the engine can address; "
-            "lower buffer_flits"
+            f"{queues} buffers of {max(capacity, router.fifo_units)} units are more than the "
+            f"engine can address; lower {name}"
         )
     inputs, outputs = _port_rows(topology, router, ports)
     wheel = _wheel(inputs, outputs, router)
-    most_messages = (queues * capacity + terminals) if message_packets > 1 else 1
+    held = capacity + router.fifo_units
+    most_messages = (queues * held + terminals) if message_packets > 1 else 1
     sources = _sources(demand, messages, load, router, message_packets)
     words = (queues + 63) // 64
     made = run_tables(
@@ -146,9 +153,11 @@ def build_arrays(
         buffers=queues,
         unit_cycles=outputs["busy"][ports.of_channel],
     )
-    packets = _rows(queues * capacity + terminals, at.PACKET)
-    most = program.candidates
     i32, i64, u64 = np.int32, np.int64, np.uint64
+    room = made.queues.view(at.ROOM).reshape(-1)
+    fifos = _fifo_arrays(router, ports, room, wheel)
+    packets = _rows(queues * held + terminals, at.PACKET)
+    most = program.candidates
     engine = at.Engine(
         setting=_settings(
             topology, program, router, demand, message_packets, in_order, wheel, ports
@@ -157,7 +166,7 @@ def build_arrays(
         tables=made.tables,
         reals=np.array(program.reals),
         queues=_queue_rows(router, ports),
-        room=made.queues.view(at.ROOM).reshape(-1),
+        room=room,
         public=made.queues,
         more=_more_rows(queues),
         inputs=inputs,
@@ -170,7 +179,7 @@ def build_arrays(
         candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
         packets=packets,
         states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
-        free_packets=np.zeros(queues * capacity + terminals, i32),
+        free_packets=np.zeros(queues * held + terminals, i32),
         terminals=_terminal_rows(topology, ports, messages),
         messages=np.zeros(most_messages, at.MESSAGE),
         free_messages=np.zeros(most_messages, i32),
@@ -193,10 +202,35 @@ def build_arrays(
         totals=np.zeros(at.TOTALS, i64),
         histograms=np.zeros((4, BINS), i64),
         hops=np.zeros(at.HOP_BINS, i64),
+        **fifos,
         **sources,
     )
     engine.by_terminal[:, at.FINISHED] = -1
     return engine, ports
+
+
+def _fifo_arrays(router: Router, ports: Ports, room: Array, wheel: int) -> dict[str, Array]:
+    """Return the arrays of output FIFOs, and count their room in that behind each output."""
+    size, count = router.fifo_units, ports.ways_in * router.vcs
+    channels = ports.of_channel[:, None] * router.vcs + np.arange(router.vcs)
+    space = room[:count]
+    if size:
+        space = _rows(count, at.ROOM)
+        space["capacity"][channels] = space["credits"][channels] = size
+        room["capacity"][channels] += size
+        room["credits"][channels] += size
+    fifos = _rows(count if size else 1, at.FIFO)
+    fifos["credits"] = router.capacity
+    links = np.zeros(ports.ways_in if size else 1, at.LINK)
+    links["sending"] = -1
+    words = (ports.ways_in + 63) // 64
+    return {
+        "space": space,
+        "fifos": fifos,
+        "fifo_slots": np.zeros(max(count * size, 1), np.int32),
+        "links": links,
+        "departures": np.zeros((wheel, words) if size else (1, 1), np.uint64),
+    }
 
 
 def _rows(count: int, kind: np.dtype[Any]) -> Array:
@@ -232,14 +266,15 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
     flits, terminals = router.unit_flits, topology.num_terminals
     outputs = _rows(ports.ways_in + terminals, at.OUTPUT)
     slow = _slowness(topology)
-    # a unit needs room for all its flits, including the room of the flit that leaves now
+    # a channel is free for every unit that its FIFOs have room for. The only queue of a way out
+    # is counted in time: a unit needs room for all its flits, including that of the leaving flit
     room = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
     delay = _link_delays(topology, router)
     across = outputs[ports.of_channel]
     # a slower channel delays the head, so that the next switch never sends missing flits
     across["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
     across["busy"] = np.ceil(flits * slow - 1e-9)
-    across["slack"] = np.floor(room * slow)
+    across["slack"] = at.ALWAYS if router.output_buffer_flits else 0
     across["hold"] = _hold(router, slow)
     outputs[ports.of_channel] = across
     outputs["delay"][ports.of_terminal] = router.injection_delay + router.router_delay
@@ -295,7 +330,9 @@ def _hold(router: Router, slow: Float64Array) -> Int64Array:
 
 def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
     """Return a power of two above every delay."""
-    most = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "slack", "hold")}
+    most = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "hold")}
+    slack = outputs["slack"]
+    most["slack"] = int(slack[slack < at.ALWAYS].max(initial=1))
     credit = most["hold"] + int(inputs["credit_delay"].max(initial=1))
     needed = max(sum(most.values()), credit) + 8 + 2 * router.speedup
     return 1 << max(needed - 1, 1).bit_length()
@@ -368,6 +405,7 @@ def _settings(
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
     setting[at.S_AGAIN] = program.again
     setting[at.S_KEEPS_STATE] = program.keeps_state
+    setting[at.S_FIFO] = router.fifo_units
     setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 

@@ -55,7 +55,10 @@ class Router(Parameters):
     )
     speedup: int = Field(default=1, ge=1, le=8, description="Switch allocations per cycle")
     output_buffer_flits: int = Field(
-        default=0, ge=0, le=65536, description="Output queue of each channel, in flits; 0: no queue"
+        default=0,
+        ge=0,
+        le=65536,
+        description="FIFO per virtual channel at each output, in flits; 0: none (input-queued)",
     )
     priority: Literal["round-robin", "random", "age"] = Field(
         default="age", description="Arbitration policy between packets that want the same channel"
@@ -102,6 +105,11 @@ class Router(Parameters):
     def unit_flits(self) -> int:
         """Flits of a unit."""
         return self.packet_flits // self.units_per_packet
+
+    @property
+    def fifo_units(self) -> int:
+        """Units that the FIFO of a virtual channel at an output holds."""
+        return self.output_buffer_flits // self.unit_flits
 
     @property
     def capacity(self) -> int:

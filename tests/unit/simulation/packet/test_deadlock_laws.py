@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, messages_on, reachable_demand, routers
 
+from routelab.api import UnsupportedError
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check_table
 from routelab.registry.instances import load_routing
@@ -68,8 +69,9 @@ def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
 
 @pytest.mark.parametrize("buffer_flits", [2, 8])
 @pytest.mark.parametrize(("switching", "flits"), [*WAYS, ("virtual-cut-through", 2)])
+@pytest.mark.parametrize("fifo", [0, 4])
 def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
-    buffer_flits, switching, flits
+    buffer_flits, switching, flits, fifo
 ):
     """At random: by age or in turn, steps can be so regular that no deadlock comes about."""
     router = Router(
@@ -78,11 +80,17 @@ def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
         packet_flits=flits,
         switching=switching,
         priority="random",
+        output_buffer_flits=fifo,
     )
     simulation = two_clockwise("plain", router)
     while simulation.blocked() is None and simulation.now < 50_000:
         simulation.run(50)
     assert_all_wait_for_each_other(simulation)
+
+
+def test_a_bubble_is_refused_where_outputs_have_fifos():
+    with pytest.raises(UnsupportedError, match="set output_buffer_flits to 0"):
+        two_clockwise("bubble", Router(vcs=1, output_buffer_flits=4))
 
 
 @pytest.mark.parametrize("buffer_flits", [2, 3, 8])

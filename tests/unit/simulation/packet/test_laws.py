@@ -23,6 +23,7 @@ from simulated import (
 )
 
 from routelab.api import Demand
+from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import cycle as engine
@@ -76,6 +77,15 @@ def test_zero_load_latency_to_the_cycle(hops, router, delays):
         assert counts.hops[hops] == counts.latency.total == 1
 
 
+def queued_units(simulation):
+    """The queue of every virtual channel of every output, as routing functions read it."""
+    rows, vcs = simulation._engine.public, simulation.router.vcs
+    ports = simulation._ports.of_channel
+    queues = (ports[:, None] * vcs + np.arange(vcs)).reshape(-1)
+    queued = rows[queues, CAPACITY] - rows[queues, CREDITS]
+    return queued.reshape(len(ports), vcs)
+
+
 @settings(max_examples=40)
 @given(closed_runs(most_paths=2), st.floats(0.05, 1.0), st.integers(0, 9), st.data())
 def test_flits_and_credits_are_conserved(case, load, seed, data):
@@ -99,8 +109,15 @@ def test_flits_and_credits_are_conserved(case, load, seed, data):
         assert np.all(room.sum(axis=2) == router.capacity)
         inside = sample.packets_in_network * router.packet_flits
         assert generated == sample.packets_waiting * router.packet_flits + inside + ejected
-        taken = room[:, :, 1:3].sum() * router.unit_flits
+        fifos = simulation.audit_fifos()
+        assert fifos.min(initial=0) >= 0
+        assert np.all(fifos.sum(axis=2) == router.fifo_units)
+        # what a channel sends is in its FIFO and on the way
+        taken = (room[:, :, 1:3].sum() + fifos[:, :, 1].sum()) * router.unit_flits
         assert taken <= inside
+        # an output's queue: what waits in the FIFO, and the credits that are gone
+        queued = fifos[:, :, 1] + router.capacity - room[:, :, 0]
+        np.testing.assert_array_equal(queued_units(simulation), queued)
 
 
 @settings(max_examples=60)
@@ -139,6 +156,7 @@ def test_a_drained_run_ends_empty_and_crossed_exactly_its_routes(case, message_p
     last = simulation.run(router.credit_delay + router.packet_flits)
     assert last.packets_in_network == last.packets_waiting == last.flit_hops == 0
     assert np.all(simulation.audit() == [router.capacity, 0, 0, 0])
+    assert np.all(simulation.audit_fifos() == [router.fifo_units, 0, 0])
 
 
 @settings(max_examples=40)

@@ -14,6 +14,7 @@ from simulated import layered_tables, line, line_table, messages_of, messages_on
 from twins import PRIORITIES, assert_same, listed, naive
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
+from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 
@@ -33,16 +34,17 @@ def test_engine_and_twin_agree_on_any_network(table, message_packets, data):
 
 
 @settings(max_examples=50)
-@given(layered_tables(), st.integers(1, 3), st.integers(1, 6), st.data())
-def test_engine_and_twin_agree_on_output_queues(table, speedup, queue, data):
-    """Packets of one flit at any speed-up; of several under wormhole switching without one."""
+@given(layered_tables(), st.integers(1, 2), st.integers(1, 3), st.integers(1, 6), st.data())
+def test_engine_and_twin_agree_on_output_fifos(table, lanes, speedup, queue, data):
+    """Packets of one flit at any speed-up; of several without one."""
+    flits = 1 if speedup > 1 else data.draw(st.integers(1, min(queue, 4)))
     router = data.draw(
         routers(
-            vcs=table.virtual_channels,
+            vcs=lanes * table.virtual_channels,
             priority=data.draw(PRIORITIES),
             output_buffer_flits=queue,
             speedup=speedup,
-            **({"packet_flits": 1} if speedup > 1 else {"switching": "wormhole"}),
+            packet_flits=flits,
         )
     )
     assert_same(table, router, data.draw(messages_on(table)))
@@ -87,6 +89,23 @@ def test_an_output_queue_is_filled_at_the_speed_of_its_channel():
     network = line(2, terminal_switch=[0, 1, 1])
     router = Router(vcs=1, packet_flits=2, buffer_flits=2, output_buffer_flits=2)
     assert_same(line_table(network), router, messages_of([[], [1], [1, 1]]))
+
+
+def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
+    """The first packet fills the next buffer; the FIFO takes the second, another buffer's front."""
+    network = line(2, terminal_switch=[0, 0, 1])
+    table = line_table(network)
+    messages = messages_of([[2], [2], []])
+    waits = {}
+    for fifo in (0, 2):
+        router = Router(
+            vcs=1, buffer_flits=1, link_delay=50, router_delay=2, output_buffer_flits=fifo
+        )
+        simulation = Simulation(network, table_program(table), router, messages=messages)
+        simulation.run(20)
+        waits[fifo] = int(simulation.audit_fifos()[0, 0, 1])
+        assert simulation.audit()[0, 0].tolist() == [0, 0, 1, 0]
+    assert waits == {0: 0, 2: 1}
 
 
 def test_a_virtual_channel_can_be_taken_in_the_cycle_after_it_was_left():

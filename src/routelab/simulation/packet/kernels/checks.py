@@ -15,8 +15,9 @@ def stuck_queues(engine, now):
 
     A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
     front of that buffer can move (and, under wormhole switching, if the packet that holds the
-    virtual channel can). The remaining queues are stuck permanently. If candidates change while a
-    packet waits, it counts as waiting after `PATIENCE` cycles.
+    virtual channel can). An output FIFO moves if the buffer behind its channel has a credit. The
+    remaining queues are stuck permanently. If candidates change while a packet waits, it counts as
+    waiting after `PATIENCE` cycles.
 
     Parameters
     ----------
@@ -52,12 +53,17 @@ def _can_be_freed(engine, queue, stuck, now):
         kind = queues[queue].kind if count == 1 else candidates[k].kind
         if first == at.LEAVES or engine.outputs[out].free_at > now:
             return True
+        has_fifos = engine.setting[at.S_FIFO] != 0
         for place in range(first, first + (kind >> at.LANES)):
             holder = engine.more[place].holder - 1
             if holder >= 0 and holder != queue and stuck[holder]:
                 continue
-            on_its_way = engine.room[place].capacity - queues[place].count
-            if on_its_way > engine.room[place].credits or not stuck[place]:
+            known = np.int64(engine.room[place].credits)
+            if has_fifos:
+                known = np.int64(engine.fifos[place].credits)
+                if known > 0:
+                    return True
+            if engine.setting[at.S_CAPACITY] - queues[place].count > known or not stuck[place]:
                 return True
     return False
 
@@ -73,9 +79,12 @@ def count_units(engine, now, delay):
         Router delay: time of a unit in its buffer before it may leave.
     """
     queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
+    has_fifos = engine.setting[at.S_FIFO] != 0
     found = np.zeros((len(queues), 4), np.int64)
     for queue in range(len(queues)):
         found[queue, 0] = engine.room[queue].credits
+        if has_fifos and engine.inputs[queues[queue].port].from_ >= 0:
+            found[queue, 0] = engine.fifos[queue].credits
         for k in range(queues[queue].count):
             slot = (queues[queue].front + k) % capacity
             ready = queues[queue].ready if k == 0 else slots[queue * capacity + slot].ready

@@ -1,4 +1,4 @@
-"""The packet engine's cycle: credits arrive, terminals inject, switches allocate.
+"""The packet engine's cycle: credits arrive, terminals inject, switches allocate, FIFOs are read.
 
 The engine examines only objects that may have changed: queues, terminals and credits wait in
 wheels, rows of bits by cycle, and a packet that waits for room is in a list of the queue that it
@@ -15,10 +15,15 @@ from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.decisions import note_cycle
+from routelab.simulation.packet.kernels.links import (
+    begin_transmissions,
+    end_transmissions,
+    take_fifo_credit,
+)
 from routelab.simulation.packet.kernels.moves import allocate
 from routelab.simulation.packet.kernels.routing import route_packet
 from routelab.simulation.packet.kernels.sources import inject_from
-from routelab.simulation.packet.kernels.waiting import wake
+from routelab.simulation.packet.kernels.waiting import wake_for
 
 _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
@@ -33,11 +38,9 @@ def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
 @inline
 def _take_credits(engine, now):
     """Take arriving credits, and wake the queues that wait for them."""
-    queues, inputs, returned, heads = engine.queues, engine.inputs, engine.credits, engine.heads
-    room = engine.room
-    sources, sleepers, sleeping = engine.sources, engine.sleepers, engine.sleeping
-    switch_ports, vcs = engine.switch_ports, engine.setting[at.S_VCS]
-    terminals = engine.terminals
+    inputs, returned, room = engine.inputs, engine.credits, engine.room
+    sources, terminals = engine.sources, engine.terminals
+    has_fifos = engine.setting[at.S_FIFO] != 0
     row = now & engine.setting[at.S_MASK]
     for word in range(returned.shape[1]):
         bits = returned[row, word]
@@ -48,26 +51,17 @@ def _take_credits(engine, now):
             queue = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
             room[u(queue)].credits += 1
-            port = queues[u(queue)].port
+            port = np.int64(engine.queues[u(queue)].port)
             switch = inputs[u(port)].from_
             if switch < 0:
                 terminal = -1 - inputs[u(port)].channel
                 if terminals[u(terminal)].waits != 0:
                     terminals[u(terminal)].waits = 0
                     mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
-                continue
-            waiting = queues[u(queue)].wait_first
-            if waiting >= 0:
-                queues[u(queue)].wait_first = -1
-                while waiting >= 0:
-                    queues[u(waiting)].waiting = 0
-                    mark(heads, row, waiting)
-                    waiting = engine.more[u(waiting)].wait_next
-            if sleeping[switch] > 0:
-                sleeping[switch] = 0
-                first = switch_ports[switch] * vcs
-                last = switch_ports[switch + 1] * vcs
-                wake(queues, sleepers, heads, row, first, last)
+            elif has_fifos:
+                take_fifo_credit(engine, queue, port, now)
+            else:
+                wake_for(engine, queue, switch, row)
 
 
 @inline
@@ -176,6 +170,8 @@ def run_cycles(engine, hop, inject, begin, end):
     examined = 0
     for now in range(begin, end):
         _take_credits(engine, now)
+        if engine.setting[at.S_FIFO] != 0:
+            end_transmissions(engine, now)
         if engine.setting[at.S_WAITING] >= 0:
             note_cycle(engine, now)
         inject_from(engine, hop, inject, now)
@@ -187,4 +183,6 @@ def run_cycles(engine, hop, inject, begin, end):
             last = _gather(engine, hop, begin_block, end_block, now)
             allocate(engine, begin_block, last, now)
             begin_block = end_block
+        if engine.setting[at.S_FIFO] != 0:
+            begin_transmissions(engine, now)
     return examined

@@ -92,5 +92,15 @@ def note_move(engine, queue, out, place, head, tail):
     engine.public[row + channel, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at
     if not (head and tail):
         engine.public[row + channel, of.FRONT_FLITS] -= flits
+    if engine.setting[at.S_FIFO] != 0:
+        engine.public[row + channel, of.FRONT_FLITS] += flits
     if tail:
         engine.decided[u(queue)] = 0
+
+
+@inline
+def note_departure(engine, out):
+    """Count a unit that a channel has taken from a FIFO."""
+    row = engine.setting[at.S_WAITING] + engine.inputs[u(out)].channel
+    engine.public[row, of.FRONT_FLITS] -= engine.setting[at.S_UNIT_FLITS]
+    engine.public[row, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at

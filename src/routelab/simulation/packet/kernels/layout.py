@@ -61,6 +61,9 @@ QUEUE_MORE = _fields(
 )
 """Columns of a queue that are rarely used."""
 
+ALWAYS = 1 << 30
+"""Slack of a channel behind FIFOs: packets cross the switch whether it is busy or not."""
+
 MOST_UNITS = 32767
 """Largest number of units in a buffer."""
 
@@ -72,6 +75,23 @@ NEED, BODY, ESCAPES, LANES = 3, 4, 8, 4
 
 ROOM = _fields("capacity", "credits")
 """Columns of a queue for routing functions (see `hops`); rows of waiting flits follow."""
+
+FIFO = _fields(
+    "credits",  # units that the buffer behind the channel has room for
+    "front",  # place of the unit that leaves next, in the ring of `fifo_slots`
+    "count",  # units that wait for the channel
+    "_3",
+)
+"""The FIFO of a virtual channel at its output, numbered as the buffer behind the channel."""
+
+LINK = np.dtype(
+    [
+        ("able", np.uint64),  # bits of the virtual channels with a waiting unit and a credit
+        ("sending", np.int32),  # the queue whose unit is on its way out of the FIFO; −1: none
+        ("turn", np.int32),  # virtual channel that comes first in the round
+    ]
+)
+"""A channel that takes units from FIFOs, at its sender."""
 
 SLOT = _fields("packet", "ready")
 """A unit in a buffer behind the front one, and the cycle from which it may leave."""
@@ -200,10 +220,11 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_AGAIN,
     S_KEEPS_STATE,
     S_WAITING,
+    S_FIFO,
     SETTINGS,
-) = range(26)
+) = range(27)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
-with the flits that wait for channel 0; −1: none."""
+with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
@@ -233,7 +254,18 @@ class Engine(NamedTuple):
     queues: Any
     """QUEUE (Q,)"""
     room: Any
-    """ROOM (Q + rows of waiting flits,)"""
+    """ROOM (Q + rows of waiting flits,): room behind an output, FIFO and buffer together"""
+    space: Any
+    """ROOM (Q,): its credits are the units that may cross the switch towards a queue: `room`
+    itself, or the room in the FIFO of the output"""
+    fifos: Any
+    """FIFO (Q,), if outputs have FIFOs"""
+    fifo_slots: Any
+    """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
+    links: Any
+    """LINK (N,), if outputs have FIFOs"""
+    departures: Any
+    """uint64 (W, words of N bits): channels that may take a unit from a FIFO, by cycle"""
     public: Any
     """int32 (…, 2): `room` for routing functions"""
     more: Any
@@ -338,7 +370,9 @@ class QueueArrays(NamedTuple):
     queues: Any
     room: Any
     more: Any
+    inputs: Any
     outputs: Any
+    fifos: Any
     slots: Any
     tried: Any
     candidates: Any
@@ -367,6 +401,11 @@ def _example() -> Engine:
         reals=reals,
         queues=np.zeros(1, QUEUE),
         room=np.zeros(1, ROOM),
+        space=np.zeros(1, ROOM),
+        fifos=np.zeros(1, FIFO),
+        fifo_slots=line,
+        links=np.zeros(1, LINK),
+        departures=bits,
         public=rows,
         more=np.zeros(1, QUEUE_MORE),
         inputs=np.zeros(1, INPUT),

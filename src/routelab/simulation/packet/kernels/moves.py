@@ -10,13 +10,12 @@ from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
 from routelab.simulation.packet.kernels.decisions import note_move
+from routelab.simulation.packet.kernels.links import push_fifo, rank_packet
 from routelab.simulation.packet.kernels.tallies import count_arrival
-from routelab.simulation.packet.kernels.waiting import release_channel, sleep
+from routelab.simulation.packet.kernels.waiting import sleep, wake_for
 
 BUSY_LINK, NO_ROOM = -3, -2
 """Why a candidate cannot be taken now; `LEAVES` is the ejection."""
-
-_ROUND = 1 << 30
 
 
 @inline
@@ -28,16 +27,18 @@ def _is_free(holder, now):
 @inline
 def _find_queue(engine, out, first, kind, now, wormhole):
     """Return the queue of a candidate now, or a code why it has none."""
-    outputs, room = engine.outputs, engine.room
+    outputs, room, space = engine.outputs, engine.room, engine.space
     if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
         return BUSY_LINK
     if first == at.LEAVES:
         return at.LEAVES
     most = (kind & at.NEED) - 1
     if kind >> at.LANES == 1 and not wormhole:
-        return first if room[u(first)].credits > most else NO_ROOM
+        return first if space[u(first)].credits > most else NO_ROOM
     found = NO_ROOM
     for queue in range(first, first + (kind >> at.LANES)):
+        if space[u(queue)].credits <= 0:
+            continue
         known = np.int64(room[u(queue)].credits)
         # a lane that another packet holds has no room for this one
         if known > most and (
@@ -86,18 +87,6 @@ def _choose(engine, queue, now):
 
 
 @inline
-def _rank(engine, round_, packet):
-    """Return the rank of a packet; the least rank goes first."""
-    mode = engine.setting[at.S_PRIORITY]
-    if mode == at.AGE:
-        return np.int64(engine.packets[u(packet)].born)
-    if mode == at.ROUND_ROBIN:
-        # upwards from the one whose turn it is, then the ones before it
-        return round_ if round_ >= 0 else round_ + _ROUND
-    return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
-
-
-@inline
 def _propose(engine, begin, end, now, last):
     """Let every input port propose one of its queues, and return the number of proposals.
 
@@ -131,7 +120,7 @@ def _propose(engine, begin, end, now, last):
                 sleep(engine, queue, port, now)
                 active[u(k)].queue = -1
             continue
-        rank = _rank(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
+        rank = rank_packet(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
         # the queues of a port are consecutive
         if port != latest:
             latest = port
@@ -160,7 +149,7 @@ def _grant(engine, made, now):
         rank = np.int64(proposals[u(j)].rank)
         if not by_age:
             one = active[u(proposals[u(j)].entry)]
-            rank = _rank(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
+            rank = rank_packet(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
             proposals[u(j)].rank = rank
         best = outputs[u(out)].choice
         # an old choice may be any number; it is valid if it is a proposal of this round for `out`
@@ -204,8 +193,10 @@ def _move(engine, queue, port, packet, out, place, now):
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
     mask, units = setting[at.S_MASK], setting[at.S_UNITS]
+    into_fifo = setting[at.S_FIFO] != 0 and place != at.LEAVES
     start = max(now, np.int64(outputs[u(out)].free_at))
-    outputs[u(out)].free_at = start + outputs[u(out)].busy
+    if not into_fifo:
+        outputs[u(out)].free_at = start + outputs[u(out)].busy
     hold = np.int64(outputs[u(out)].hold)
     if setting[at.S_SPEEDUP] > 1:
         # a buffer is not read faster than it fills
@@ -232,9 +223,12 @@ def _move(engine, queue, port, packet, out, place, now):
                 totals[at.LOST] = 1 + packet
             if queues[u(queue)].kind & at.ESCAPES != 0:
                 totals[at.ESCAPE_HOPS] += 1
-        engine.crossed[u(place)] += 1
         room[u(place)].credits -= 1
-        push_unit(engine, place, packet, start + outputs[u(out)].delay)
+        if into_fifo:
+            push_fifo(engine, place, out, packet, now)
+        else:
+            engine.crossed[u(place)] += 1
+            push_unit(engine, place, packet, start + outputs[u(out)].delay)
     if setting[at.S_WAITING] >= 0:
         note_move(engine, queue, out, place, head, tail)
     if tail:
@@ -243,7 +237,7 @@ def _move(engine, queue, port, packet, out, place, now):
             more[u(queue)].sent = 0
             if place != at.LEAVES:
                 more[u(place)].holder = -(now + 1)
-                release_channel(engine, place, inputs[u(port)].switch, now + 1)
+                wake_for(engine, place, inputs[u(port)].switch, (now + 1) & mask)
     else:
         more[u(queue)].sent += 1
         if head:

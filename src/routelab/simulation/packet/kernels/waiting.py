@@ -10,7 +10,7 @@ from routelab.simulation.packet.kernels import layout as at
 
 
 @inline
-def wake(queues, sleepers, heads, row, first, last):
+def _wake(queues, sleepers, heads, row, first, last):
     """Schedule the sleepers among the queues `first` to `last` - 1."""
     for word in range(first >> 6, ((last - 1) >> 6) + 1):
         bits = sleepers[word]
@@ -23,6 +23,25 @@ def wake(queues, sleepers, heads, row, first, last):
         while bits != np.uint64(0):
             queues[u((word << 6) + lowest(bits))].waiting = 0
             bits &= bits - np.uint64(1)
+
+
+@inline
+def wake_for(engine, place, switch, row):
+    """Wake the queues of a switch that may wait for room in the queue `place`."""
+    queues, heads = engine.queues, engine.heads
+    waiting = queues[u(place)].wait_first
+    if waiting >= 0:
+        queues[u(place)].wait_first = -1
+        while waiting >= 0:
+            queues[u(waiting)].waiting = 0
+            mark(heads, row, waiting)
+            waiting = engine.more[u(waiting)].wait_next
+    if engine.sleeping[switch] > 0:
+        engine.sleeping[switch] = 0
+        vcs = engine.setting[at.S_VCS]
+        first = engine.switch_ports[switch] * vcs
+        last = engine.switch_ports[switch + 1] * vcs
+        _wake(queues, engine.sleepers, heads, row, first, last)
 
 
 @inline
@@ -71,21 +90,3 @@ def sleep(engine, queue, port, now):
     queues[u(queue)].waiting = 2
     engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
     engine.sleeping[inputs[u(port)].switch] += 1
-
-
-@inline
-def release_channel(engine, place, switch, when):
-    """Wake the queues that wait for a virtual channel that its packet has left."""
-    queues, heads, row = engine.queues, engine.heads, when & engine.setting[at.S_MASK]
-    waiting = queues[u(place)].wait_first
-    queues[u(place)].wait_first = -1
-    while waiting >= 0:
-        queues[u(waiting)].waiting = 0
-        mark(heads, row, waiting)
-        waiting = engine.more[u(waiting)].wait_next
-    if engine.sleeping[switch] > 0:
-        engine.sleeping[switch] = 0
-        vcs = engine.setting[at.S_VCS]
-        first = engine.switch_ports[switch] * vcs
-        last = engine.switch_ports[switch + 1] * vcs
-        wake(queues, engine.sleepers, heads, row, first, last)

@@ -1,0 +1,127 @@
+"""Output FIFOs of the packet engine, and the channels that take units from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import draw, lowest, mark, u
+from routelab.kernels.jit import inline
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.buffers import push_unit
+from routelab.simulation.packet.kernels.decisions import note_departure
+from routelab.simulation.packet.kernels.waiting import wake_for
+
+_ROUND = 1 << 30
+
+
+@inline
+def rank_packet(engine, round_, packet):
+    """Return the rank of a packet; the least rank goes first."""
+    mode = engine.setting[at.S_PRIORITY]
+    if mode == at.AGE:
+        return np.int64(engine.packets[u(packet)].born)
+    if mode == at.ROUND_ROBIN:
+        # upwards from the one whose turn it is, then the ones before it
+        return round_ if round_ >= 0 else round_ + _ROUND
+    return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
+
+
+@inline
+def _offer(engine, queue, port, now):
+    """Offer the front of a FIFO, which has a credit, to the channel."""
+    place = np.uint64(queue - engine.inputs[u(port)].queue)
+    engine.links[u(port)].able |= np.uint64(1) << place
+    # a channel that sends is examined when it has sent
+    if engine.outputs[u(port)].free_at <= now:
+        mark(engine.departures, now & engine.setting[at.S_MASK], port)
+
+
+@inline
+def push_fifo(engine, queue, port, packet, now):
+    """Add a unit of a packet to the FIFO towards a queue."""
+    fifos, size = engine.fifos, engine.setting[at.S_FIFO]
+    engine.space[u(queue)].credits -= 1
+    count = fifos[u(queue)].count
+    fifos[u(queue)].count = count + 1
+    place = fifos[u(queue)].front + count
+    if place >= size:
+        place -= size
+    engine.fifo_slots[u(queue * size + place)] = packet
+    if count == 0 and fifos[u(queue)].credits > 0:
+        _offer(engine, queue, port, now)
+
+
+@inline
+def take_fifo_credit(engine, queue, port, now):
+    """Take a credit for the FIFO towards a queue."""
+    fifos = engine.fifos
+    fifos[u(queue)].credits += 1
+    if fifos[u(queue)].credits == 1 and fifos[u(queue)].count > 0:
+        _offer(engine, queue, port, now)
+
+
+@inline
+def end_transmissions(engine, now):
+    """Free the room of units that have left their FIFOs."""
+    links, outputs, departures = engine.links, engine.outputs, engine.departures
+    row = now & engine.setting[at.S_MASK]
+    for word in range(departures.shape[1]):
+        bits = departures[row, word]
+        while bits != np.uint64(0):
+            port = (word << 6) + lowest(bits)
+            bits &= bits - np.uint64(1)
+            queue = np.int64(links[u(port)].sending)
+            if queue >= 0 and outputs[u(port)].free_at <= now:
+                links[u(port)].sending = -1
+                engine.space[u(queue)].credits += 1
+                wake_for(engine, queue, engine.inputs[u(port)].from_, row)
+
+
+@inline
+def begin_transmissions(engine, now):
+    """Let every channel that is idle take a unit from one of its FIFOs, by priority."""
+    links, departures = engine.links, engine.departures
+    row = now & engine.setting[at.S_MASK]
+    for word in range(departures.shape[1]):
+        bits = departures[row, word]
+        departures[row, word] = np.uint64(0)
+        while bits != np.uint64(0):
+            port = (word << 6) + lowest(bits)
+            bits &= bits - np.uint64(1)
+            if links[u(port)].able != np.uint64(0):
+                _depart(engine, port, now)
+
+
+@inline
+def _depart(engine, port, now):
+    """Send a unit from one of the FIFOs of a channel."""
+    fifos, links, outputs, setting = engine.fifos, engine.links, engine.outputs, engine.setting
+    size = setting[at.S_FIFO]
+    first = np.int64(engine.inputs[u(port)].queue)
+    able = links[u(port)].able
+    best, least = np.int64(-1), np.int64(0)
+    packet = np.int64(-1)
+    while able != np.uint64(0):
+        vc = lowest(able)
+        able &= able - np.uint64(1)
+        queue = first + vc
+        one = np.int64(engine.fifo_slots[u(queue * size + fifos[u(queue)].front)])
+        rank = rank_packet(engine, vc - links[u(port)].turn, one)
+        if best < 0 or rank < least:
+            best, least, packet = vc, rank, one
+    queue = first + best
+    count, front = fifos[u(queue)].count - 1, fifos[u(queue)].front + 1
+    fifos[u(queue)].count = count
+    fifos[u(queue)].front = front if front < size else 0
+    fifos[u(queue)].credits -= 1
+    if count == 0 or fifos[u(queue)].credits == 0:
+        links[u(port)].able &= ~(np.uint64(1) << np.uint64(best))
+    links[u(port)].turn = best + 1
+    links[u(port)].sending = queue
+    outputs[u(port)].free_at = now + outputs[u(port)].busy
+    mark(engine.departures, outputs[u(port)].free_at & setting[at.S_MASK], port)
+    engine.crossed[u(queue)] += 1
+    push_unit(engine, queue, packet, now + outputs[u(port)].delay)
+    if setting[at.S_WAITING] >= 0:
+        note_departure(engine, port)
