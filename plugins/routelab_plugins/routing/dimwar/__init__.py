@@ -11,9 +11,9 @@ Two classes of virtual channels suffice for any number of dimensions: class 0 fo
 dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops of class 1 in its
 dimension, and both depend on later dimensions only.
 
-Our choices: congestion is the number of packets that wait for the
-channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
-idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
+Our choices: congestion is the number of packets that wait for the channel in the switch or are in
+any buffer behind it, plus the packet itself; so packets in an idle network are not derouted.
+Deroutes lose ties. A packet decides once, when it reaches the front of its buffer.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ The n-th hop uses the n-th class of virtual channels (distance classes). With N 
 deroutes there are N + M classes. A deroute is allowed while enough classes remain for the minimal
 hops that are left.
 
-Our choices: congestion is the number of packets that wait for the
-channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
-idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
+Our choices: congestion is the number of packets that wait for the channel in the switch or are in
+any buffer behind it, plus the packet itself; so packets in an idle network are not derouted.
+Deroutes lose ties. A packet decides once, when it reaches the front of its buffer.
 Deroutes in the same dimension may follow each other.
 """
 

@@ -33,6 +33,6 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
             continue
         out[count, 0] = onward
         out[count, 1] = name
-        out[count, 2] = congestion_weight(tables, queues, onward, left if aligns else left + 1)
+        out[count, 2] = congestion_weight(tables, queues, onward, left, aligns)
         count += 1
     return count

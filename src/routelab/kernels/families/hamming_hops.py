@@ -47,10 +47,21 @@ def unaligned(tables, here, there):
 
 
 @njit(_nrt=False, forceinline=True)
-def congestion_weight(tables, queues, channel, hops):
+def congestion_weight(tables, queues, channel, left, aligns):
     """Return the packets before and behind a channel plus one, times the hops that are left.
 
-    The program needs `HopProgram.waiting`. The weight stays below that of escapes.
+    The weight is doubled, and 1 is added for a deroute, which therefore loses ties. It stays below
+    that of escapes. The program needs `HopProgram.waiting`.
+
+    Parameters
+    ----------
+    left : int
+        Unaligned dimensions before the hop.
+    aligns : bool
+        Whether the hop aligns one of them; otherwise it is a deroute.
     """
     packets = waiting_packets(tables, queues, channel) + channel_packets(tables, queues, channel)
-    return min((packets + 1) * hops, np.int64(ESCAPE - 1))
+    weight = 2 * (packets + 1) * left
+    if not aligns:
+        weight += 2 * (packets + 1) + 1
+    return min(weight, np.int64(ESCAPE - 1))

@@ -108,7 +108,9 @@ def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
                 behind = sum(walker.occupancy(one.channel, vc) for vc in range(walker.classes))
                 end = int(network.channel_target[one.channel])
                 hops = 1 + len(differing(place[end], place[11]))
-                assert one.penalty == (inside[one.channel] + behind + 1) * hops
+                weight = (inside[one.channel] + behind + 1) * hops
+                before = len(differing(place[int(network.channel_source[one.channel])], place[11]))
+                assert one.penalty == 2 * weight + (hops > before)
             assert taken.penalty == min(one.penalty for one in offered)
 
 
@@ -129,7 +131,10 @@ def test_a_crowded_link_is_avoided_in_two_hops(text) -> None:
     network = hamming((4, 4))
     walker = Walker(program(load_routing(text), network, 4), network)
     (busy,) = walker.walk(0, 3).channels
-    walker.occupy(busy, 0, 9)
+    # one packet makes both ways equal, and the minimal one is taken
+    walker.occupy(busy, 0, 1)
+    assert all(walker.walk(0, 3).channels == [busy] for _ in range(20))
+    walker.occupy(busy, 0, 2)
     walk = walker.walk(0, 3)
     assert len(walk.hops) == 2
     assert busy not in walk.channels
