@@ -1,6 +1,6 @@
 """omni-escape: omnidimensional routes with an escape subnetwork that tolerates failures (SurePath).
 
-Cano, Camarero, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+Camarero, Cano, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
 Interconnection Networks*, arXiv 2404.04315: adaptive routes share virtual channels whatever their
 length, and an up*/down* subnetwork with shortcuts keeps them free of deadlock. A packet may turn to
 an escape at every switch, and then stays on escapes up to its destination.
@@ -64,7 +64,7 @@ class OmniEscape(HopRoutingPlugin):
     name = "omni-escape"
     summary = "Hops and deroutes in any dimension of a HyperX, with an up*/down* escape subnetwork"
     citations = (
-        Citation("cano2024", "adaptive routes with an escape subnetwork (SurePath)"),
+        Citation("camarero2024", "adaptive routes with an escape subnetwork (SurePath)"),
         Citation("mcdonald2019", "the adaptive routes (OmniWAR)"),
         Citation("duato1993", "freedom from deadlock by escapes"),
     )

@@ -1,6 +1,6 @@
 """polarized-escape: Polarized routes with an escape subnetwork that tolerates failures (SurePath).
 
-Cano, Camarero, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+Camarero, Cano, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
 Interconnection Networks*, arXiv 2404.04315: adaptive routes share virtual channels whatever their
 length, and an up*/down* subnetwork with shortcuts keeps them free of deadlock. A packet may turn to
 an escape at every switch, and then stays on escapes up to its destination. The adaptive routes are
@@ -58,7 +58,7 @@ class PolarizedEscape(HopRoutingPlugin):
     name = "polarized-escape"
     summary = "Polarized routes with an up*/down* escape subnetwork, on any connected network"
     citations = (
-        Citation("cano2024", "adaptive routes with an escape subnetwork (SurePath)"),
+        Citation("camarero2024", "adaptive routes with an escape subnetwork (SurePath)"),
         Citation("camarero2022", "the adaptive routes"),
         Citation("duato1993", "freedom from deadlock by escapes"),
     )

@@ -1,6 +1,6 @@
 """Escape subnetwork over the levels of any connected network: up, across, down.
 
-The escapes of SurePath (Cano and others, arXiv 2404.04315) in our reading, which
+The escapes of SurePath (Camarero and others, arXiv 2404.04315) in our reading, which
 `routelab.toolkit.families.escape_levels` explains; it also computes the arrays.
 """
 

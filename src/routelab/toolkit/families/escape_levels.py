@@ -1,6 +1,6 @@
 """Levels and up*/down* distances of any connected network, for escape subnetworks.
 
-SurePath (Cano and others, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+SurePath (Camarero and others, *Achieving High-Performance Fault-Tolerant Routing in HyperX
 Interconnection Networks*, arXiv 2404.04315) escapes by up*/down* routes. This is our reading of
 published descriptions, not of the full text.
 
