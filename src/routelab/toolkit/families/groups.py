@@ -1,4 +1,4 @@
-"""Groups of switches: those of a Dragonfly, racks of a Slim Fly, rows of a Hamming graph."""
+"""Meaning of coordinates: their names, and groups of switches that share some of them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,33 @@ import numpy as np
 
 from routelab.api.topology import Int64Array, Topology
 
+COORDINATE_NAMES = "coordinate_names"
+"""Attribute of a network: names of its coordinates, for pictures and columns such as `at_x`."""
+
 GROUP_COORDINATES = "group_coordinates"
 """Attribute of a network: numbers of the coordinates that all switches of a group share."""
+
+
+def coordinate_name(topology: Topology, number: int) -> str:
+    """Return the name of a coordinate.
+
+    Parameters
+    ----------
+    topology : Topology
+    number : int
+
+    Returns
+    -------
+    name : str
+        The letter of the directions along it, or what `COORDINATE_NAMES` says, or ``d0``, ``d1``.
+    """
+    letters = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
+    if number in letters:
+        return letters[number]
+    names = topology.attributes.get(COORDINATE_NAMES)
+    if isinstance(names, list | tuple) and number < len(names):
+        return str(names[number])
+    return f"d{number}"
 
 
 def switch_groups(topology: Topology) -> Int64Array | None:
@@ -21,7 +46,7 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     -------
     group : int64 array, shape (S,), or None
         None if the network has no groups: no coordinates, or no attribute `GROUP_COORDINATES` that
-        names some of them.
+        lists some of them.
     """
     named = topology.attributes.get(GROUP_COORDINATES)
     coordinates = topology.coordinates
