@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from routelab.api.errors import UnsupportedError
 from routelab.api.topology import Int64Array, Topology
+from routelab.toolkit.families.fat_trees import read_fat_tree
 
 COORDINATE_NAMES = "coordinate_names"
 """Attribute of a network: names of its coordinates, for pictures and columns such as `at_x`."""
@@ -38,6 +40,8 @@ def coordinate_name(topology: Topology, number: int) -> str:
 def switch_groups(topology: Topology) -> Int64Array | None:
     """Return the group of each switch, from 0 on in the order of their coordinates.
 
+    Groups of a fat tree are its pods, the subtrees below the roots; the roots are a further group.
+
     Parameters
     ----------
     topology : Topology
@@ -45,9 +49,11 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     Returns
     -------
     group : int64 array, shape (S,), or None
-        None if the network has no groups: no coordinates, or no attribute `GROUP_COORDINATES` that
-        lists some of them.
+        None if the network has no groups: it is not a fat tree, and has no coordinates or no
+        attribute `GROUP_COORDINATES` that lists some of them.
     """
+    if topology.family == "fat-tree":
+        return _pods(topology)
     named = topology.attributes.get(GROUP_COORDINATES)
     coordinates = topology.coordinates
     if coordinates is None or not isinstance(named, list | tuple) or not named:
@@ -55,3 +61,16 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     if not all(isinstance(c, int) and 0 <= c < coordinates.shape[1] for c in named):
         return None
     return np.unique(coordinates[:, named], axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _pods(topology: Topology) -> Int64Array | None:
+    """Return the pod of each switch of a fat tree; None if it is not the one that it describes."""
+    try:
+        tree = read_fat_tree(topology)
+    except UnsupportedError:
+        return None
+    top = tree.height - 1
+    copies, leaves = np.array(tree.copies), np.array(tree.leaves)
+    subtree = tree.index // copies[tree.level]
+    pod = subtree * leaves[tree.level] // leaves[top - 1]
+    return np.where(tree.level == top, tree.down[top], pod)

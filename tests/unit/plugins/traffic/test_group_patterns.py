@@ -12,6 +12,7 @@ from topology_laws import graph_of
 from routelab.api import InputError, Topology, UnsupportedError
 from routelab.registry.instances import load
 from routelab.toolkit import build_grid, terminal_groups
+from routelab.toolkit.families.groups import switch_groups
 from routelab_plugins.traffic.group_shift import GroupShift
 from routelab_plugins.traffic.hotspot import Hotspot
 from routelab_plugins.traffic.permutation import PermutationTraffic, read_permutation
@@ -90,6 +91,17 @@ def test_a_single_group_has_no_other():
     )
     reason = GroupShift().supports(one)
     assert reason == "needs two groups with terminals or more, this network has 1"
+
+
+def test_groups_of_a_fat_tree_are_its_pods():
+    # terminals are in the order of the subtrees: four pods of four leaves with four terminals
+    whole = built("fat-tree")
+    assert terminal_groups(whole).tolist() == [t // 16 for t in range(64)]
+    matrix = GroupShift().demand(whole, 0).between_terminals()
+    assert np.allclose(matrix, np.kron(np.roll(np.eye(4), 1, axis=1), np.full((16, 16), 1 / 16)))
+    damaged = built("fat-tree~k=2,failed_switches=0+1+4")
+    assert terminal_groups(damaged).tolist() == [0, 0, 0, 0]
+    assert switch_groups(damaged).tolist() == [1, 1, 0, 1, 1, 2, 2, 2, 2]
 
 
 def test_groups_that_failed_are_left_out():
