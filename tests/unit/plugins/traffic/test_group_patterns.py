@@ -157,6 +157,15 @@ def test_targets_are_at_the_distance(name, distance):
     assert {hops[a][b] for a, b in zip(switch, switch[demand.members], strict=True)} == {distance}
 
 
+def test_nobody_is_at_a_distance_without_terminals():
+    silent = Topology.create(
+        num_switches=2, channel_source=[0, 1], channel_target=[1, 0], terminal_switch=[]
+    )
+    reason = SwitchPermutation().supports(silent)
+    assert reason == "needs two terminals or more, this network has 0"
+    assert GroupShift().supports(silent) is not None
+
+
 def test_neighbours_are_drawn_as_before():
     # the permutation of stored results
     torus = build_grid("torus", (4, 4), wrap=True)
