@@ -20,6 +20,7 @@ INSTANCES = {
     "topology/hypercube": "topology/hypercube~dims=3",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
+    "traffic/permutation": f"traffic/permutation~file=[{DATA / 'permutation.txt'}]",
     "workload/matrix": f"workload/matrix~file=[{DATA / 'messages.csv'}]",
     "workload/trace": f"workload/trace~file=[{DATA / 'trace.txt'}]",
 }
@@ -44,6 +45,8 @@ VARIANTS = (
     "traffic/tornado~shift=1x1",
     "traffic/uniform~self=true",
     "traffic/hotspot~share=1.0,spots=0+1",
+    "traffic/hotspot~share=1.0,groups=0+1",
+    "traffic/switch-permutation~distance=2",
     "workload/transpose~by=coordinate,digits=reverse",
     "workload/neighbor~by=coordinate,digits=each,ways=two",
     "engine/packet~find_saturation=true,max_probes=4,tolerance=0.2",

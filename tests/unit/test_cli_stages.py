@@ -58,6 +58,10 @@ def test_topology_prints_its_channels_and_reads_back_what_it_wrote(capsys, tmp_p
     assert main(["topology", folder, "--format", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["topology"], facts["channels"]) == ("torus~dims=4", 8)
+    assert (facts["diameter"], facts["links"], facts["best_cut_links"]) == (2, 4, 2)
+    written = json.loads((tmp_path / "net" / "outcome.json").read_text())["facts"]
+    known = {name: value for name, value in written.items() if value is not None}
+    assert known.items() <= facts.items()
 
 
 def test_route_prints_routes_and_facts(capsys) -> None:

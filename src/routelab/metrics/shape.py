@@ -144,10 +144,21 @@ def best_cut(topology: Topology) -> Cut | None:
     return best
 
 
-def _link_ends(topology: Topology) -> Int32Array:
-    """Return the switches at the ends of all links; int32, shape (L, 2)."""
-    out = topology.links[:, 0]
-    return np.stack((topology.channel_source[out], topology.channel_target[out]), axis=1)
+def _link_ends(topology: Topology) -> Int64Array:
+    """Return the switches at the ends of all links; int64, shape (L, 2).
+
+    They are those of `Topology.links`, which has their channels and takes longer.
+    """
+    source, target = topology.channel_source, topology.channel_target
+    up = source < target
+    key = np.minimum(source, target).astype(np.int64) * topology.num_switches
+    key += np.maximum(source, target)
+    pairs, pair = np.unique(key, return_inverse=True)
+    # a channel without one back is a link, too
+    count = np.maximum(
+        np.bincount(pair[up], minlength=len(pairs)), np.bincount(pair[~up], minlength=len(pairs))
+    )
+    return np.stack(np.divmod(np.repeat(pairs, count), topology.num_switches), axis=1)
 
 
 def _orders(topology: Topology, start: Int32Array, neighbour: Int32Array) -> list[Int64Array]:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Topology
+from routelab.toolkit.families.groups import coordinate_name
 
 Points = NDArray[np.float64]
 Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
@@ -91,7 +92,7 @@ def picture_of(topology: Topology) -> Picture:
         inner = len(sizes) > 2 and max(sizes[2:]) <= 10 and len(sizes) <= 5
         marks = tuple("".join(map(str, row[2:])) if inner else "" for row in grid.tolist())
         if inner:
-            axes = ", ".join(axis_name(topology, i) for i in range(2, len(sizes)))
+            axes = ", ".join(coordinate_name(topology, i) for i in range(2, len(sizes)))
             hint += f" In the circles: {axes}."
     lines: list[Points] = []
     owners: list[int] = []
@@ -168,17 +169,11 @@ def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
     inner = int(np.prod(sizes[2:], dtype=np.int64))
     ticks: Ticks = ([], [])
     for dimension, size in enumerate(sizes[:2]):
-        name = axis_name(topology, dimension)
+        name = coordinate_name(topology, dimension)
         for block in range(size):
             middle = block * (inner - 1 + GAP) + (inner - 1) / 2
             ticks[dimension].append((middle, f"{name} = {block}" if block == 0 else str(block)))
     return ticks
-
-
-def axis_name(topology: Topology, dimension: int) -> str:
-    """Return the name of a dimension: the letter of its directions."""
-    names = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
-    return names.get(dimension, f"d{dimension}")
 
 
 def _row_steps(topology: Topology) -> list[tuple[int, int]]:

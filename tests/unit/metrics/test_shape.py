@@ -134,3 +134,13 @@ def test_a_channel_without_one_back_is_a_link():
     assert best_cut(one_way).links == 1
     found = switch_distances(one_way)
     assert (found.diameter, found.mean, found.mean_hops) == (1, 1.0, 1.0)
+
+
+@given(st.lists(st.sampled_from([(0, 1), (1, 0), (1, 2), (2, 1), (0, 2)]), max_size=12))
+def test_links_are_those_of_the_network(channels):
+    one_way = Topology.create(
+        num_switches=3,
+        channel_source=[source for source, _ in channels],
+        channel_target=[target for _, target in channels],
+    )
+    assert network_cost(one_way).links == len(one_way.links)

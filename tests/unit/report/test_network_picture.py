@@ -143,3 +143,19 @@ def test_channels_that_skip_switches_of_a_row_are_arcs_round_them():
         # both directions are on their right
         side = 1 if source > target else -1
         assert (side * line[1:-2, 1] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [(["group", "switch"], ["group = 0", "switch = 0"]), (["group"], ["group = 0", "d1 = 0"])],
+)
+def test_axes_have_the_names_of_the_coordinates(names, expected):
+    network = Topology.create(
+        num_switches=4,
+        channel_source=[0, 2],
+        channel_target=[1, 3],
+        coordinates=[[0, 0], [0, 1], [1, 0], [1, 1]],
+        attributes={"coordinate_names": names},
+    )
+    ticks = picture_of(network).block_ticks
+    assert [texts[0][1] for texts in ticks] == expected

@@ -19,7 +19,7 @@ from routelab.toolkit.families.global_links import (
     check_groups,
     global_links,
 )
-from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
 
 
@@ -90,6 +90,7 @@ class Dragonfly(TopologyPlugin):
                 "p": p,
                 "h": h,
                 "arrangement": parameters.arrangement,
+                COORDINATE_NAMES: ["group", "switch"],
                 GROUP_COORDINATES: [0],
             },
             facts={

@@ -20,6 +20,7 @@ from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlu
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
+from routelab.toolkit.families.groups import COORDINATE_NAMES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -117,6 +118,7 @@ class FatTree(TopologyPlugin):
                 "up": list(up),
                 "parallel": list(parallel),
                 "terminals_per_leaf": terminals,
+                COORDINATE_NAMES: ["level", "index"],
             },
             facts={
                 "switches_of_levels": sizes,

@@ -18,7 +18,7 @@ from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlu
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
-from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -107,6 +107,7 @@ class Hamming(TopologyPlugin):
                 "dims": list(dims),
                 "widths": list(widths),
                 "terminals_per_switch": parameters.terminals,
+                COORDINATE_NAMES: [*"xyzuvw", *(f"d{d}" for d in range(6, len(dims)))][: len(dims)],
                 GROUP_COORDINATES: list(range(len(dims) - 1)),
             },
             facts=facts,

@@ -1,8 +1,8 @@
 """Hypercubes: a switch for every binary number, linked if the numbers differ in one digit.
 
 Harary, Hayes and Wu, *A Survey of the Theory of Hypercube Graphs*, Computers & Mathematics with
-Applications 15(4), 1988. The bisection is half of the switches, because a face has the fewest links
-to the rest: Bezrukov, *Edge Isoperimetric Problems on Graphs*.
+Applications 15(4), 1988, doi 10.1016/0898-1221(88)90213-1. The bisection is half of the switches,
+because a face has the fewest links to the rest: Bezrukov, *Edge Isoperimetric Problems on Graphs*.
 """
 
 from __future__ import annotations

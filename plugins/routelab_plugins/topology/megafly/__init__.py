@@ -17,7 +17,7 @@ from routelab.toolkit.families.global_links import (
     check_groups,
     global_links,
 )
-from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
 
 
@@ -104,6 +104,7 @@ class Megafly(TopologyPlugin):
                 "p": p,
                 "h": h,
                 "arrangement": parameters.arrangement,
+                COORDINATE_NAMES: ["group", "level", "index"],
                 GROUP_COORDINATES: [0],
             },
             facts={

@@ -16,7 +16,7 @@ from routelab.api import Citation, Parameters, Topology, TopologyPlugin, paramet
 from routelab.api.topology import BoolArray, Int64Array
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
-from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -81,7 +81,12 @@ class PolarFly(TopologyPlugin):
             ends=ends,
             ports=ports_by_neighbour(ends, count),
             terminal_switch=np.repeat(np.arange(count), terminals),
-            parameters={"q": q, "terminals_per_switch": terminals, GROUP_COORDINATES: [0]},
+            parameters={
+                "q": q,
+                "terminals_per_switch": terminals,
+                COORDINATE_NAMES: ["rack", "index"],
+                GROUP_COORDINATES: [0],
+            },
             facts={
                 "quadrics": q + 1,
                 "racks": q + 1,

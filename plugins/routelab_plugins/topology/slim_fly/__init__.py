@@ -16,7 +16,7 @@ from routelab.api import Citation, Parameters, Topology, TopologyPlugin, paramet
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
-from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -92,6 +92,7 @@ class SlimFly(TopologyPlugin):
                 "delta": delta,
                 "degree": degree,
                 "terminals_per_switch": terminals,
+                COORDINATE_NAMES: ["half", "x", "y"],
                 GROUP_COORDINATES: [1],
             },
             facts={

@@ -11,7 +11,7 @@ import numpy as np
 
 from routelab.api import Citation, Demand, Topology, TrafficPlugin, parameter
 from routelab.kernels.distances import hop_distances
-from routelab.toolkit import SeededParameters, random_order
+from routelab.toolkit import SeededParameters, random_order, too_few_terminals
 
 from .matching import onto_neighbours
 
@@ -42,7 +42,10 @@ class SwitchPermutation(TrafficPlugin):
     Parameters = SwitchPermutationParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require that such a permutation exists."""
+        """Require two terminals, and that such a permutation exists."""
+        reason = too_few_terminals(topology)
+        if reason:
+            return reason
         distance = self.parameters.distance
         _, short = onto_neighbours(*_neighbours(topology, distance, np.random.PCG64(0)))
         if not short:

@@ -15,7 +15,8 @@ def refine_cut(start, neighbour, weight, slack, side):
     A pass moves switches to the other side one after the other, each at most once: always the one
     that removes most links from the cut, or adds fewest, from the heavier side (switches without
     weight from any side). Then it returns to the best cut on the way (Fiduccia and Mattheyses, *A
-    Linear-Time Heuristic for Improving Network Partitions*, DAC 1982).
+    Linear-Time Heuristic for Improving Network Partitions*, DAC 1982, doi
+    10.1109/DAC.1982.1585498).
 
     Parameters
     ----------

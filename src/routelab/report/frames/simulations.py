@@ -29,7 +29,7 @@ from routelab.report.frames.view import (
     outcome_of,
     terminals_of,
 )
-from routelab.report.network_picture import axis_name
+from routelab.toolkit.families.groups import coordinate_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")
 """Columns with names, which must not be read as numbers."""
@@ -307,5 +307,5 @@ def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
     if topology.coordinates is None:
         return channels
     places = topology.coordinates[topology.channel_source[numbers]]
-    names = [f"at_{axis_name(topology, i)}" for i in range(places.shape[1])]
+    names = [f"at_{coordinate_name(topology, i)}" for i in range(places.shape[1])]
     return channels.assign(**{name: places[:, i] for i, name in enumerate(names)})

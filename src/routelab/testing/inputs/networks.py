@@ -7,6 +7,7 @@ from typing import Any
 
 from routelab.api import Topology
 from routelab.toolkit import build_grid
+from routelab.toolkit.families.groups import GROUP_COORDINATES
 
 
 def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
@@ -77,6 +78,13 @@ WITH_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     "one-switch-with-four": lambda: _network(1, [], terminal_switch=[0] * 4),
     "unordered-terminals": lambda: _network(4, _ring(4), terminal_switch=[3, 1, 0, 2]),
     **SEVERAL_TERMINALS,
+    "ring-of-groups": lambda: _network(
+        6,
+        _ring(6),
+        terminal_switch=[0, 0, 1, 2, 3, 4, 5],
+        coordinates=[[s // 2, s % 2] for s in range(6)],
+        attributes={GROUP_COORDINATES: [0]},
+    ),
     "square-torus": lambda: build_grid("torus", (4, 4), wrap=True),
 }
 """More networks for patterns of traffic, with the numbers of terminals that some need."""

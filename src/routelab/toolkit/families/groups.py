@@ -1,17 +1,46 @@
-"""Groups of switches: those of a Dragonfly, racks of a Slim Fly, rows of a Hamming graph."""
+"""Meaning of coordinates: their names, and groups of switches that share some of them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from routelab.api.errors import UnsupportedError
 from routelab.api.topology import Int64Array, Topology
+from routelab.toolkit.families.fat_trees import read_fat_tree
+
+COORDINATE_NAMES = "coordinate_names"
+"""Attribute of a network: names of its coordinates, for pictures and columns such as `at_x`."""
 
 GROUP_COORDINATES = "group_coordinates"
 """Attribute of a network: numbers of the coordinates that all switches of a group share."""
 
 
+def coordinate_name(topology: Topology, number: int) -> str:
+    """Return the name of a coordinate.
+
+    Parameters
+    ----------
+    topology : Topology
+    number : int
+
+    Returns
+    -------
+    name : str
+        The letter of the directions along it, or what `COORDINATE_NAMES` says, or ``d0``, ``d1``.
+    """
+    letters = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
+    if number in letters:
+        return letters[number]
+    names = topology.attributes.get(COORDINATE_NAMES)
+    if isinstance(names, list | tuple) and number < len(names):
+        return str(names[number])
+    return f"d{number}"
+
+
 def switch_groups(topology: Topology) -> Int64Array | None:
     """Return the group of each switch, from 0 on in the order of their coordinates.
+
+    Groups of a fat tree are its pods, the subtrees below the roots; the roots are a further group.
 
     Parameters
     ----------
@@ -20,9 +49,11 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     Returns
     -------
     group : int64 array, shape (S,), or None
-        None if the network has no groups: no coordinates, or no attribute `GROUP_COORDINATES` that
-        names some of them.
+        None if the network has no groups: it is not a fat tree, and has no coordinates or no
+        attribute `GROUP_COORDINATES` that lists some of them.
     """
+    if topology.family == "fat-tree":
+        return _pods(topology)
     named = topology.attributes.get(GROUP_COORDINATES)
     coordinates = topology.coordinates
     if coordinates is None or not isinstance(named, list | tuple) or not named:
@@ -30,3 +61,16 @@ def switch_groups(topology: Topology) -> Int64Array | None:
     if not all(isinstance(c, int) and 0 <= c < coordinates.shape[1] for c in named):
         return None
     return np.unique(coordinates[:, named], axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _pods(topology: Topology) -> Int64Array | None:
+    """Return the pod of each switch of a fat tree; None if it is not the one that it describes."""
+    try:
+        tree = read_fat_tree(topology)
+    except UnsupportedError:
+        return None
+    top = tree.height - 1
+    copies, leaves = np.array(tree.copies), np.array(tree.leaves)
+    subtree = tree.index // copies[tree.level]
+    pod = subtree * leaves[tree.level] // leaves[top - 1]
+    return np.where(tree.level == top, tree.down[top], pod)

@@ -132,8 +132,8 @@ def terminal_groups(topology: Topology) -> Int64Array:
     group = switch_groups(topology)
     if group is None:
         raise UnsupportedError(
-            "needs a network with groups of switches (dragonfly, megafly, slim-fly, polarfly or "
-            f"hamming), {topology.family or 'this network'} has none"
+            "needs a network with groups of switches (dragonfly, megafly, slim-fly, polarfly, "
+            f"hamming or fat-tree), {topology.family or 'this network'} has none"
         )
     return np.unique(group[topology.terminal_switch], return_inverse=True)[1].reshape(-1)
 

@@ -85,7 +85,10 @@ def test_the_best_cut_of_tori_is_across_the_largest_dimension(name, cut):
         ("hamming~dims=3x4x2,widths=1x1x3", 12 * 3, 24 * 5 // 2),
         ("hamming~dims=6", None, None),
         ("random-regular", None, None),
-        ("fat-tree", None, None),
+        # inside pods of four leaves; to the roots
+        ("fat-tree", 64, 64),
+        ("fat-tree~down=4x4x2,up=1x2x2,parallel=1x1x2", 16, 16),
+        ("fat-tree~down=4x3,up=1x2", 0, 6),
     ],
 )
 def test_links_inside_and_between_groups(name, local, between):

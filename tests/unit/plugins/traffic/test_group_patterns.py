@@ -12,6 +12,7 @@ from topology_laws import graph_of
 from routelab.api import InputError, Topology, UnsupportedError
 from routelab.registry.instances import load
 from routelab.toolkit import build_grid, terminal_groups
+from routelab.toolkit.families.groups import switch_groups
 from routelab_plugins.traffic.group_shift import GroupShift
 from routelab_plugins.traffic.hotspot import Hotspot
 from routelab_plugins.traffic.permutation import PermutationTraffic, read_permutation
@@ -92,6 +93,17 @@ def test_a_single_group_has_no_other():
     assert reason == "needs two groups with terminals or more, this network has 1"
 
 
+def test_groups_of_a_fat_tree_are_its_pods():
+    # terminals are in the order of the subtrees: four pods of four leaves with four terminals
+    whole = built("fat-tree")
+    assert terminal_groups(whole).tolist() == [t // 16 for t in range(64)]
+    matrix = GroupShift().demand(whole, 0).between_terminals()
+    assert np.allclose(matrix, np.kron(np.roll(np.eye(4), 1, axis=1), np.full((16, 16), 1 / 16)))
+    damaged = built("fat-tree~k=2,failed_switches=0+1+4")
+    assert terminal_groups(damaged).tolist() == [0, 0, 0, 0]
+    assert switch_groups(damaged).tolist() == [1, 1, 0, 1, 1, 2, 2, 2, 2]
+
+
 def test_groups_that_failed_are_left_out():
     damaged = built("dragonfly~h=1,failed_switches=2+3")
     assert terminal_groups(damaged).tolist() == [0, 0, 1, 1]
@@ -143,6 +155,15 @@ def test_targets_are_at_the_distance(name, distance):
     assert sorted(demand.members.tolist()) == list(range(topology.num_terminals))
     switch = topology.terminal_switch
     assert {hops[a][b] for a, b in zip(switch, switch[demand.members], strict=True)} == {distance}
+
+
+def test_nobody_is_at_a_distance_without_terminals():
+    silent = Topology.create(
+        num_switches=2, channel_source=[0, 1], channel_target=[1, 0], terminal_switch=[]
+    )
+    reason = SwitchPermutation().supports(silent)
+    assert reason == "needs two terminals or more, this network has 0"
+    assert GroupShift().supports(silent) is not None
 
 
 def test_neighbours_are_drawn_as_before():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -21,6 +23,28 @@ def test_one_row_a_run_with_facts_metrics_and_parameters(world):
     assert jobs["topology.dims"].tolist() == ["4", "4x2"]
     assert jobs["routing.ties"][0] == jobs["ties"][0] == "balanced"
     assert jobs["seed"][1] == 2
+
+
+def test_a_row_has_the_facts_of_its_network_unless_the_run_has_them_too(world):
+    world.add("a", "4", facts={"switches": 3})
+    world.add("b", "4x2", status="unsupported")
+    world.add("c", "8")
+    for record, diameter in zip(world.records, (2, 3, None), strict=True):
+        facts = {"diameter": diameter, "switches": 99, "terminals": 4}
+        outcome = Outcome("topology", record.topology, facts=facts)
+        write_outcome(outcome, record.topology_directory / "outcome.json")
+    (world.records[2].topology_directory / "outcome.json").write_text("{")
+    jobs = Frames(world.records).jobs
+    assert jobs["diameter"].tolist()[:2] == [2, 3]
+    assert pd.isna(jobs["diameter"][2])
+    assert jobs["switches"].tolist()[:2] == [3, 99]
+
+
+def test_rows_of_a_survey_ignore_folders_of_networks(world):
+    record = world.add("a", "4")
+    result = (Outcome("route", record.topology, "a", facts={"terminals": 4}), ())
+    jobs = Frames([replace(record, survey_result=result)]).jobs
+    assert "switches" not in jobs
 
 
 def test_a_bare_parameter_is_the_routings_where_both_have_it(world):

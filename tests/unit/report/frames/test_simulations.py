@@ -11,6 +11,7 @@ import pytest
 from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
+from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config import Figure, Table
@@ -418,3 +419,12 @@ def test_a_column_of_a_search_that_was_not_made_says_how_to_have_it(world):
     world.simulate("dor", curve=CURVE)
     with pytest.raises(InputError, match="no column 'throughput'; it needs `find_saturation: true"):
         table(world, of="simulations", rows=["routing"], values=["throughput"])
+
+
+def test_rows_have_the_facts_of_their_network_without_a_table(world):
+    record = world.simulate("hops", curve=[point(0.1, 5)])
+    outcome = Outcome("topology", record.topology, facts={"diameter": 3})
+    write_outcome(outcome, record.topology_directory / "outcome.json")
+    views = Views(world.records, world.simulated)
+    assert views.loads.jobs["diameter"].tolist() == [3]
+    assert views.simulations.jobs["diameter"].tolist() == [3]

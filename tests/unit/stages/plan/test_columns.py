@@ -172,3 +172,14 @@ def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):
     assert mistakes[0].startswith(
         "metric 'route-length' declares the column 'max_hops' otherwise than 'routelab'"
     )
+
+
+def test_surveys_do_not_measure_networks(told):
+    views = table("diameter, best_cut_share")
+    assert told(views) == []
+    mistakes = told(views, "survey: true")
+    assert mistakes == [
+        f"tables.t.values: column '{name}': surveys do not measure networks; use a study without "
+        "'survey'"
+        for name in ("diameter", "best_cut_share")
+    ]
