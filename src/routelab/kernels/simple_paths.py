@@ -298,85 +298,52 @@ def _paths_of(arcs, source, target, near, around, draws, word, work):
 
 
 @jit
-def count_shortest_paths(arcs, ends, k):
-    """Count the paths that `list_shortest_paths` lists.
+def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
+    """Count or list the k shortest simple paths of all pairs of switches with terminals.
+
+    Of the paths of the last length, some are drawn, all sets with the same probability. A switch
+    has one path without hops to itself.
 
     Parameters
     ----------
     arcs : Arcs
     ends : int32 array, shape (P,)
-        Switches with terminals.
+        Switches with terminals; pair ``i * P + j`` goes from switch i to switch j of these.
     k : int
         Largest number of paths of a pair.
-
-    Returns
-    -------
-    paths, hops : int32 arrays, shape (P * P,)
-        Number of paths of each pair (source, target), and their hops together.
-    """
-    size, count = len(arcs.out_start) - 1, len(ends)
-    paths = np.zeros(count * count, np.int32)
-    hops = np.zeros(count * count, np.int32)
-    work = _scratch(arcs, k)
-    near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
-    for j in range(count):
-        _head_for(arcs, ends[j], near[0], work)
-        for i in range(count):
-            pair = i * count + j
-            if i == j:
-                paths[pair] = 1
-            elif near[0, ends[i]] > 0:
-                paths[pair], around = _paths_of(
-                    arcs, ends[i], ends[j], near, around, False, np.uint64(0), work
-                )
-                hops[pair] = work.lengths[: paths[pair]].sum()
-    return paths, hops
-
-
-@jit
-def list_shortest_paths(arcs, ends, k, seed, pair_start, hop_start):
-    """List the k shortest simple paths of all pairs of switches with terminals.
-
-    Of the paths of the last length, some are drawn, all sets with the same probability.
-
-    Parameters
-    ----------
-    arcs : Arcs
-    ends : int32 array, shape (P,)
-    k : int
     seed : uint64
-    pair_start, hop_start : int64 arrays, shape (P * P + 1,)
-        Sums of what `count_shortest_paths` returns.
-
-    Returns
-    -------
+    sizes : int32 array, shape (2, P * P)
+        Overwritten: number of paths of each pair, and their hops together.
+    starts : int64 array, shape (2, P * P + 1)
+        Sums of `sizes`. If empty, paths are only counted, which takes less time.
     lengths : int32 array
-        Hops of each path, from short to long for each pair. A switch has one path without hops to
-        itself.
+        Overwritten: hops of each path, from short to long for each pair.
     hops : int32 array
-        Channels of all paths.
+        Overwritten: channels of all paths.
     """
     size, count = len(arcs.out_start) - 1, len(ends)
-    lengths = np.zeros(pair_start[-1], np.int32)
-    hops = np.empty(hop_start[-1], np.int32)
-    work = _scratch(arcs, k)
+    work, draws = _scratch(arcs, k), starts.size > 0
     near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
     for j in range(count):
         _head_for(arcs, ends[j], near[0], work)
         for i in range(count):
             pair = i * count + j
-            if i == j or near[0, ends[i]] < 0:
+            number = 0
+            if i == j:
+                number, work.lengths[0] = 1, 0
+            elif near[0, ends[i]] > 0:
+                # every pair has random words of its own, whatever the order of the pairs
+                word = another(another(np.uint64(seed)) ^ np.uint64(pair))
+                number, around = _paths_of(arcs, ends[i], ends[j], near, around, draws, word, work)
+            sizes[0, pair], sizes[1, pair] = number, work.lengths[:number].sum()
+            if not draws:
                 continue
-            # every pair has random words of its own, whatever the order of the pairs
-            word = another(another(np.uint64(seed)) ^ np.uint64(pair))
-            number, around = _paths_of(arcs, ends[i], ends[j], near, around, True, word, work)
-            first = hop_start[pair]
+            first = starts[1, pair]
             for row in range(number):
-                lengths[pair_start[pair] + row] = work.lengths[row]
+                lengths[starts[0, pair] + row] = work.lengths[row]
                 for d in range(work.lengths[row]):
                     hops[first] = work.rows[row, d]
                     first += 1
-    return lengths, hops
 
 
 @jit
