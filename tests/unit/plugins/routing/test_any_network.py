@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ def test_packets_arrive_on_every_network(network, text) -> None:
         walk = walker.walk(source, target)
         assert walk.arrived
         stops = [source, walk.waypoint, target] if walk.waypoint >= 0 else [source, target]
-        shortest = sum(least[a][b] for a, b in zip(stops, stops[1:], strict=False))
+        shortest = sum(least[a][b] for a, b in pairwise(stops))
         if text.startswith("valiant"):
             assert walk.waypoint in ends
             assert len(walk.hops) == shortest
