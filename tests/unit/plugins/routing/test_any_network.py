@@ -9,13 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hop_cases import distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import networks
 
-from routelab.api import Demand
+from routelab.api import Demand, needed_classes
+from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.stages.programs import part_of, program
+from routelab.testing.inputs.networks import NETWORKS as KIT
 from routelab.testing.walks import Walker
 
 PAGE = Path(__file__).parents[4] / "docs/concepts/networks.md"
@@ -95,3 +100,30 @@ def test_little_load_is_carried_by_every_network(network, text) -> None:
     count = network.num_terminals * 1500
     # five standard deviations of a binomial distribution
     assert abs(sample.ejected_flits / count - 0.1) < 5 * (0.09 / count) ** 0.5 + 0.002
+
+
+@settings(max_examples=25, deadline=None)
+@given(networks(), st.sampled_from([text for text in ROUTINGS if text != "ksp"]))
+def test_they_are_proven_on_random_networks(topology, text) -> None:
+    """With as many virtual channels as they need, and with one less they refuse."""
+    part = part_of(load_routing(text))
+    assert part.supports(topology, 32) is None
+    needed = needed_classes(part.prepare(topology, 32))
+    verdict = check_hop_routing(part, topology, needed)
+    assert verdict.proven, verdict.reason
+    assert needed <= 2 or "raise vcs to" in part.supports(topology, needed - 1)
+
+
+@pytest.mark.parametrize("routing", ["valiant", "ugal"])
+def test_too_few_virtual_channels_are_refused_with_their_number(routing) -> None:
+    topology = load("topology", "hypercube~dims=3").build()
+    part = part_of(load_routing(f"{routing}~base=minimal"))
+    assert part.supports(topology, 6) is None
+    for few in (1, 2, 5):
+        assert part.supports(topology, few) == (
+            "needs 6 virtual channels, 3 for base minimal on each half of the route; the routers "
+            f"have {few}: raise vcs to 6"
+        )
+    assert part.supports(KIT["two-components"](), 1) == (
+        "base minimal: some pairs of switches with terminals have no path"
+    )
