@@ -40,8 +40,9 @@ class Scratch(NamedTuple):
     channel, ahead : int32 arrays, shape (C,)
         Channels by the switch that they leave, those nearest to the target first, and the switches
         that they enter; see `_head_for`.
-    at, place, hops : int32 arrays, shape (S + 1,)
-        By depth: switch, its next channel to try, and the channel that was taken from it.
+    at, place, hops, row : int32 arrays, shape (S + 1,)
+        By depth: switch, its next channel to try, the channel that was taken from it, and which
+        distances apply.
     used : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
@@ -57,6 +58,7 @@ class Scratch(NamedTuple):
     at: np.ndarray
     place: np.ndarray
     hops: np.ndarray
+    row: np.ndarray
     used: np.ndarray
     queue: np.ndarray
     ways: np.ndarray
@@ -73,6 +75,7 @@ def _scratch(arcs, k):
         np.empty(size + 1, np.int32),
         np.empty(size + 1, np.int32),
         np.empty(size + 1, np.int32),
+        np.zeros(size + 1, np.int32),
         np.zeros(size, np.bool_),
         np.empty(size, np.int32),
         np.empty(size, np.float64),
@@ -98,6 +101,16 @@ def _distances_around(arcs, target, work, distance):
                 distance[u] = distance[v] + 1
                 queue[tail] = u
                 tail += 1
+
+
+@helper()
+def _is_passed(arcs, switch, distance, used):
+    """Return whether a shortest path from an unused switch may lead through a switch."""
+    for i in range(arcs.in_start[switch], arcs.in_start[switch + 1]):
+        u = arcs.channel_source[arcs.in_channel[i]]
+        if not used[u] and distance[u] == distance[switch] + 1:
+            return True
+    return False
 
 
 @helper()
@@ -137,7 +150,7 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
     word : uint64
     """
     need = len(work.lengths) - have
-    at, place, used = work.at, work.place, work.used
+    at, place, used, row = work.at, work.place, work.used, work.row
     depth, number, following, steps = 0, 0, _NONE, 0
     at[0], place[0] = source, arcs.out_start[source]
     used[source] = True
@@ -151,7 +164,7 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
             continue
         channel, w = work.channel[place[depth]], work.ahead[place[depth]]
         place[depth] += 1
-        left = near[depth if careful else 0, w]
+        left = near[row[depth] if careful else 0, w]
         if used[w] or left < 0:
             continue
         if depth + 1 + left > length:
@@ -185,7 +198,10 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
         at[depth], place[depth] = w, arcs.out_start[w]
         used[w] = True
         if careful:
-            _distances_around(arcs, target, work, near[depth])
+            row[depth] = row[depth - 1]
+            if _is_passed(arcs, w, near[row[depth]], used):
+                row[depth] = depth
+                _distances_around(arcs, target, work, near[depth])
     for d in range(depth + 1):
         used[at[d]] = False
     return number, following, word

@@ -77,8 +77,8 @@ class WaypointRouting(HopRoutingPlugin):
             else:
                 few = middle
         return (
-            f"needs {2 * enough} virtual channels, {enough} for base {self._half.name} on each half "
-            f"of the route; the routers have {virtual_channels}: raise vcs to {2 * enough}"
+            f"needs {2 * enough} virtual channels, {enough} for base {self._half.name} on each "
+            f"half of the route; the routers have {virtual_channels}: raise vcs to {2 * enough}"
         )
 
     def two_halves(
