@@ -40,8 +40,9 @@ class Scratch(NamedTuple):
     channel, ahead : int32 arrays, shape (C,)
         Channels by the switch that they leave, those nearest to the target first, and the switches
         that they enter; see `_head_for`.
-    at, place, hops : int32 arrays, shape (S + 1,)
-        By depth: switch, its next channel to try, and the channel that was taken from it.
+    at, place, hops, row : int32 arrays, shape (S + 1,)
+        By depth: switch, its next channel to try, the channel that was taken from it, and which
+        distances apply.
     used : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
@@ -57,6 +58,7 @@ class Scratch(NamedTuple):
     at: np.ndarray
     place: np.ndarray
     hops: np.ndarray
+    row: np.ndarray
     used: np.ndarray
     queue: np.ndarray
     ways: np.ndarray
@@ -73,6 +75,7 @@ def _scratch(arcs, k):
         np.empty(size + 1, np.int32),
         np.empty(size + 1, np.int32),
         np.empty(size + 1, np.int32),
+        np.zeros(size + 1, np.int32),
         np.zeros(size, np.bool_),
         np.empty(size, np.int32),
         np.empty(size, np.float64),
@@ -98,6 +101,16 @@ def _distances_around(arcs, target, work, distance):
                 distance[u] = distance[v] + 1
                 queue[tail] = u
                 tail += 1
+
+
+@helper()
+def _is_passed(arcs, switch, distance, used):
+    """Return whether a shortest path from an unused switch may lead through a switch."""
+    for i in range(arcs.in_start[switch], arcs.in_start[switch + 1]):
+        u = arcs.channel_source[arcs.in_channel[i]]
+        if not used[u] and distance[u] == distance[switch] + 1:
+            return True
+    return False
 
 
 @helper()
@@ -137,7 +150,7 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
     word : uint64
     """
     need = len(work.lengths) - have
-    at, place, used = work.at, work.place, work.used
+    at, place, used, row = work.at, work.place, work.used, work.row
     depth, number, following, steps = 0, 0, _NONE, 0
     at[0], place[0] = source, arcs.out_start[source]
     used[source] = True
@@ -151,7 +164,7 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
             continue
         channel, w = work.channel[place[depth]], work.ahead[place[depth]]
         place[depth] += 1
-        left = near[depth if careful else 0, w]
+        left = near[row[depth] if careful else 0, w]
         if used[w] or left < 0:
             continue
         if depth + 1 + left > length:
@@ -185,7 +198,10 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
         at[depth], place[depth] = w, arcs.out_start[w]
         used[w] = True
         if careful:
-            _distances_around(arcs, target, work, near[depth])
+            row[depth] = row[depth - 1]
+            if _is_passed(arcs, w, near[row[depth]], used):
+                row[depth] = depth
+                _distances_around(arcs, target, work, near[depth])
     for d in range(depth + 1):
         used[at[d]] = False
     return number, following, word
@@ -298,85 +314,52 @@ def _paths_of(arcs, source, target, near, around, draws, word, work):
 
 
 @jit
-def count_shortest_paths(arcs, ends, k):
-    """Count the paths that `list_shortest_paths` lists.
+def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
+    """Count or list the k shortest simple paths of all pairs of switches with terminals.
+
+    Of the paths of the last length, some are drawn, all sets with the same probability. A switch
+    has one path without hops to itself.
 
     Parameters
     ----------
     arcs : Arcs
     ends : int32 array, shape (P,)
-        Switches with terminals.
+        Switches with terminals; pair ``i * P + j`` goes from switch i to switch j of these.
     k : int
         Largest number of paths of a pair.
-
-    Returns
-    -------
-    paths, hops : int32 arrays, shape (P * P,)
-        Number of paths of each pair (source, target), and their hops together.
-    """
-    size, count = len(arcs.out_start) - 1, len(ends)
-    paths = np.zeros(count * count, np.int32)
-    hops = np.zeros(count * count, np.int32)
-    work = _scratch(arcs, k)
-    near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
-    for j in range(count):
-        _head_for(arcs, ends[j], near[0], work)
-        for i in range(count):
-            pair = i * count + j
-            if i == j:
-                paths[pair] = 1
-            elif near[0, ends[i]] > 0:
-                paths[pair], around = _paths_of(
-                    arcs, ends[i], ends[j], near, around, False, np.uint64(0), work
-                )
-                hops[pair] = work.lengths[: paths[pair]].sum()
-    return paths, hops
-
-
-@jit
-def list_shortest_paths(arcs, ends, k, seed, pair_start, hop_start):
-    """List the k shortest simple paths of all pairs of switches with terminals.
-
-    Of the paths of the last length, some are drawn, all sets with the same probability.
-
-    Parameters
-    ----------
-    arcs : Arcs
-    ends : int32 array, shape (P,)
-    k : int
     seed : uint64
-    pair_start, hop_start : int64 arrays, shape (P * P + 1,)
-        Sums of what `count_shortest_paths` returns.
-
-    Returns
-    -------
+    sizes : int32 array, shape (2, P * P)
+        Overwritten: number of paths of each pair, and their hops together.
+    starts : int64 array, shape (2, P * P + 1)
+        Sums of `sizes`. If empty, paths are only counted, which takes less time.
     lengths : int32 array
-        Hops of each path, from short to long for each pair. A switch has one path without hops to
-        itself.
+        Overwritten: hops of each path, from short to long for each pair.
     hops : int32 array
-        Channels of all paths.
+        Overwritten: channels of all paths.
     """
     size, count = len(arcs.out_start) - 1, len(ends)
-    lengths = np.zeros(pair_start[-1], np.int32)
-    hops = np.empty(hop_start[-1], np.int32)
-    work = _scratch(arcs, k)
+    work, draws = _scratch(arcs, k), starts.size > 0
     near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
     for j in range(count):
         _head_for(arcs, ends[j], near[0], work)
         for i in range(count):
             pair = i * count + j
-            if i == j or near[0, ends[i]] < 0:
+            number = 0
+            if i == j:
+                number, work.lengths[0] = 1, 0
+            elif near[0, ends[i]] > 0:
+                # every pair has random words of its own, whatever the order of the pairs
+                word = another(another(np.uint64(seed)) ^ np.uint64(pair))
+                number, around = _paths_of(arcs, ends[i], ends[j], near, around, draws, word, work)
+            sizes[0, pair], sizes[1, pair] = number, work.lengths[:number].sum()
+            if not draws:
                 continue
-            # every pair has random words of its own, whatever the order of the pairs
-            word = another(another(np.uint64(seed)) ^ np.uint64(pair))
-            number, around = _paths_of(arcs, ends[i], ends[j], near, around, True, word, work)
-            first = hop_start[pair]
+            first = starts[1, pair]
             for row in range(number):
-                lengths[pair_start[pair] + row] = work.lengths[row]
+                lengths[starts[0, pair] + row] = work.lengths[row]
                 for d in range(work.lengths[row]):
                     hops[first] = work.rows[row, d]
                     first += 1
-    return lengths, hops
 
 
 @jit

@@ -20,6 +20,9 @@ from routelab.api.plugin import HopRoutingPlugin, RoutingPart
 from routelab.api.topology import Topology
 from routelab.kernels.distances import hop_distances
 
+MOST_CHANNELS = 64
+"""Largest number of virtual channels of a router."""
+
 
 class WaypointParameters(Parameters):
     """Routing of both halves of the route."""
@@ -45,11 +48,8 @@ class WaypointRouting(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require that the base supports the network with half of the virtual channels."""
-        if virtual_channels < 2:
-            return f"needs virtual channels for both halves of the way, there is {virtual_channels}"
-        reason = self._half.supports(topology, virtual_channels // 2)
-        if reason is not None:
-            return f"base {self._half.name}, on half of the virtual channels: {reason}"
+        if reason := self._too_few(topology, virtual_channels):
+            return reason
         if not _is_connected(topology):
             return (
                 "some pairs of switches with terminals have no way: a random one may be among them"
@@ -62,6 +62,24 @@ class WaypointRouting(HopRoutingPlugin):
         if base.by_terminal:
             return f"base {self._half.name} has routes to terminals, and a waypoint is a switch"
         return None
+
+    def _too_few(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Return why the base does not work with half of the channels, and how many it needs."""
+        few, enough = virtual_channels // 2, MOST_CHANNELS // 2
+        if few and self._half.supports(topology, few) is None:
+            return None
+        if reason := self._half.supports(topology, enough):
+            return f"base {self._half.name}: {reason}"
+        while enough > few + 1:
+            middle = (few + enough) // 2
+            if self._half.supports(topology, middle) is None:
+                enough = middle
+            else:
+                few = middle
+        return (
+            f"needs {2 * enough} virtual channels, {enough} for base {self._half.name} on each "
+            f"half of the route; the routers have {virtual_channels}: raise vcs to {2 * enough}"
+        )
 
     def two_halves(
         self,

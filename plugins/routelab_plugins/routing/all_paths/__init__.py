@@ -200,10 +200,11 @@ def _too_many(topology: Topology, length: int) -> str | None:
     numbers = len(ends) * (length + 1) * topology.num_switches
     if numbers > MOST_NUMBERS:
         return f"the table of walks would take {4 * numbers // 10**6} MB: lower length"
+    # walks of each length from each switch to anywhere
     walks, total = np.ones(topology.num_switches), 0.0
     for _ in range(length):
-        onward = walks[topology.channel_target]
-        walks = np.bincount(topology.channel_source, onward, topology.num_switches)
+        onward, walks = walks[topology.channel_target], np.zeros_like(walks)
+        np.add.at(walks, topology.channel_source, onward)
         total += walks[ends].sum()
     if total > MOST_STEPS:
         return f"about {total:.0e} walks of up to {length} hops would be counted: lower length"

@@ -36,7 +36,7 @@ GROUP = 4
 """Group of each switch."""
 
 
-@njit(_nrt=False, forceinline=True)
+@njit(cache=True)
 def _waypoint(tables, packets, packet, switch, random):
     """Draw a switch with terminals; return −1 if a route by way of it makes no sense."""
     count = tables[appended(tables, HEAD)]
@@ -51,7 +51,14 @@ def _hops(tables, source, target):
     return np.int64(tables[appended(tables, DISTANCE) + tables[place + target] * size + source])
 
 
-@njit(_nrt=False, forceinline=True)
+@njit(cache=True)
+def _queue(tables, packets, packet, queues, count, random, out):
+    """Return the shortest queue of the candidates, in flits."""
+    kind = tables[appended(tables, HEAD) + 3]
+    return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
+
+
+@njit(cache=True)
 def _pays(tables, packets, packet, switch, via, straight, detour):
     """Return whether the queue towards `via` times all hops is smaller than the minimal one's."""
     target = packets[packet, DESTINATION]
@@ -60,7 +67,7 @@ def _pays(tables, packets, packet, switch, via, straight, detour):
     return straight * _hops(tables, switch, target) > detour * around + threshold
 
 
-@njit(_nrt=False, forceinline=True)
+@njit(cache=True)
 def _undecided(tables, packets, packet, switch):
     """Return whether the packet is on a minimal route and may still leave it."""
     group = appended(tables, GROUP)
@@ -79,12 +86,12 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     via = _waypoint(tables, packets, packet, source, random)
     if via < 0:
         return 0
-    kind, first = tables[appended(tables, HEAD) + 3], another(random)
+    first = another(random)
     count = offers(hop, tables, packets, packet, queues, source, target, first, out)
-    straight = shortest_queue(tables, packets, packet, queues, kind, count, first, out)[1]
+    straight = _queue(tables, packets, packet, queues, count, first, out)
     second = another(first)
     count = offers(hop, tables, packets, packet, queues, source, via, second, out)
-    detour = shortest_queue(tables, packets, packet, queues, kind, count, second, out)[1]
+    detour = _queue(tables, packets, packet, queues, count, second, out)
     if _pays(tables, packets, packet, source, via, straight, detour):
         packets[packet, WAYPOINT] = via
     return 0
@@ -94,11 +101,11 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def progressive(base):
     """Compile the hop function over that of the base, which is called as if at injection.
 
-    Numba does not keep functions over other functions in its cache: this takes a second in each
-    process.
+    Numba does not keep functions over other functions in its cache: this takes half a second in
+    each process.
     """
 
-    @njit(_nrt=False, forceinline=True)
+    @njit(no_cfunc_wrapper=True)
     def head_for(tables, packets, packet, queues, switch, target, vc, random, out):
         """Write the base's candidates for a target, on the class behind `vc`."""
         heading = packets[packet, TARGET]
@@ -120,14 +127,11 @@ def progressive(base):
         if _undecided(tables, packets, packet, switch):
             via = _waypoint(tables, packets, packet, switch, random)
             if via >= 0:
-                kind = tables[appended(tables, HEAD) + 3]
                 count = head_for(tables, packets, packet, queues, switch, target, vc, word, out)
-                _, straight = shortest_queue(
-                    tables, packets, packet, queues, kind, count, word, out
-                )
+                straight = _queue(tables, packets, packet, queues, count, word, out)
                 word = another(word)
                 count = head_for(tables, packets, packet, queues, switch, via, vc, word, out)
-                _, detour = shortest_queue(tables, packets, packet, queues, kind, count, word, out)
+                detour = _queue(tables, packets, packet, queues, count, word, out)
                 if _pays(tables, packets, packet, switch, via, straight, detour):
                     packets[packet, WAYPOINT] = via
                     return count

@@ -9,7 +9,7 @@ import numpy as np
 
 from routelab.api.parameters import Parameters, parameter
 from routelab.api.topology import Int32Array, Int64Array, Topology, adopt_array
-from routelab.kernels.simple_paths import Arcs, count_shortest_paths, list_shortest_paths
+from routelab.kernels.simple_paths import Arcs, shortest_paths
 
 MOST_PATHS = 20_000_000
 """Largest number of paths that a network may need, about 400 MB."""
@@ -107,15 +107,17 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     arcs = Arcs(
         *topology.outgoing, topology.channel_target, *topology.incoming, topology.channel_source
     )
-    ends = topology.endpoints
-    paths, hops = count_shortest_paths(arcs, ends, k)
-    pair_start = _sums(paths)
-    lengths, channels = list_shortest_paths(arcs, ends, k, np.uint64(seed), pair_start, _sums(hops))
+    ends, none = topology.endpoints, np.empty(0, np.int32)
+    sizes = np.empty((2, len(ends) ** 2), np.int32)
+    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, np.empty((2, 0), np.int64), none, none)
+    starts = np.stack([_sums(row) for row in sizes])
+    lengths, hops = (np.empty(total, np.int32) for total in starts[:, -1])
+    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, starts, lengths, hops)
     return ShortPaths(
         topology,
-        adopt_array(pair_start, np.int64),
+        adopt_array(starts[0].copy(), np.int64),
         adopt_array(lengths, np.int32),
-        adopt_array(channels, np.int32),
+        adopt_array(hops, np.int32),
     )
 
 

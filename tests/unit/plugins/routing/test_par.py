@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hop_cases import distances, nearer
 
-from routelab.api import run_tables
+from routelab.api import Demand, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.router import Router
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
@@ -161,3 +163,41 @@ def test_it_is_proven_with_any_such_base(base, network) -> None:
     verdict = check_hop_routing(part_of(load_routing(f"par~base={base}")), network(), 8)
     assert verdict.proof == "acyclic"
     assert verdict.proven, verdict.reason
+
+
+@pytest.fixture(scope="module")
+def dragonfly():
+    return load("topology", "dragonfly").build()
+
+
+def ejected(text, dragonfly, demand):
+    """Flits that arrive in 2,000 cycles while all terminals send as fast as they can."""
+    made = program(load_routing(text), dragonfly, 8)
+    router = Router(vcs=8, buffer_flits=16, output_buffer_flits=16, speedup=2)
+    simulation = Simulation(dragonfly, made, router, demand=demand, load=1.0, seed=1)
+    simulation.run(1500)
+    simulation.reset()
+    sample = simulation.run(2000)
+    assert simulation.blocked() is None
+    return sample.ejected_flits
+
+
+def test_without_further_choices_it_is_ugal(dragonfly) -> None:
+    demand = Demand.uniform(dragonfly, "")
+    found = [ejected(text, dragonfly, demand) for text in ("par~hops=0", "ugal~base=minimal")]
+    assert found[0] == found[1]
+    assert ejected("par", dragonfly, demand) != found[0]
+
+
+def test_it_spreads_traffic_to_one_other_group(dragonfly) -> None:
+    """Minimal routes share the only link between two groups: 1 of 8 flits."""
+    count = dragonfly.num_terminals
+    demand = Demand.permutation((np.arange(count) + 16) % count, "two groups on")
+    minimal, ugal, par = (
+        ejected(text, dragonfly, demand) / count / 2000
+        for text in ("minimal", "ugal~base=minimal", "par")
+    )
+    assert minimal == pytest.approx(1 / 8, abs=0.005)
+    assert ugal > 2.5 * minimal
+    # the choice after a local hop sees the queue of the global link
+    assert par > 1.01 * ugal

@@ -64,7 +64,7 @@ def test_valiant_over_a_table_serves_networks_with_failures() -> None:
 @pytest.mark.parametrize(
     ("text", "vcs", "reason"),
     [
-        ("valiant", 1, "needs virtual channels for both halves"),
+        ("valiant", 1, "raise vcs to 2"),
         ("valiant~base=[dimension-order~deadlock=dateline]", 3, "base dimension-order~deadlock"),
         ("valiant~base=romm", 8, "makes choices at injection"),
         ("valiant~base=goal", 8, "makes choices at injection"),

@@ -1,0 +1,129 @@
+"""Routings for any network on all families of docs/concepts/networks.md."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hop_cases import distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import networks
+
+from routelab.api import Demand, needed_classes
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.instances import load, load_routing
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.router import Router
+from routelab.stages.programs import part_of, program
+from routelab.testing.inputs.networks import NETWORKS as KIT
+from routelab.testing.walks import Walker
+
+PAGE = Path(__file__).parents[4] / "docs/concepts/networks.md"
+NETWORKS = [
+    "random-regular~n=16,degree=4,terminals=2",
+    "hypercube~dims=4",
+    "hamming~dims=3x3,widths=1x2",
+    "dragonfly~h=1,p=2",
+    "megafly",
+    "slim-fly~q=3,terminals=1",
+    "polarfly~q=3",
+    "fat-tree~down=2x2x2,up=1x2x1,parallel=1x1x2",
+]
+ROUTINGS = [
+    "valiant~base=minimal",
+    "ugal~base=minimal",
+    "ugal~base=minimal,mode=global",
+    "par",
+    "ksp",
+    "ksp-ugal",
+    "all-paths",
+]
+
+
+def test_all_families_of_the_page_are_here() -> None:
+    described = set(re.findall(r"`([a-z-]+)`", PAGE.read_text("utf-8")))
+    families = {entry.key for entry in installed_catalogue().entries("topology")} & described
+    assert families == {text.split("~")[0] for text in NETWORKS}
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def network(request):
+    return load("topology", request.param).build()
+
+
+@pytest.mark.parametrize("text", ROUTINGS)
+def test_packets_arrive_on_every_network(network, text) -> None:
+    vcs = 16
+    assert part_of(load_routing(text)).supports(network, vcs) is None
+    made = program(load_routing(text), network, vcs)
+    walker, least = Walker(made, network, seed=2), distances(network)
+    ends = network.endpoints.tolist()
+    longest = max(least[a][b] for a in ends for b in ends)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        source, target = rng.choice(ends, size=2, replace=False).tolist()
+        walk = walker.walk(source, target)
+        assert walk.arrived
+        stops = [source, walk.waypoint, target] if walk.waypoint >= 0 else [source, target]
+        shortest = sum(least[a][b] for a, b in pairwise(stops))
+        if text.startswith("valiant"):
+            assert walk.waypoint in ends
+            assert len(walk.hops) == shortest
+        elif text == "all-paths":
+            assert least[source][target] <= len(walk.hops) <= longest
+        elif text != "ksp":
+            # nothing waits, so that no detour pays
+            assert walk.waypoint == -1
+            assert len(walk.hops) == shortest
+
+
+@pytest.mark.parametrize("text", ROUTINGS)
+def test_little_load_is_carried_by_every_network(network, text) -> None:
+    made = program(load_routing(text), network, 16)
+    simulation = Simulation(
+        network,
+        made,
+        Router(vcs=16),
+        demand=Demand.uniform(network, ""),
+        load=0.1,
+        seed=1,
+    )
+    simulation.run(200)
+    simulation.reset()
+    sample = simulation.run(1500)
+    assert simulation.blocked() is None
+    count = network.num_terminals * 1500
+    # five standard deviations of a binomial distribution
+    assert abs(sample.ejected_flits / count - 0.1) < 5 * (0.09 / count) ** 0.5 + 0.002
+
+
+@settings(max_examples=25, deadline=None)
+@given(networks(), st.sampled_from([text for text in ROUTINGS if text != "ksp"]))
+def test_they_are_proven_on_random_networks(topology, text) -> None:
+    """With as many virtual channels as they need, and with one less they refuse."""
+    part = part_of(load_routing(text))
+    assert part.supports(topology, 32) is None
+    needed = needed_classes(part.prepare(topology, 32))
+    verdict = check_hop_routing(part, topology, needed)
+    assert verdict.proven, verdict.reason
+    assert needed <= 2 or "raise vcs to" in part.supports(topology, needed - 1)
+
+
+@pytest.mark.parametrize("routing", ["valiant", "ugal"])
+def test_too_few_virtual_channels_are_refused_with_their_number(routing) -> None:
+    topology = load("topology", "hypercube~dims=3").build()
+    part = part_of(load_routing(f"{routing}~base=minimal"))
+    assert part.supports(topology, 6) is None
+    for few in (1, 2, 5):
+        assert part.supports(topology, few) == (
+            "needs 6 virtual channels, 3 for base minimal on each half of the route; the routers "
+            f"have {few}: raise vcs to 6"
+        )
+    assert part.supports(KIT["two-components"](), 1) == (
+        "base minimal: some pairs of switches with terminals have no path"
+    )
