@@ -122,13 +122,11 @@ class FixedStates:
                 problems[name] = f"{text}: {self._location(example)}"
         if self.injection:
             problems["waypoint"] = self.injection
-        if problems:
-            return problems
-        if self.walks.obstacle:
-            problems["obstacle"] = self.walks.obstacle
         most, longest = self.program.max_hops, self.walks.longest
-        if most is not None and self.program.phases == 1 and (longest is None or longest > most):
-            taken = "without end" if longest is None else f"{longest} hops"
+        if problems or self.walks.obstacle or most is None:
+            return problems
+        if self.program.phases == 1 and (longest is None or longest > most):
+            taken = "without end" if longest is None else f"of {longest} hops"
             problems["max-hops"] = f"routes {taken} exist, the program claims at most {most} hops"
         return problems
 
@@ -139,20 +137,19 @@ class FixedStates:
         return "" if example is None else self._location(example)
 
     def used(self, proof: str) -> BoolArray:
-        """Return which resources the criterion of a proof concerns; shape (R,)."""
+        """Return which resources the criterion of a proof concerns: at most these; shape (R,)."""
         if self.ascending:
             return np.ones(self.findings.used.shape[1], np.bool_)
         used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
         return used
 
-    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
+    def edges(self, proof: str, switching: str) -> tuple[Int64Array, Int64Array]:
         """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
 
-        `explore_fixed` was called with `escapes` for ``duato``, and only then.
+        `explore_fixed` was called with `escapes` for ``duato``, and only then. Not for ``duato``
+        under wormhole switching.
         """
         rows, targets = self.findings.rows, self.topology.channel_target
-        if self.classes * self._ports == 0 or not rows.shape[1]:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
         joined = rows.copy()
         heads = targets[np.arange(len(rows)) // self.classes]
         last = self.findings.last
@@ -165,7 +162,9 @@ class FixedStates:
         order = np.lexsort((target, source))
         return source[order].astype(np.int64), target[order]
 
-    def causes(self, source: Int64Array, target: Int64Array) -> Int32Array:
+    def causes(
+        self, source: Int32Array, target: Int32Array, proof: str, switching: str
+    ) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
         wanted = np.full((len(source), 3), -1, np.int64)
         wanted[:, 0] = source
@@ -175,10 +174,6 @@ class FixedStates:
         search_legs(self.program, self.task, self.legs, blank._replace(wanted=wanted))
         pairs: Int32Array = self.legs[wanted[:, 2], :2]
         return pairs
-
-    @property
-    def _ports(self) -> int:
-        return int(np.diff(self.topology.outgoing[0]).max(initial=0))
 
     def _example(self, row: int) -> list[int] | None:
         example: list[int] = self.findings.faults[row].tolist()
@@ -235,7 +230,7 @@ def explore_fixed(
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     given = run_tables(program, topology, vcs, capacity=UNITS)
-    pictures = queue_pictures(given, vcs, waiting=program.waiting, number=_PICTURES)
+    pictures = queue_pictures(given, vcs, waiting=program.waiting, count=_PICTURES)
     roots, waypoints, injection = _roots(program, topology, given, pictures)
     task = leg_input(program, topology, given, pictures, roots)
     task.limits[kernel.L_ESCAPES] = escapes
