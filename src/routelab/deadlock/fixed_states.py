@@ -19,8 +19,8 @@ from routelab.deadlock.walks import Walks, endpoint_distances
 
 MAX_LEGS = 4_000_000
 """Largest number of pairs of switches."""
-MAX_CALLS = 1_000_000_000
-"""Largest number of states of all pairs: a few minutes."""
+MAX_CALLS = 500_000_000
+"""Largest number of states of all pairs: about a minute by switches, two with dependencies."""
 FIRST_CALLS = 1_000_000
 """States up to which dependencies are always collected: less than a second."""
 _PICTURES = 8
@@ -224,7 +224,7 @@ def explore_fixed(
     collect : bool
         Collect dependencies even if classes increase with every hop.
     max_states : int
-        Limit at which the search stops.
+        Limit at which the search stops; it stops early if some pairs show that it will not suffice.
     """
     distance = endpoint_distances(topology)
     classes = needed_classes(program)
@@ -241,7 +241,9 @@ def explore_fixed(
         task.limits[kernel.L_CALLS] = max_states if collect else min(max_states, FIRST_CALLS)
         blank = blank_findings(topology, classes, legs, task, rows=True)
         findings = search_legs(program, task, legs, blank)
-        if not _complete(findings, legs) and not collect and max_states > FIRST_CALLS:
+        done, calls = (int(findings.numbers[k]) for k in (kernel.N_LEGS, kernel.N_CALLS))
+        affordable = calls * len(legs) <= max_states * done
+        if not _complete(findings, legs) and not collect and affordable:
             task.limits[kernel.L_CALLS] = max_states
             legs = legs[np.lexsort((legs[:, 1], legs[:, 0], legs[:, 2]))]
             findings = _search_large(program, topology, task, legs, findings)

@@ -255,7 +255,7 @@ def check_hops(
         Virtual channels of the program (default: as many as it needs).
     max_states : int, optional
         Limit at which the search stops with the verdict ``not-checked`` (default: 250,000, and
-        10^9 for programs with `fixed` candidates).
+        500 million for programs with `fixed` candidates).
 
     Returns
     -------
