@@ -360,3 +360,28 @@ def test_the_base_of_valiant_is_explored_by_halves() -> None:
     assert verdict.proven
     assert verdict.walks.longest == 16
     assert_ranked(verdict)
+
+
+@pytest.mark.parametrize("wrong", [(2, 0), (2, 1), None])
+def test_a_class_that_is_used_twice_is_not_overlooked(monkeypatch, wrong) -> None:
+    """On a large network, where dependencies are collected only if classes do not increase.
+
+    Packets that go from 0 to 2 directly come there on a lower class than those over 1.
+    """
+    size = 24
+    ends = [*((s, (s + 1) % size) for s in range(size)), (0, 2)]
+    topology = Topology.create(
+        num_switches=size, channel_source=[a for a, _ in ends], channel_target=[b for _, b in ends]
+    )
+
+    def answers(s, t, vc):
+        after = vc if (s, vc) == wrong else vc + 1
+        return [[(s, after, 0)] + [(size, after, 0)] * (s == 0 and t != 1)]
+
+    made = program_of(topology, answers, size - 1, fixed=True, max_hops=None)
+    monkeypatch.setattr(fixed_states, "FIRST_CALLS", 0)
+    found = explore_fixed(made, topology)
+    assert found.ascending == (wrong is None)
+    if wrong:
+        channels = [size] if wrong == (2, 0) else [1]
+        assert {((c, wrong[1]), (2, wrong[1])) for c in channels} <= edges_of(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import HopProgram, needed_classes
-from routelab.deadlock.hop_by_hop import judge_states
 from routelab.deadlock.fixed_states import explore_fixed
+from routelab.deadlock.hop_by_hop import judge_states
 from routelab.deadlock.hop_states import Exploration
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks.common import list_some
