@@ -41,7 +41,7 @@ _PROBLEMS = {
 _CHANGES = {
     kernel.ON_QUEUES: "queues",
     kernel.ON_RANDOM: "the random word",
-    kernel.ON_HOPS: "HOPS",
+    kernel.ON_HOPS: "HOPS or a terminal",
     kernel.ON_STATE: "STATE",
     kernel.ON_CHANNEL: "the channel that the packet arrived over",
     kernel.ON_DESTINATION: "DESTINATION or WAYPOINT",

@@ -19,9 +19,11 @@ from routelab.kernels.hops import (
     PACKET_COLUMNS,
     PHASE,
     SOURCE,
+    SOURCE_TERMINAL,
     STATE,
     STATES,
     TARGET,
+    TARGET_TERMINAL,
     WAYPOINT,
     another,
 )
@@ -211,6 +213,7 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
             word = random[0]
         elif change == ON_HOPS:
             row[HOPS] = 1 + number % 7
+            row[SOURCE_TERMINAL], row[TARGET_TERMINAL] = 1, 1
         elif change == ON_STATE:
             for i in range(STATES):
                 row[STATE + i] = 1 + (number + i) % 3
