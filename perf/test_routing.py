@@ -9,9 +9,10 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import Topology
-from routelab.deadlock import check_table
-from routelab.registry.instances import load_routing
+from routelab.deadlock import check_hop_routing, check_table
+from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
+from routelab.stages.programs import part_of
 from routelab.toolkit import build_grid
 
 SIZES = {
@@ -60,6 +61,25 @@ def test_routing_time(benchmark, routing: str, dims: str) -> None:
     benchmark.pedantic(route, rounds=3)
     # what the note quotes: the routing alone, without the legality check around it
     benchmark.extra_info["routing_seconds"] = routed[0].seconds
+
+
+@pytest.mark.parametrize(
+    ("network", "vcs"),
+    [
+        ("random-regular~n=64,degree=12,terminals=6", 9),
+        ("slim-fly~q=11", 5),
+        ("random-regular~n=720,degree=17,terminals=7", 13),
+    ],
+)
+def test_time_of_proofs_hop_by_hop(benchmark, network: str, vcs: int) -> None:
+    """The last one takes a minute or more."""
+    topology, part = load("topology", network).build(), part_of(load_routing("polarized"))
+    small = load("topology", "hypercube~dims=3").build()
+    check_hop_routing(part, small, 9)  # the first run loads kernels
+    benchmark.group = "proof of polarized"
+    benchmark.extra_info.update(network=network, switches=topology.num_switches)
+    verdict = benchmark.pedantic(check_hop_routing, (part, topology, vcs), rounds=1)
+    assert verdict.proven
 
 
 @pytest.mark.parametrize("dims", SIZES)

@@ -19,8 +19,8 @@ from routelab.deadlock.walks import Walks, endpoint_distances
 
 MAX_LEGS = 4_000_000
 """Largest number of pairs of switches."""
-MAX_CALLS = 1_000_000_000
-"""Largest number of states of all pairs: a few minutes."""
+MAX_CALLS = 500_000_000
+"""Largest number of states of all pairs: about a minute by switches, two with dependencies."""
 FIRST_CALLS = 1_000_000
 """States up to which dependencies are always collected: less than a second."""
 _PICTURES = 8
@@ -41,7 +41,7 @@ _PROBLEMS = {
 _CHANGES = {
     kernel.ON_QUEUES: "queues",
     kernel.ON_RANDOM: "the random word",
-    kernel.ON_HOPS: "HOPS",
+    kernel.ON_HOPS: "HOPS or a terminal",
     kernel.ON_STATE: "STATE",
     kernel.ON_CHANNEL: "the channel that the packet arrived over",
     kernel.ON_DESTINATION: "DESTINATION or WAYPOINT",
@@ -122,13 +122,11 @@ class FixedStates:
                 problems[name] = f"{text}: {self._location(example)}"
         if self.injection:
             problems["waypoint"] = self.injection
-        if problems:
-            return problems
-        if self.walks.obstacle:
-            problems["obstacle"] = self.walks.obstacle
         most, longest = self.program.max_hops, self.walks.longest
-        if most is not None and self.program.phases == 1 and (longest is None or longest > most):
-            taken = "without end" if longest is None else f"{longest} hops"
+        if problems or self.walks.obstacle or most is None:
+            return problems
+        if self.program.phases == 1 and (longest is None or longest > most):
+            taken = "without end" if longest is None else f"of {longest} hops"
             problems["max-hops"] = f"routes {taken} exist, the program claims at most {most} hops"
         return problems
 
@@ -139,20 +137,19 @@ class FixedStates:
         return "" if example is None else self._location(example)
 
     def used(self, proof: str) -> BoolArray:
-        """Return which resources the criterion of a proof concerns; shape (R,)."""
+        """Return which resources the criterion of a proof concerns: at most these; shape (R,)."""
         if self.ascending:
             return np.ones(self.findings.used.shape[1], np.bool_)
         used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
         return used
 
-    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
+    def edges(self, proof: str, switching: str) -> tuple[Int64Array, Int64Array]:
         """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
 
-        `explore_fixed` was called with `escapes` for ``duato``, and only then.
+        `explore_fixed` was called with `escapes` for ``duato``, and only then. Not for ``duato``
+        under wormhole switching.
         """
         rows, targets = self.findings.rows, self.topology.channel_target
-        if self.classes * self._ports == 0 or not rows.shape[1]:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
         joined = rows.copy()
         heads = targets[np.arange(len(rows)) // self.classes]
         last = self.findings.last
@@ -165,7 +162,9 @@ class FixedStates:
         order = np.lexsort((target, source))
         return source[order].astype(np.int64), target[order]
 
-    def causes(self, source: Int64Array, target: Int64Array) -> Int32Array:
+    def causes(
+        self, source: Int32Array, target: Int32Array, proof: str, switching: str
+    ) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
         wanted = np.full((len(source), 3), -1, np.int64)
         wanted[:, 0] = source
@@ -175,10 +174,6 @@ class FixedStates:
         search_legs(self.program, self.task, self.legs, blank._replace(wanted=wanted))
         pairs: Int32Array = self.legs[wanted[:, 2], :2]
         return pairs
-
-    @property
-    def _ports(self) -> int:
-        return int(np.diff(self.topology.outgoing[0]).max(initial=0))
 
     def _example(self, row: int) -> list[int] | None:
         example: list[int] = self.findings.faults[row].tolist()
@@ -229,13 +224,13 @@ def explore_fixed(
     collect : bool
         Collect dependencies even if classes increase with every hop.
     max_states : int
-        Limit at which the search stops.
+        Limit at which the search stops; it stops early if some pairs show that it will not suffice.
     """
     distance = endpoint_distances(topology)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     given = run_tables(program, topology, vcs, capacity=UNITS)
-    pictures = queue_pictures(given, vcs, waiting=program.waiting, number=_PICTURES)
+    pictures = queue_pictures(given, vcs, waiting=program.waiting, count=_PICTURES)
     roots, waypoints, injection = _roots(program, topology, given, pictures)
     task = leg_input(program, topology, given, pictures, roots)
     task.limits[kernel.L_ESCAPES] = escapes
@@ -246,7 +241,9 @@ def explore_fixed(
         task.limits[kernel.L_CALLS] = max_states if collect else min(max_states, FIRST_CALLS)
         blank = blank_findings(topology, classes, legs, task, rows=True)
         findings = search_legs(program, task, legs, blank)
-        if not _complete(findings, legs) and not collect and max_states > FIRST_CALLS:
+        done, calls = (int(findings.numbers[k]) for k in (kernel.N_LEGS, kernel.N_CALLS))
+        affordable = calls * len(legs) <= max_states * done
+        if not _complete(findings, legs) and not collect and affordable:
             task.limits[kernel.L_CALLS] = max_states
             legs = legs[np.lexsort((legs[:, 1], legs[:, 0], legs[:, 2]))]
             findings = _search_large(program, topology, task, legs, findings)

@@ -9,6 +9,20 @@ packet can reach, for every pair of switches with terminals, or of terminals if 
 the packet that functions may read: target, waypoint, phase, hops and those of the algorithm. So the
 checker does not rely on claims of the algorithm (`hop_states`).
 
+A program may declare that its candidates are `fixed` (`HopProgram`). Then a state is a source, a
+target, a phase, a switch and a class, and each is examined once: large networks can be explored
+(`fixed_states`). The declaration is verified in a sample of the states. Packets that came over
+different channels on the same class are in the same state, so the dependencies are those of all
+channels that lead to the state: the same as if channels were told apart, because candidates do not
+depend on them. With waypoints, both phases are explored separately. Any switch that may be a
+waypoint is assumed to be one for every pair, and any last resource of phase 0 into it depends on
+any first resource of phase 1 out of it. This may refuse an algorithm, but never proves a wrong one.
+
+If, in addition, each hop uses the class behind that of the hop before, dependencies need not be
+collected: the class is the rank. Candidates then do not depend on the class either, and a state is
+examined for all its classes together. Both are verified, the first in each state, the second in
+one of 16; a violation leads to the search above.
+
 Random draws of functions are enumerated or sampled. Every first draw among up to 60 outcomes is
 enumerated. Further draws and the state of the queues are sampled: empty, full and partly filled
 buffers, channels and classes, and flits that wait inside switches.
@@ -129,9 +143,9 @@ from routelab.api import (
 )
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
+from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed, too_many_pairs
 from routelab.deadlock.hop_states import MAX_STATES, Exploration, explore_states, too_large
 from routelab.deadlock.hop_verdict import HopVerdict
-from routelab.deadlock.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
 from routelab.deadlock.small_networks import small_network
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.kernels.dependency import component_ranks, short_cycle, strong_components
@@ -165,9 +179,10 @@ def check_hop_routing(
     packets_per_buffer: int = 2,
     shared_buffers: bool = False,
 ) -> HopVerdict:
-    """Check a routing on a network of any size, within seconds.
+    """Check a routing on a network of any size.
 
-    A network that is too large is not checked (``not-checked``). Instead, the same algorithm is
+    A network that is too large is not checked (``not-checked``): this depends on whether its
+    program declares `fixed` candidates. Instead, the same algorithm is
     checked on a small network of the same kind, if possible (`small_network`); the reason and
     ``small`` hold that verdict.
 
@@ -181,13 +196,8 @@ def check_hop_routing(
         As `check_hops`.
     """
     options = (switching, packets_per_buffer, shared_buffers)
-    kind = _switching(routing.proof, options)
-    large = too_large(topology, 1)
-    if large:
-        verdict = HopVerdict("not-checked", routing.proof, kind, large, topology)
-    else:
-        program = routing.prepare(topology, virtual_channels)
-        verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
+    program = routing.prepare(topology, virtual_channels)
+    verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
     if verdict.status != "not-checked":
         return verdict
     for most in _STAND_INS:
@@ -224,7 +234,7 @@ def check_hops(
     packets_per_buffer: int = 2,
     shared_buffers: bool = False,
     virtual_channels: int | None = None,
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
 ) -> HopVerdict:
     """Prove a hop-by-hop algorithm free of deadlock, or find a cycle.
 
@@ -243,8 +253,9 @@ def check_hops(
         Under wormhole switching: a buffer may hold flits of several packets.
     virtual_channels : int, optional
         Virtual channels of the program (default: as many as it needs).
-    max_states : int
-        Limit at which the search stops with the verdict ``not-checked``.
+    max_states : int, optional
+        Limit at which the search stops with the verdict ``not-checked`` (default: 250,000, and
+        500 million for programs with `fixed` candidates).
 
     Returns
     -------
@@ -267,20 +278,26 @@ def _check_program(
     proof: Proof,
     options: tuple[Switching, int, bool],
     virtual_channels: int | None,
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
 ) -> HopVerdict:
     switching = _switching(proof, options)
-    large = too_large(topology, needed_classes(program))
+    indirect = proof == "duato" and switching == "wormhole"
+    fixed = program.fixed and not indirect
+    large = too_many_pairs(topology) if fixed else too_large(topology, needed_classes(program))
     if large:
         return HopVerdict("not-checked", proof, switching, large, topology)
-    exploration = explore_states(
-        program,
-        topology,
-        virtual_channels,
-        indirect=proof == "duato" and switching == "wormhole",
-        max_states=max_states,
-    )
-    return judge_states(exploration, proof, options)
+    found: Exploration | FixedStates
+    if fixed:
+        most = MAX_CALLS if max_states is None else max_states
+        found = explore_fixed(
+            program, topology, virtual_channels, escapes=proof == "duato", max_states=most
+        )
+    else:
+        most = MAX_STATES if max_states is None else max_states
+        found = explore_states(
+            program, topology, virtual_channels, indirect=indirect, max_states=most
+        )
+    return judge_states(found, proof, options)
 
 
 def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
@@ -298,7 +315,7 @@ def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
 
 
 def judge_states(
-    exploration: Exploration,
+    exploration: Exploration | FixedStates,
     proof: Proof,
     options: tuple[Switching, int, bool] = ("virtual-cut-through", 2, False),
 ) -> HopVerdict:
@@ -306,8 +323,8 @@ def judge_states(
 
     Parameters
     ----------
-    exploration : Exploration
-        For ``duato`` under wormhole switching, with indirect dependencies.
+    exploration : Exploration or FixedStates
+        For ``duato`` under wormhole switching, an Exploration with indirect dependencies.
     proof : str
     options : tuple
         Switching, packets per buffer, and whether buffers are shared: see `check_hops`.
@@ -320,12 +337,15 @@ def judge_states(
         "classes": exploration.classes,
         "coverage": exploration.coverage,
         "problems": tuple(exploration.problems.values()),
+        "walks": exploration.walks if exploration.complete else None,
     }
     if not exploration.complete:
         return HopVerdict("not-checked", reason="there are too many states", **facts)
     if exploration.problems:
         first = next(iter(exploration.problems.values()))
         return HopVerdict("not-proven", reason=f"the contract is broken: {first}", **facts)
+    if exploration.walks.obstacle:
+        return HopVerdict("not-proven", reason=exploration.walks.obstacle, **facts)
     if proof in ("recovery", "none"):
         return HopVerdict("not-proven", reason=_UNPROVEN[proof], **facts)
     cause = _not_applicable(exploration, proof, options)
@@ -335,11 +355,11 @@ def judge_states(
         where = exploration.without_escape
         return HopVerdict("not-proven", reason=f"no candidate is an escape: {where}", **facts)
     facts["preconditions"] = _preconditions(proof, switching, exploration.program)
-    return _decide(exploration, _examples(exploration, proof, switching), facts)
+    return _decide(exploration, facts)
 
 
 def _not_applicable(
-    exploration: Exploration, proof: Proof, options: tuple[Switching, int, bool]
+    exploration: Exploration | FixedStates, proof: Proof, options: tuple[Switching, int, bool]
 ) -> str:
     switching, packets_per_buffer, shared_buffers = options
     if proof == "duato" and exploration.program.ranking == "best":
@@ -372,32 +392,28 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
     return (*always, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
 
 
-def _examples(exploration: Exploration, proof: Proof, switching: Switching) -> Int32Array:
-    """Return the pair that causes each dependency of the criterion, −1 for none; (R, R)."""
-    dependencies, used = exploration.findings.dependencies, exploration.findings.used
-    if proof != "duato":
-        every: Int32Array = dependencies[ANY]
-        return every
-    row = AS_ESCAPE if switching == "virtual-cut-through" else LATER_AS_ESCAPE
-    return np.where(used[1][:, np.newaxis], dependencies[row], np.int32(-1))
-
-
-def _decide(exploration: Exploration, examples: Int32Array, facts: dict[str, Any]) -> HopVerdict:
+def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> HopVerdict:
     """Find a proof or a cycle from the components of the dependencies and their rings."""
     topology, classes = exploration.topology, exploration.classes
-    source, target = (ends.astype(np.int32) for ends in np.nonzero(examples >= 0))
-    counts = np.bincount(source, minlength=len(examples))
+    speaks = exploration.used(facts["proof"])
+    if exploration.ascending:
+        rank = np.where(speaks.reshape(-1, classes), np.arange(classes), -1)
+        facts["rank"] = frozen_array(rank, np.int32)
+        return HopVerdict("proven", reason="every hop uses a higher class", **facts)
+    source, target = (
+        ends.astype(np.int32) for ends in exploration.edges(facts["proof"], facts["switching"])
+    )
+    counts = np.bincount(source, minlength=len(speaks))
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     component = strong_components(start, target)
     inside = component[source] == component[target]
     rings = complete_rings(topology) if facts["proof"] != "acyclic" else []
-    bubble = np.isin(np.arange(len(examples)) % classes, exploration.program.bubble)
+    bubble = np.isin(np.arange(len(speaks)) % classes, exploration.program.bubble)
     along = bubble[source] & (ring_successors(topology, rings, classes)[source] == target)
     facts["dependencies"] = frozen_array(np.column_stack((source, target)), np.int32)
     offending = inside & ~along
     if offending.any():
-        return _refusal(exploration, (start, target, component, offending), examples, facts)
-    speaks = exploration.findings.used[1 if facts["proof"] == "duato" else 0]
+        return _refusal(exploration, (start, target, component, offending), facts)
     rank = np.where(speaks, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
@@ -418,13 +434,13 @@ def _decide(exploration: Exploration, examples: Int32Array, facts: dict[str, Any
 
 
 def _refusal(
-    exploration: Exploration,
+    exploration: Exploration | FixedStates,
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
-    examples: Int32Array,
     facts: dict[str, Any],
 ) -> HopVerdict:
     resources = short_cycle(*graph, CYCLE_BUDGET)
-    pairs = exploration.pairs[examples[resources, np.roll(resources, -1)]]
+    after = np.roll(resources, -1)
+    pairs = exploration.causes(resources, after, facts["proof"], facts["switching"])
     kind = "escapes" if facts["proof"] == "duato" else "resources"
     outside = " that is not one complete ring" if exploration.program.bubble else ""
     cycle = [divmod(int(resource), exploration.classes) for resource in resources]

@@ -9,10 +9,11 @@ from itertools import product
 import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
-from routelab.api.topology import Int32Array, Int64Array
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.kernels import hop_states as kernel
 from routelab.deadlock.kernels.hop_search import compile_search
 from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, SearchInput
+from routelab.deadlock.walks import Walks, endpoint_distances
 from routelab.kernels.distances import hop_distances
 from routelab.kernels.hops import (
     BUSY_UNTIL,
@@ -71,6 +72,9 @@ class Exploration:
     pairs: Int32Array
     findings: Findings
 
+    ascending = False
+    """Dependencies are always collected."""
+
     @property
     def states(self) -> int:
         """Number of states of all pairs."""
@@ -121,6 +125,44 @@ class Exploration:
         """Describe a state with a choice of routes for a pair; empty if routes are unique."""
         example = self._example(kernel.SEVERAL_WAYS)
         return "" if example is None else self._location(example)
+
+    @cached_property
+    def walks(self) -> Walks:
+        """Facts about the routes; dead ends and classes that do not exist are `problems`."""
+        distance = endpoint_distances(self.topology)[:, self.topology.endpoints]
+        diameter, longest = int(distance.max(initial=0)), self.findings.longest
+        return Walks(
+            longest=int(longest.max(initial=0)),
+            diameter=diameter,
+            pairs=len(self.pairs),
+            far_pairs=int((longest > 2 * diameter).sum()),
+        )
+
+    def used(self, proof: str) -> BoolArray:
+        """Return which resources the criterion of a proof concerns; shape (R,)."""
+        used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
+        return used
+
+    def edges(self, proof: str, switching: str) -> tuple[Int64Array, Int64Array]:
+        """Return the dependencies of the criterion of a proof: resources a, then b, ascending."""
+        source, target = np.nonzero(self._first_pairs(proof, switching) >= 0)
+        return source, target
+
+    def causes(
+        self, source: Int32Array, target: Int32Array, proof: str, switching: str
+    ) -> Int32Array:
+        """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
+        pairs: Int32Array = self.pairs[self._first_pairs(proof, switching)[source, target]]
+        return pairs
+
+    def _first_pairs(self, proof: str, switching: str) -> Int32Array:
+        """Return the pair that causes each dependency of the criterion, −1 for none; (R, R)."""
+        dependencies, used = self.findings.dependencies, self.findings.used
+        if proof != "duato":
+            every: Int32Array = dependencies[kernel.ANY]
+            return every
+        row = kernel.AS_ESCAPE if switching == "virtual-cut-through" else kernel.LATER_AS_ESCAPE
+        return np.where(used[1][:, np.newaxis], dependencies[row], np.int32(-1))
 
     def _example(self, row: int) -> list[int] | None:
         example: list[int] = self.findings.problems[row].tolist()
@@ -242,7 +284,7 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
 
 
 def queue_pictures(
-    given: RunTables, virtual_channels: int, *, waiting: bool, number: int = _PICTURES
+    given: RunTables, virtual_channels: int, *, waiting: bool, count: int = _PICTURES
 ) -> Int32Array:
     """Return possible contents of the queues: empty, full, and random.
 
@@ -250,7 +292,7 @@ def queue_pictures(
     buffers; the flits that wait inside the switches are drawn for each channel.
     """
     rng = np.random.default_rng(0)
-    pictures = np.repeat(given.queues[np.newaxis], number, axis=0)
+    pictures = np.repeat(given.queues[np.newaxis], count, axis=0)
     buffers, channels = pictures[:, : given.buffers], given.buffers // virtual_channels
     inside = pictures[:, given.buffers : given.buffers + channels + 1]
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
@@ -260,7 +302,7 @@ def queue_pictures(
     buffers[0, :, CREDITS] = UNITS
     buffers[1, :, CREDITS] = 0
     if waiting:
-        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(number - 1, channels))
-        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(number - 1, channels))
+        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(count - 1, channels))
+        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(count - 1, channels))
         inside[1:, -1, NOW] = UNITS
     return pictures

@@ -10,6 +10,7 @@ import numpy as np
 from routelab.api import Proof, Topology, frozen_array
 from routelab.api.topology import Int32Array
 from routelab.deadlock.verdict import Ring, Switching
+from routelab.deadlock.walks import Walks
 
 HopStatus = Literal["proven", "not-proven", "not-applicable", "not-checked"]
 
@@ -39,7 +40,8 @@ class HopVerdict:
     preconditions : tuple of str
         Properties that the hardware must guarantee for the verdict to hold.
     dependencies : int32 array, shape (D, 2)
-        Pairs of resources in the criterion, ascending.
+        Pairs of resources in the criterion, ascending. Empty if every hop uses a higher class on a
+        network where they are not collected.
     rank : int32 array, shape (C, classes), or None
         Only for a proof: every dependency leads to a higher rank, or along one of `rings` at the
         same rank; −1 for resources outside the criterion.
@@ -51,6 +53,9 @@ class HopVerdict:
         A pair of switches whose packets cause each dependency of the cycle.
     problems : tuple of str
         Violations of the contract; an algorithm with violations is never proven.
+    walks : Walks or None
+        The longest route, pairs with long routes, dead ends, and states that need more virtual
+        channels than there are; None if the search was not complete.
     small : HopVerdict or None
         Verdict on a small network of the same kind, if the network was too large.
     """
@@ -69,6 +74,7 @@ class HopVerdict:
     cycle: tuple[tuple[int, int], ...] = ()
     cycle_routes: tuple[tuple[int, int], ...] = ()
     problems: tuple[str, ...] = ()
+    walks: Walks | None = None
     small: HopVerdict | None = None
 
     @property

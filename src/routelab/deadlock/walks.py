@@ -50,10 +50,13 @@ class Walks:
         """Describe the longest route for reports."""
         if self.longest is None:
             return "packets may walk for ever"
-        return (
-            f"no route exceeds {self.longest} hops; {self.far_pairs:,} of {self.pairs:,} pairs can "
-            f"exceed twice the diameter ({self.diameter})"
-        )
+        text = f"no route exceeds {self.longest} hops"
+        if self.far_pairs:
+            text += (
+                f"; {self.far_pairs:,} of {self.pairs:,} pairs can exceed twice the diameter "
+                f"({self.diameter})"
+            )
+        return text
 
     @property
     def obstacle(self) -> str:

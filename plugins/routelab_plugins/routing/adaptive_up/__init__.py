@@ -89,6 +89,7 @@ class AdaptiveUp(HopRoutingPlugin):
             vc_classes=1,
             candidates=ports,
             by_occupancy=True,
+            fixed=True,
             max_hops=2 * (tree.height - 1),
         )
 

@@ -66,6 +66,7 @@ class MinimalAdaptive(EscapeRouting):
             rest=escapes,
             candidates=ways + 1,
             by_occupancy=True,
+            fixed=options.ties != "random",
             bubble=bubble_classes(grid, options.escape, 1),
             max_hops=grid_diameter(grid),
         )

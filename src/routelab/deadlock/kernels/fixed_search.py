@@ -19,9 +19,11 @@ from routelab.kernels.hops import (
     PACKET_COLUMNS,
     PHASE,
     SOURCE,
+    SOURCE_TERMINAL,
     STATE,
     STATES,
     TARGET,
+    TARGET_TERMINAL,
     WAYPOINT,
     another,
 )
@@ -211,6 +213,7 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
             word = random[0]
         elif change == ON_HOPS:
             row[HOPS] = 1 + number % 7
+            row[SOURCE_TERMINAL], row[TARGET_TERMINAL] = 1, 1
         elif change == ON_STATE:
             for i in range(STATES):
                 row[STATE + i] = 1 + (number + i) % 3
@@ -410,22 +413,22 @@ def _sort(search, tail):
 @njit(_nrt=False)
 def _repeat(hop, task, findings, search, leg, done):
     """Compare some candidates with those after the longest walk to the same switch."""
-    classes, numbers = task.limits[L_CLASSES], findings.numbers
+    classes, numbers, out = task.limits[L_CLASSES], findings.numbers, search.out
     for k in range(numbers[N_CALLS] % 16, done, 16):
-        state = search.sorted[k]
-        vc = np.int64(min(search.depth[state] - 1, classes - 2))
-        if vc <= search.vc[state] or search.fan[state] == 0:
+        switch = np.int64(search.sorted[k])
+        vc = np.int64(min(search.depth[switch] - 1, classes - 2))
+        if vc <= search.vc[switch] or search.fan[switch] == 0:
             continue
-        channel = np.int64(search.came[state])
-        count = _ask(hop, task, findings, search, leg, np.int64(state), channel, vc)
-        numbers[N_CALLS] -= 1
         numbers[N_VERIFIED] += 1
-        if count != search.fan[state]:
+        channel, queues = np.int64(search.came[switch]), task.pictures[0]
+        count = hop(task.tables, search.packets, 1, queues, switch, channel, vc, np.uint64(0), out)
+        if count != search.fan[switch]:
             numbers[N_LOOSE] = 1
             continue
         for i in range(count):
-            there = task.channels[search.out[i, 0], 1]
-            if there != search.ahead[state, i] or search.out[i, 1] != vc + 1:
+            exists = 0 <= out[i, 0] < len(task.channels)
+            there = task.channels[out[i, 0], 1] if exists else -1
+            if there != search.ahead[switch, i] or out[i, 1] != vc + 1:
                 numbers[N_LOOSE] = 1
 
 

@@ -327,6 +327,8 @@ def _verdict_of_hops(
         # the next packet may follow as soon as a tail has crossed the channel
         shared_buffers=True,
     )
+    if verdict.walks is not None and verdict.walks.obstacle:
+        raise UnsupportedError(f"{routing.name}: {verdict.walks.obstacle}")
     return {
         "deadlock": verdict.status,
         "deadlock_proof": verdict.proof,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import HopProgram, needed_classes
+from routelab.deadlock.fixed_states import explore_fixed
 from routelab.deadlock.hop_by_hop import judge_states
 from routelab.deadlock.hop_states import Exploration
 from routelab.testing.bare_network import bare_lengths
@@ -30,9 +31,14 @@ def bounds(trial: Trial) -> str:
 
 
 def candidates(trial: Trial) -> str:
-    """Check that candidates leave the switch on valid classes, and which columns are written."""
+    """Check that candidates leave the switch on valid classes, and which columns are written.
+
+    If the program declares fixed candidates, also check that they are.
+    """
     exploration = _exploration(trial)
     problems = [text for name, text in exploration.problems.items() if name in FORM]
+    if exploration.program.fixed and not problems:
+        problems = list(explore_fixed(exploration.program, exploration.topology).problems.values())
     if problems:
         raise Failed(list_some(problems))
     return exploration.coverage

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_polarized import PolarizedRoutes
 
-from routelab.api import Topology
+from routelab.api import Topology, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET
 from routelab.registry.instances import load, load_routing
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
@@ -70,24 +71,37 @@ def test_minimal_needs_a_virtual_channel_for_each_hop() -> None:
 
 
 @pytest.mark.parametrize("name", ["complete", "petersen", "torus", "torus-3d", "parallel-links"])
-def test_polarized_routes_are_those_of_the_definition(name) -> None:
+@pytest.mark.parametrize("penalties", ["absolute", "relative"])
+def test_polarized_offers_in_every_state_what_the_definition_allows(name, penalties) -> None:
     network = NETWORKS[name]()
     naive = PolarizedRoutes(network)
     vcs = max(naive.longest(s, t, s) for s, t in pairs_of(network))
-    for reading in ("wait", "skip"):
-        text = f"polarized~blocked={reading}"
-        assert reason(text, network, vcs) is None
-        walker = Walker(program(load_routing(text), network, vcs), network, seed=3)
-        for source, target in pairs_of(network):
-            for _ in range(5):
-                walk = walker.walk(source, target)
-                assert walk.arrived
-                here = source
-                for number, hop in enumerate(walk.hops):
-                    there = int(network.channel_target[hop.channel])
-                    assert there in naive.allowed(source, target, here)
-                    assert hop.vc == number
-                    here = there
+    assert reason("polarized", network, vcs) is None
+    text = f"polarized~penalties={penalties},p1=7,p0=9"
+    made = program(load_routing(text), network, vcs)
+    tables, queues, _ = run_tables(made, network, vcs, capacity=1)
+    packets, out = np.zeros((1, PACKET_COLUMNS), np.int32), np.zeros((64, 3), np.int32)
+    target_of = network.channel_target.tolist()
+    detours = 0
+    for source, target in pairs_of(network):
+        packets[0, [SOURCE, TARGET, DESTINATION]] = source, target, target
+        for here in naive.reachable(source, target) - {target}:
+            channels = np.flatnonzero(network.channel_source == here).tolist()
+            gains = {c: naive.gain(source, target, here, target_of[c]) for c in channels}
+            allowed = [c for c in channels if target_of[c] in naive.allowed(source, target, here)]
+            most = max(gains[c] for c in allowed) if penalties == "relative" else 2
+            expected = {c: (0, 7, 9)[most - gains[c]] for c in allowed}
+            detours += len(allowed) > sum(
+                naive.hops[target_of[c]][target] < naive.hops[here][target] for c in allowed
+            )
+            vc = naive.hops[source][here] - 1
+            count = made.hop(tables, packets, 0, queues, here, -1, vc, np.uint64(0), out)
+            offered = {channel: penalty for channel, _, penalty in out[:count].tolist()}
+            assert offered == expected
+            assert len(offered) == count
+            assert (out[:count, 1] == vc + 1).all()
+    # on a complete graph the first hop may go to any switch; on a torus some hops go sideways
+    assert detours > 0
 
 
 @pytest.mark.parametrize("penalties", ["absolute", "relative"])
