@@ -218,9 +218,7 @@ def _print_any(arguments: argparse.Namespace) -> int:
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(
-            sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]
-        )
+        write_csv_rows(sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)])
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:

@@ -189,9 +189,7 @@ def write_throughput(
     bounds: Mapping[int, ThroughputBound], topology: Topology, folder: Path
 ) -> None:
     """Write the certificates of bounds, by seed, into a folder."""
-    rows = (
-        row for seed, bound in bounds.items() for row in throughput_rows(bound, topology, seed)
-    )
+    rows = (row for seed, bound in bounds.items() for row in throughput_rows(bound, topology, seed))
     write_csv(folder / WEIGHTS, THROUGHPUT_COLUMNS, rows)
 
 
