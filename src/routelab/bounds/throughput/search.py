@@ -206,9 +206,9 @@ def _accepted(
         if best is None or value < best[0]:
             best = value, start, slope, certificate
     assert best is not None
-    value = float(best[0])
+    bound, start, slope, certificate = best
     mean = (attained + problem.local) / traffic.senders
-    return AcceptedBound(load, value, min(mean, value), best[1], best[2], best[3])
+    return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
 
 
 def _with_ends(problem: FlowProblem, channel: Int64Array) -> Float64Array:

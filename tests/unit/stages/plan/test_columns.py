@@ -79,6 +79,13 @@ def table(values, more=""):
             "tables.t.values: column 'gap': needs 'bound' in the study; add 'bound: true'",
         ),
         (
+            table("accepted_bound", ", of: loads"),
+            (
+                "tables.t.values: column 'accepted_bound': needs bounds for any routing; add "
+                "'bound: {any_routing: true}'"
+            ),
+        ),
+        (
             table("max_load_ratio"),
             (
                 "tables.t.values: no column 'max_load_ratio'; columns of comparisons need "
