@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> None:
         "--seed",
         type=integer,
         metavar="N",
-        help="with --traffic: seed of random patterns (default: 1)",
+        help="with --traffic: seed of random patterns (default: 0)",
     )
     add_output_options(parser)
     parser.add_argument(
@@ -194,7 +194,7 @@ def _print(arguments: argparse.Namespace) -> int:
 
 
 def _seed(arguments: argparse.Namespace) -> int:
-    return 1 if arguments.seed is None else int(arguments.seed)
+    return 0 if arguments.seed is None else int(arguments.seed)
 
 
 def _print_any(arguments: argparse.Namespace) -> int:

@@ -153,7 +153,7 @@ def bound_traffic(
     traffic: TrafficPlugin,
     loads: Sequence[float],
     *,
-    seed: int = 1,
+    seed: int = 0,
     seconds: float = 60.0,
 ) -> ThroughputBound:
     """Bound what any routing can deliver of a traffic.

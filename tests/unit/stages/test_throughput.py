@@ -59,8 +59,8 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
     assert read_outcome(tmp_path / "t" / "outcome.json") == outcome
     assert (outcome.kind, outcome.routing, outcome.status) == ("throughput", "hotspot", "ok")
     network = obtain(NETWORK)[1]
-    traffic = Traffic(network, load("traffic", "hotspot").demand(network, 1))
-    facts = outcome.facts["throughput_by_seed"]["1"]
+    traffic = Traffic(network, load("traffic", "hotspot").demand(network, 0))
+    facts = outcome.facts["throughput_by_seed"]["0"]
     value = sustained_from_weights(traffic, written(tmp_path / "t", network, ""))
     assert float(value or 0) == facts["channel_bound"]
     for one in facts["accepted"]:
@@ -132,7 +132,7 @@ def test_simulations_accept_no_more_than_the_bound(traffic: str) -> None:
     network = obtain(NETWORK)[1]
     engine = load("engine", "packet~loads=0.4+1,vcs=4,sample_cycles=500,precision=0.1")
     result = run_simulation(network, routing_of("minimal"), load("traffic", traffic), engine)
-    demand = load("traffic", traffic).demand(network, 1)
+    demand = load("traffic", traffic).demand(network, 0)
     bound = bound_throughput(network, demand, (0.4, 1.0))
     loads = result.tables["loads"]
     for accepted, low, one in zip(

@@ -98,7 +98,7 @@ def throughput(folder: Path, seeds: dict[str, float]) -> None:
 
 def test_simulated_loads_have_the_bounds_of_their_seeds(world, tmp_path) -> None:
     curve = [{"load": 0.4}, {"load": 0.8}]
-    throughput(tmp_path / "t/uniform", {"1": 0.25, "2": 0.75, "3": 9})
+    throughput(tmp_path / "t/uniform", {"0": 0.25, "1": 0.75, "2": 9})
     record = world.simulate("dor", curve=curve, seeds=2)
     views = Views([], [replace(record, throughput=tmp_path / "t/uniform")])
     rows = views.loads.jobs
