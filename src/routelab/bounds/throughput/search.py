@@ -207,7 +207,7 @@ def _accepted(
             best = value, start, slope, certificate
     assert best is not None
     bound, start, slope, certificate = best
-    mean = (attained + problem.local) / traffic.senders
+    mean = float((attained + problem.local) / traffic.senders)
     return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
 
 
@@ -224,7 +224,8 @@ def _integers(weights: Float64Array) -> list[Int64Array]:
     if top <= 0:
         return []
     rounded = [np.rint(weights / top * scale).astype(np.int64) for scale in SCALES]
-    return [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
+    least = [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
+    return list({one.tobytes(): one for one in least}.values())
 
 
 def _split(
