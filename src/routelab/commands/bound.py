@@ -58,7 +58,7 @@ def add_parser(subparsers: Any) -> None:
         "--seed",
         type=integer,
         metavar="N",
-        help="with --traffic: seed of random patterns (default: 1)",
+        help="with --traffic: seed of random patterns (default: 0)",
     )
     add_output_options(parser)
     parser.add_argument(
@@ -194,7 +194,7 @@ def _print(arguments: argparse.Namespace) -> int:
 
 
 def _seed(arguments: argparse.Namespace) -> int:
-    return 1 if arguments.seed is None else int(arguments.seed)
+    return 0 if arguments.seed is None else int(arguments.seed)
 
 
 def _print_any(arguments: argparse.Namespace) -> int:
@@ -218,9 +218,7 @@ def _print_any(arguments: argparse.Namespace) -> int:
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(
-            sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)]
-        )
+        write_csv_rows(sys.stdout, [THROUGHPUT_COLUMNS, *throughput_rows(bound, network, seed)])
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:

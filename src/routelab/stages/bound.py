@@ -153,7 +153,7 @@ def bound_traffic(
     traffic: TrafficPlugin,
     loads: Sequence[float],
     *,
-    seed: int = 1,
+    seed: int = 0,
     seconds: float = 60.0,
 ) -> ThroughputBound:
     """Bound what any routing can deliver of a traffic.
@@ -189,9 +189,7 @@ def write_throughput(
     bounds: Mapping[int, ThroughputBound], topology: Topology, folder: Path
 ) -> None:
     """Write the certificates of bounds, by seed, into a folder."""
-    rows = (
-        row for seed, bound in bounds.items() for row in throughput_rows(bound, topology, seed)
-    )
+    rows = (row for seed, bound in bounds.items() for row in throughput_rows(bound, topology, seed))
     write_csv(folder / WEIGHTS, THROUGHPUT_COLUMNS, rows)
 
 

@@ -42,8 +42,11 @@ NEAR = 0.4
 SETTLED = 0.01
 """Relative change of the gap below which the exponent becomes steeper, too."""
 
-PLACES, MOST_HOPS = 24, 40_000_000
+PLACES, MOST_HOPS = 24, 20_000_000
 """Largest number of routes of a pair, and of all hops."""
+
+DETOUR = 6
+"""Hops of the longest routes beyond twice the largest distance of a pair."""
 
 MEAN = 0.2
 """Weight of the newest weights in their mean."""
@@ -218,7 +221,7 @@ def _no_routes(problem: FlowProblem) -> Routes:
     pairs, nodes = len(source), len(problem.demand)
     hops = lightest_costs(problem.network, np.ones(len(problem.capacity), dtype=np.int64))
     fewest = int(hops[problem.pairs].max(initial=1))
-    longest = min(2 * fewest + 2, nodes)
+    longest = min(2 * fewest + DETOUR, nodes)
     places = int(np.clip(MOST_HOPS // (pairs * longest), 4, PLACES))
     longest = int(np.clip(MOST_HOPS // (pairs * places), fewest, longest))
     return Routes(

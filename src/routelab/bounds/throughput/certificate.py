@@ -99,9 +99,7 @@ def sustained_from_weights(traffic: Traffic, weights: ChannelWeights) -> Fractio
     return carried / weighed if weighed else None
 
 
-def accepted_from_weights(
-    traffic: Traffic, weights: ChannelWeights
-) -> tuple[Fraction, Fraction]:
+def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction]:
     """Return the bound of the accepted load that weights prove, as a line over the offered load.
 
     Parameters

@@ -37,9 +37,7 @@ def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
     }
 
 
-def throughput_facts(
-    numbers: Sequence[Mapping[str, Any]], load: float | None
-) -> dict[str, Any]:
+def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -> dict[str, Any]:
     """Return the bounds that hold for a simulated load.
 
     Parameters

@@ -21,6 +21,8 @@ from routelab.bounds.throughput.balance import Found
 from routelab.bounds.throughput.kernels.colours import hop_colours, refine_colours
 from routelab.bounds.throughput.problem import FlowProblem
 
+Colours = NDArray[np.uint64]
+
 MOST_PAIRS, MOST_FLOWS = 1200, 6000
 """Largest numbers of classes of pairs and of flows: a program of some seconds."""
 
@@ -65,10 +67,10 @@ def fold(problem: FlowProblem) -> Folding | None:
     network, nodes = problem.network, len(problem.demand)
     ends = network.channel_source, network.channel_target
     sends = problem.demand.sum(axis=1) > 0
-    pair = np.unique(np.round(problem.demand, 12), return_inverse=True)[1]
-    pair = pair.reshape(nodes, nodes).astype(np.uint64) * np.uint64(2)
+    kind = np.unique(np.round(problem.demand, 12), return_inverse=True)[1]
+    pair: Colours = 2 * kind.reshape(nodes, nodes).astype(np.uint64)
     pair[np.arange(nodes), np.arange(nodes)] += np.uint64(1)
-    channel = np.unique(problem.capacity, return_inverse=True)[1].astype(np.uint64)
+    channel: Colours = np.unique(problem.capacity, return_inverse=True)[1].astype(np.uint64)
     count = 0
     for _ in range(MOST_ROUNDS):
         new = len(np.unique(pair[sends])) + len(np.unique(channel))
@@ -84,8 +86,8 @@ def fold(problem: FlowProblem) -> Folding | None:
 def _classes(
     problem: FlowProblem,
     sends: NDArray[np.bool_],
-    pair: NDArray[np.uint64],
-    channel: NDArray[np.uint64],
+    pair: Colours,
+    channel: Colours,
 ) -> Folding | None:
     network = problem.network
     ends = network.channel_source, network.channel_target

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from routelab.api import Demand, Topology
-from routelab.api.topology import BoolArray, Float64Array, Int32Array, Int64Array
+from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.bounds.throughput.kernels.pairs import DemandArrays, add_demand, part_sizes
 from routelab.bounds.throughput.kernels.trees import NetworkArrays, lightest_costs
 from routelab.metrics import as_fraction, channel_factors
@@ -73,6 +73,8 @@ class Traffic:
     ) -> tuple[Float64Array, Float64Array, Float64Array]:
         """Return flits per cycle at load 1 between nodes, and of each terminal.
 
+        Pairs without a route do not count.
+
         Parameters
         ----------
         source_node, target_node : int32 array, shape (T,)
@@ -87,8 +89,16 @@ class Traffic:
         total = np.zeros((nodes, nodes))
         sent, received = np.zeros((2, len(self.demand.rate)))
         amount = np.array([float(one) for one in self.amounts])[self.part_class]
-        add_demand(self.arrays, amount, source_node, target_node, total, sent, received)
+        switch, ends = self.topology.terminal_switch, (source_node, target_node)
+        add_demand(self.arrays, amount, switch, self._hops, *ends, total, sent, received)
         return total, sent, received
+
+    @cached_property
+    def _hops(self) -> Int64Array:
+        """Hops between switches, −1 without a route."""
+        equal = np.ones(self.topology.num_channels, dtype=np.int64)
+        hops: Int64Array = lightest_costs(network_arrays(self.topology), equal)
+        return hops
 
     @cached_property
     def switch_demand(self) -> Float64Array:
@@ -132,7 +142,7 @@ class FlowProblem:
     capacity : float64 array, shape (C,)
         Flits per cycle; 1 for the fastest channels.
     demand : float64 array, shape (N, N)
-        Flits per cycle between nodes; 0 on the diagonal and for pairs without a route.
+        Flits per cycle between nodes; 0 on the diagonal.
     local : float
         Flits per cycle between terminals of one switch, which no channel limits.
     senders, receivers : int64 array
@@ -191,7 +201,6 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
     demand = demand * times
     local = float(np.trace(demand))
     np.fill_diagonal(demand, 0.0)
-    demand[_lost(network)] = 0.0
     return FlowProblem(
         network=network,
         capacity=np.concatenate([1 / channel_factors(topology), np.ones(more)]),
@@ -201,10 +210,3 @@ def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
         receivers=receivers,
         num_channels=topology.num_channels,
     )
-
-
-def _lost(network: NetworkArrays) -> BoolArray:
-    """Find pairs without a route; bool, shape (N, N)."""
-    hops = lightest_costs(network, np.ones(len(network.channel_source), dtype=np.int64))
-    found: BoolArray = hops < 0
-    return found

@@ -206,9 +206,9 @@ def _accepted(
         if best is None or value < best[0]:
             best = value, start, slope, certificate
     assert best is not None
-    value = float(best[0])
-    mean = (attained + problem.local) / traffic.senders
-    return AcceptedBound(load, value, min(mean, value), best[1], best[2], best[3])
+    bound, start, slope, certificate = best
+    mean = float((attained + problem.local) / traffic.senders)
+    return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
 
 
 def _with_ends(problem: FlowProblem, channel: Int64Array) -> Float64Array:
@@ -224,7 +224,8 @@ def _integers(weights: Float64Array) -> list[Int64Array]:
     if top <= 0:
         return []
     rounded = [np.rint(weights / top * scale).astype(np.int64) for scale in SCALES]
-    return [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
+    least = [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
+    return list({one.tobytes(): one for one in least}.values())
 
 
 def _split(

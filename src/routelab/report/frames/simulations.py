@@ -269,7 +269,7 @@ def settings_of(engine: EnginePlugin) -> dict[str, Any]:
 def traffic_seeds(settings: Any) -> tuple[int, ...]:
     """Return the seeds of the traffic of an engine with some settings."""
     several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
-    return several if several is not None else (int(getattr(settings, "seed", 1)),)
+    return several if several is not None else (int(getattr(settings, "seed", 0)),)
 
 
 def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:

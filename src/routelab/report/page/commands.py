@@ -64,7 +64,7 @@ def throughput_command(record: EngineRecord, outcome: Outcome) -> str:
     seed = traffic_seeds(record.engine.parameters)[0]
     own = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
     loads = ",".join(f"{one['load']:g}" for one in own.get("accepted", ()))
-    more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 1)
+    more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 0)
     return " ".join([f"routelab bound {topology} --traffic {traffic}", *more])
 
 

@@ -188,7 +188,11 @@ def write_study_report(
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        lost=[*_missing_results(views), *_missing_bounds(views.routes), *_missing_throughput(views.simulations)],
+        lost=[
+            *_missing_results(views),
+            *_missing_bounds(views.routes),
+            *_missing_throughput(views.simulations),
+        ],
         ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),

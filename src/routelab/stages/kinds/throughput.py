@@ -65,7 +65,7 @@ class ThroughputJob(NetworkJob):
     order = 2
 
     loads: tuple[float, ...] = (FULL,)
-    seeds: tuple[int, ...] = (1,)
+    seeds: tuple[int, ...] = (0,)
     seconds: float = 60.0
 
     @classmethod
@@ -174,4 +174,4 @@ def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:
 def _seeds(engines: Sequence[EngineChoice]) -> tuple[int, ...]:
     """Return the seeds of the traffic of engines."""
     found = {seed for one in engines for seed in traffic_seeds(one.engine.parameters)}
-    return tuple(sorted(found)) or (1,)
+    return tuple(sorted(found)) or (0,)

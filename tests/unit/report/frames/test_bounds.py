@@ -12,6 +12,7 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.bounds import LoadBound, bound_numbers
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.views import Views
+from routelab.report.page.commands import row_command, throughput_command
 from routelab.report.page.missing import losses_of
 from routelab.report.page.summary import summarize
 
@@ -79,3 +80,51 @@ def test_a_bound_that_cannot_be_read_has_failed(world, tmp_path) -> None:
     (outcome,) = Views([record]).routes.bound_outcomes
     assert (outcome.status, outcome.topology) == ("failed", "torus")
     assert "damaged" in outcome.reason
+
+
+def throughput(folder: Path, seeds: dict[str, float]) -> None:
+    """Write bounds for any routing: of each seed, the line 0.2 + slope × load."""
+    numbers = {
+        seed: {
+            "sustained_bound": slope,
+            "accepted": [{"load": 0.8, "accepted_attained": 0.1, "start": 0.2, "slope": slope}],
+        }
+        for seed, slope in seeds.items()
+    }
+    facts = {"throughput_by_seed": numbers}
+    outcome = Outcome("throughput", "torus~dims=4x2", "uniform", facts=facts)
+    write_outcome(outcome, folder / "outcome.json")
+
+
+def test_simulated_loads_have_the_bounds_of_their_seeds(world, tmp_path) -> None:
+    curve = [{"load": 0.4}, {"load": 0.8}]
+    throughput(tmp_path / "t/uniform", {"0": 0.25, "1": 0.75, "2": 9})
+    record = world.simulate("dor", curve=curve, seeds=2)
+    views = Views([], [replace(record, throughput=tmp_path / "t/uniform")])
+    rows = views.loads.jobs
+    assert rows["accepted_bound"].tolist() == [0.4, 0.6000000000000001]
+    assert rows["sustained_bound"].tolist() == [0.25, 0.25]
+    assert rows["accepted_attained"].fillna(0).tolist() == [0, 0.1]
+    # seed 4 has no bound
+    other = replace(world.simulate("dor", curve=curve, seed=4), throughput=tmp_path / "t/uniform")
+    assert Views([], [other]).loads.jobs["accepted_bound"].isna().all()
+
+
+def test_a_bound_for_any_routing_that_is_missing_is_named_with_its_command(world, tmp_path) -> None:
+    record = replace(world.simulate("dor"), throughput=tmp_path / "torus~dims=4x2/uniform")
+    views = Views([], [record])
+    assert views.loads.jobs["accepted_bound"].isna().all()
+    assert [loss.sentence for loss in losses_of("s", views)] == [
+        "1 of 1 bound of s has not run yet"
+    ]
+    (outcome,) = views.simulations.throughput_outcomes
+    assert throughput_command(record, outcome) == "routelab bound torus~dims=4x2 --traffic uniform"
+
+
+def test_numbers_of_bounds_are_reproduced_by_their_own_command(world, tmp_path) -> None:
+    throughput(tmp_path / "t/uniform", {"5": 0.25})
+    record = replace(world.simulate("dor", seed=5), throughput=tmp_path / "t/uniform")
+    view = Views([], [record]).loads
+    command = "routelab bound torus~dims=4x2 --traffic uniform --load 0.8 --seed 5"
+    assert row_command(view, 0, "accepted_bound_mean") == command
+    assert row_command(view, 0, "accepted_load").startswith("routelab simulate")

@@ -32,7 +32,7 @@ title: Everything
 topologies: [torus~dims=4]
 routings: [dor, "first@angara"]
 metrics: [channel-load]
-bound: true
+bound: {any_routing: true}
 traffic: [uniform]
 simulation: {vcs: 2}
 workloads: ["npb-cg~class=S"]
@@ -46,6 +46,7 @@ IN_FINGERPRINTS = {
     "topologies": {"text", "digest"},
     "routes": {*ON_NETWORKS, "metrics"},
     "bounds": {*ON_NETWORKS, "seconds", "exact"},
+    "throughput": {*ON_NETWORKS, "loads", "seeds", "seconds"},
     "simulations": {*ON_NETWORKS, "work", "work_digest", "engine", "engine_digest"},
     "flows": {*ON_NETWORKS, "work", "work_digest", "engine", "engine_digest"},
     # the digests of these cover all that is in their other fields

@@ -39,9 +39,7 @@ def hop_colours(channel_source, channel_target, pair, channel, source, channels)
     colour = np.empty(len(source), np.uint64)
     for i in range(len(source)):
         c = channels[i]
-        colour[i] = _hop_colour(
-            pair, channel, source[i], channel_source[c], channel_target[c], c
-        )
+        colour[i] = _hop_colour(pair, channel, source[i], channel_source[c], channel_target[c], c)
     return colour
 
 

@@ -33,14 +33,20 @@ def part_sizes(demand):
 
 
 @jit
-def add_demand(demand, amount, source_node, target_node, total, sent, received):
+def add_demand(demand, amount, switch, hops, source_node, target_node, total, sent, received):
     """Add up the traffic between nodes of a network, and of each terminal.
+
+    Pairs without a route do not count.
 
     Parameters
     ----------
     demand : DemandArrays
     amount : float64 array, shape (K,)
         From the terminal of each part to each of its destinations.
+    switch : int32 array, shape (T,)
+        Switch of each terminal.
+    hops : int64 array, shape (S, S)
+        Between switches; −1 without a route.
     source_node, target_node : int32 array, shape (T,)
         Nodes at which the traffic of each terminal starts and ends.
     total : float64 array, shape (N, N)
@@ -52,7 +58,7 @@ def add_demand(demand, amount, source_node, target_node, total, sent, received):
             m = demand.part_set[k]
             for i in range(demand.set_start[m], demand.set_start[m + 1]):
                 u = demand.members[i]
-                if u != t or demand.to_self:
+                if hops[switch[t], switch[u]] >= 0 and (u != t or demand.to_self):
                     total[source_node[t], target_node[u]] += amount[k]
                     sent[t] += amount[k]
                     received[u] += amount[k]
