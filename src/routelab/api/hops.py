@@ -86,6 +86,10 @@ class HopProgram:
         the rankings ``best`` and ``best-or-escape``, it also keeps the choice. True: the engine
         calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
         in every cycle.
+    fixed : bool
+        Whether candidates and penalties of a packet at a switch never change while it waits there,
+        and do not depend on queues, hops or draws. The engine then calls `hop` once for a packet at
+        a switch, even with `again`, and draws the order of equal candidates once.
     keeps_state : bool
         Whether STATE survives the waypoint.
     waiting : bool
@@ -114,6 +118,7 @@ class HopProgram:
     by_occupancy: bool = False
     ranking: Ranking = "room"
     again: bool = False
+    fixed: bool = False
     keeps_state: bool = False
     waiting: bool = False
     by_terminal: bool = False

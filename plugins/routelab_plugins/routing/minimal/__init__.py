@@ -84,6 +84,7 @@ class Minimal(HopRoutingPlugin):
             vc_classes=max(1, diameter),
             candidates=most_channels(topology),
             by_occupancy=True,
+            fixed=True,
             ranking="room" if self.parameters.blocked == "skip" else "best",
             again=self.parameters.blocked == "wait",
             max_hops=diameter,

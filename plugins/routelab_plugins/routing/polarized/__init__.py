@@ -144,6 +144,7 @@ class Polarized(HopRoutingPlugin):
             vc_classes=most,
             candidates=most_channels(topology),
             by_occupancy=True,
+            fixed=True,
             ranking="room" if options.blocked == "skip" else "best",
             again=options.blocked == "wait",
             max_hops=most,

@@ -57,7 +57,7 @@ def _choose(engine, queue, now):
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
-    weigh = engine.setting[at.S_OCCUPANCY] != 0
+    weigh, in_order = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     best = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
@@ -71,6 +71,8 @@ def _choose(engine, queue, now):
         if weigh:
             cost += room[u(place)].capacity - room[u(place)].credits
         if best >= 0 and cost == least:
+            if in_order:
+                continue
             # each of equal candidates is equally likely
             ties += np.uint64(1)
             if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
@@ -99,12 +101,13 @@ def _propose(engine, begin, end, now, last):
         engine.proposals,
     )
     wormhole = engine.setting[at.S_UNITS] > 1
+    ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
     made, latest = -1, -1
     for k in range(begin, end):
         queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
-        if queues[u(queue)].choices == 1:
+        if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
             place = np.int64(
                 _find_queue(
