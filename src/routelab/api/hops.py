@@ -89,7 +89,8 @@ class HopProgram:
     fixed : bool
         Whether candidates and penalties of a packet at a switch never change while it waits there,
         and do not depend on queues, hops or draws. The engine then calls `hop` once for a packet at
-        a switch, even with `again`, and draws the order of equal candidates once.
+        a switch, even with `again` (rankings ``room`` and ``best``), and examines a waiting packet
+        only when its choice may differ.
     keeps_state : bool
         Whether STATE survives the waypoint.
     waiting : bool

@@ -7,7 +7,7 @@ from numba import njit
 
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.decisions import candidate_units
+from routelab.simulation.packet.kernels.candidates import candidate_units
 
 
 @njit(cache=True, nogil=True)

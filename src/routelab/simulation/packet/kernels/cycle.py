@@ -14,7 +14,8 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.decisions import note_cycle, rank_candidates
+from routelab.simulation.packet.kernels.candidates import rank_candidates
+from routelab.simulation.packet.kernels.decisions import note_cycle
 from routelab.simulation.packet.kernels.links import (
     begin_transmissions,
     end_transmissions,
@@ -142,7 +143,7 @@ def _gather(engine, hop, begin, end, now):
                 engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             )
         if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
-            rank_candidates(engine, queue)
+            rank_candidates(engine, queue, now)
         if far:
             _ask_for_targets(engine, queue)
     return last

@@ -59,58 +59,6 @@ def class_units(engine, port, name):
 
 
 @inline
-def candidate_units(engine, place):
-    """Return the units that the class of a candidate holds; 0 if rankings do not count them."""
-    if engine.setting[at.S_OCCUPANCY] == 0:
-        return np.int64(0)
-    port = np.int64(engine.candidates[u(place)].out)
-    vc = engine.candidates[u(place)].first - port * engine.setting[at.S_VCS]
-    return class_units(engine, port, engine.class_of[u(vc)])
-
-
-@inline
-def shuffle_candidates(engine, queue):
-    """Put the candidates of a packet in random order, in which those of equal cost are taken."""
-    candidates = engine.candidates
-    begin = queue * engine.setting[at.S_MOST]
-    word = draw(engine.random, 0, 0)
-    for k in range(engine.queues[u(queue)].choices - 1, 0, -1):
-        word = of.another(word)
-        a, b = u(begin + k), u(begin + of.pick(word, k + 1))
-        out, first = candidates[a].out, candidates[a].first
-        kind, penalty = candidates[a].kind, candidates[a].penalty
-        candidates[a].out, candidates[a].first = candidates[b].out, candidates[b].first
-        candidates[a].kind, candidates[a].penalty = candidates[b].kind, candidates[b].penalty
-        candidates[b].out, candidates[b].first = out, first
-        candidates[b].kind, candidates[b].penalty = kind, penalty
-
-
-@inline
-def rank_candidates(engine, queue):
-    """Choose the candidate of least cost among several, the first of equals.
-
-    A candidate with more units than `most` of the queue's watch then costs more than the best.
-    """
-    queues, candidates = engine.queues, engine.candidates
-    begin = queue * engine.setting[at.S_MOST]
-    best, least, lowest_penalty = begin, np.int64(1) << 40, np.int64(1) << 40
-    behind = np.int64(0)
-    for place in range(begin, begin + queues[u(queue)].choices):
-        penalty = np.int64(candidates[u(place)].penalty)
-        units = candidate_units(engine, place)
-        lowest_penalty = min(lowest_penalty, penalty)
-        if penalty + units < least:
-            best, least, behind = place, penalty + units, units
-    queues[u(queue)].out = candidates[u(best)].out
-    queues[u(queue)].first = candidates[u(best)].first
-    queues[u(queue)].kind = candidates[u(best)].kind
-    engine.watches[u(queue)].most = least - lowest_penalty
-    engine.watches[u(queue)].best = behind
-    if engine.setting[at.S_WAITING] >= 0:
-        note_decision(engine, queue, np.int64(engine.inputs[u(queues[u(queue)].out)].channel))
-
-
-@inline
 def note_cycle(engine, now):
     """Store the cycle for routing functions."""
     row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)

@@ -88,7 +88,7 @@ WATCH = np.dtype(
     [
         ("mask", np.uint64),  # bits of the virtual channels to wait for; see `watch_bit`
         ("most", np.int32),  # units behind a virtual channel above which it cannot be the best
-        ("best", np.int32),  # units behind the best candidate when it was chosen
+        ("_3", np.int32),
     ]
 )
 """What a sleeping queue waits for."""
@@ -234,11 +234,12 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_WAITING,
     S_FIFO,
     S_FIXED,
+    S_TIES,
     SETTINGS,
-) = range(28)
+) = range(29)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
 with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
-S_FIXED: whether candidates never change, and equal ones are taken in an order drawn once."""
+S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""

@@ -8,11 +8,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.decisions import (
-    decide,
-    note_decision,
-    shuffle_candidates,
-)
+from routelab.simulation.packet.kernels.decisions import decide, note_decision
 from routelab.simulation.packet.kernels.waiting import watch_candidates
 
 
@@ -106,7 +102,6 @@ def route_packet(engine, hop, queue, port, packet):
             if k == 0 and ranking != at.ROOM_NOW and not ranks:
                 engine.candidates[u(place)].penalty = at.PREFERRED
     if setting[at.S_FIXED] != 0 and count > 1:
-        shuffle_candidates(engine, queue)
         watch_candidates(engine, queue)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from routelab.kernels.bits import lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.candidates import has_space, idle_time, next_change
 from routelab.simulation.packet.kernels.decisions import class_units
 
 
@@ -77,13 +78,6 @@ def wake_for(engine, place, switch, row):
 
 
 @inline
-def idle_time(outputs, out):
-    """Return the time at which a channel, or its queue, is free of other packets."""
-    idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
-    return max(idle, np.int64(outputs[u(out)].taken_until))
-
-
-@inline
 def sleep(engine, queue, port, now):
     """Let a queue wait until its state may change."""
     queues, again = engine.queues, engine.setting[at.S_AGAIN]
@@ -93,12 +87,9 @@ def sleep(engine, queue, port, now):
         mark(engine.heads, (now + 1) & mask, queue)
         return
     if again == at.RANK_ON_CHANGE and count > 1:
-        if not _is_best(engine, queue):
-            mark(engine.heads, (now + 1) & mask, queue)
-            return
-        idle = idle_time(engine.outputs, queues[u(queue)].out)
-        if idle > now and _has_space(engine, queues[u(queue)].first, queues[u(queue)].kind):
-            mark(engine.heads, idle & mask, queue)
+        soonest = next_change(engine, queue, now)
+        if soonest >= 0:
+            mark(engine.heads, soonest & mask, queue)
     elif count == 1:
         out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
         idle = idle_time(engine.outputs, out)
@@ -121,7 +112,7 @@ def sleep(engine, queue, port, now):
             if (
                 idle > now
                 and (soonest < 0 or idle < soonest)
-                and (not fixed or _has_space(engine, one.first, one.kind))
+                and (not fixed or has_space(engine, one.first, one.kind))
             ):
                 soonest = idle
         if soonest >= 0:
@@ -132,26 +123,3 @@ def sleep(engine, queue, port, now):
     queues[u(queue)].waiting = 2
     engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
     engine.sleeping[engine.inputs[u(port)].switch] += 1
-
-
-@inline
-def _has_space(engine, first, kind):
-    """Return whether a unit may cross the switch towards a candidate, were its channel idle."""
-    for place in range(first, first + (kind >> at.LANES)):
-        if engine.space[u(place)].credits > 0:
-            return True
-    return False
-
-
-@inline
-def _is_best(engine, queue):
-    """Return whether the best candidate of a packet has not got longer since it was chosen.
-
-    Another packet may have gone there in the same cycle. From the next cycle on, nothing can: the
-    candidate has no room, or its channel is busy.
-    """
-    if engine.setting[at.S_OCCUPANCY] == 0:
-        return True
-    port, vcs = np.int64(engine.queues[u(queue)].out), engine.setting[at.S_VCS]
-    name = engine.class_of[u(engine.queues[u(queue)].first - port * vcs)]
-    return class_units(engine, port, name) == engine.watches[u(queue)].best
