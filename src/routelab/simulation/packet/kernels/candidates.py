@@ -64,11 +64,15 @@ def has_space(engine, first, kind):
 @inline
 def candidate_units(engine, place):
     """Return the units that the class of a candidate holds; 0 if rankings do not count them."""
-    if engine.setting[at.S_OCCUPANCY] == 0:
+    setting, candidates, room = engine.setting, engine.candidates, engine.room
+    if setting[at.S_OCCUPANCY] == 0:
         return np.int64(0)
-    port = np.int64(engine.candidates[u(place)].out)
-    vc = engine.candidates[u(place)].first - port * engine.setting[at.S_VCS]
-    return class_units(engine, port, engine.class_of[u(vc)])
+    first = np.int64(candidates[u(place)].first)
+    if setting[at.S_AGAIN] == at.RANK_ON_CHANGE and candidates[u(place)].kind >> at.LANES == 1:
+        # without bubbles, this is the only virtual channel of the class
+        return np.int64(room[u(first)].capacity - room[u(first)].credits)
+    port = np.int64(candidates[u(place)].out)
+    return class_units(engine, port, engine.class_of[u(first - port * setting[at.S_VCS])])
 
 
 @inline

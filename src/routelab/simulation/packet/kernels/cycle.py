@@ -126,6 +126,8 @@ def _gather(engine, hop, begin, end, now):
         packet = queues[u(queue)].packet
         if far:
             prefetch(engine.packets, packet)
+            if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
+                _ask_for_candidates(engine, queue)
         active[u(last)].queue = queue
         active[u(last)].port = port
         active[u(last)].packet = packet
@@ -147,6 +149,14 @@ def _gather(engine, hop, begin, end, now):
         if far:
             _ask_for_targets(engine, queue)
     return last
+
+
+@inline
+def _ask_for_candidates(engine, queue):
+    """Prefetch the candidates of the packet at a queue's front, four to a line of the cache."""
+    first = queue * engine.setting[at.S_MOST]
+    for place in range(first, first + engine.queues[u(queue)].choices, 4):
+        prefetch(engine.candidates, place)
 
 
 @inline
