@@ -86,6 +86,11 @@ class HopProgram:
         the rankings ``best`` and ``best-or-escape``, it also keeps the choice. True: the engine
         calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
         in every cycle.
+    fixed : bool
+        Whether candidates and penalties of a packet at a switch never change while it waits there,
+        and do not depend on queues, hops or draws. The engine then calls `hop` once for a packet at
+        a switch, even with `again` (rankings ``room`` and ``best``), and examines a waiting packet
+        only when its choice may differ.
     keeps_state : bool
         Whether STATE survives the waypoint.
     waiting : bool
@@ -122,6 +127,7 @@ class HopProgram:
     by_occupancy: bool = False
     ranking: Ranking = "room"
     again: bool = False
+    fixed: bool = False
     keeps_state: bool = False
     waiting: bool = False
     by_terminal: bool = False

@@ -160,7 +160,7 @@ def build_arrays(
     most = program.candidates
     engine = at.Engine(
         setting=_settings(
-            topology, program, router, demand, message_packets, in_order, wheel, ports
+            topology, program, router, demand, message_packets, in_order, wheel, ports, seed
         ),
         classes=class_rows(program, router.vcs),
         tables=made.tables,
@@ -202,6 +202,7 @@ def build_arrays(
         totals=np.zeros(at.TOTALS, i64),
         histograms=np.zeros((4, BINS), i64),
         hops=np.zeros(at.HOP_BINS, i64),
+        watches=_rows(queues, at.WATCH),
         **fifos,
         **sources,
     )
@@ -379,6 +380,7 @@ def _settings(
     in_order: bool,
     wheel: int,
     ports: Ports,
+    seed: int,
 ) -> Array:
     setting = np.zeros(at.SETTINGS, np.int64)
     setting[at.S_VCS] = router.vcs
@@ -403,11 +405,25 @@ def _settings(
     setting[at.S_MOST] = program.candidates
     setting[at.S_PHASES] = program.phases
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
-    setting[at.S_AGAIN] = program.again
+    setting[at.S_FIXED] = program.fixed
+    setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
+    setting[at.S_AGAIN] = _repetition(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state
     setting[at.S_FIFO] = router.fifo_units
     setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
+
+
+def _repetition(program: HopProgram, router: Router) -> int:
+    """Return what the engine repeats while a packet waits."""
+    if not program.again or (program.fixed and program.ranking == "room"):
+        return at.ONCE
+    if not program.fixed or program.ranking != "best":
+        return at.CALL_AGAIN
+    # elsewhere the queue of a candidate without room may grow, so that another one becomes the best
+    steady = router.units_per_packet == 1 and not program.bubble
+    # waiting flits follow from decisions in every cycle
+    return at.RANK_ON_CHANGE if steady and not program.waiting else at.RANK_AGAIN
 
 
 def _sources(

@@ -7,6 +7,7 @@ from numba import njit
 
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.candidates import candidate_units
 
 
 @njit(cache=True, nogil=True)
@@ -25,7 +26,7 @@ def stuck_queues(engine, now):
     now : int
         The cycle.
     """
-    queues, again = engine.queues, engine.setting[at.S_AGAIN] != 0
+    queues, again = engine.queues, engine.setting[at.S_AGAIN] != at.ONCE
     stuck = np.zeros(len(queues), np.bool_)
     for queue in range(len(queues)):
         waits = queues[queue].waiting != 0
@@ -47,13 +48,21 @@ def _can_be_freed(engine, queue, stuck, now):
     queues, candidates = engine.queues, engine.candidates
     count = queues[queue].choices
     begin = queue * engine.setting[at.S_MOST]
+    has_fifos = engine.setting[at.S_FIFO] != 0
+    ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN and count > 1
+    least = np.int64(1) << 40
+    if ranked:
+        for k in range(begin, begin + count):
+            least = min(least, candidates[k].penalty + candidate_units(engine, k))
     for k in range(begin, begin + count):
+        # a candidate may get shorter and become the best, unless its penalty is too large
+        if ranked and candidates[k].penalty > least:
+            continue
         out = queues[queue].out if count == 1 else candidates[k].out
         first = queues[queue].first if count == 1 else candidates[k].first
         kind = queues[queue].kind if count == 1 else candidates[k].kind
         if first == at.LEAVES or engine.outputs[out].free_at > now:
             return True
-        has_fifos = engine.setting[at.S_FIFO] != 0
         for place in range(first, first + (kind >> at.LANES)):
             holder = engine.more[place].holder - 1
             if holder >= 0 and holder != queue and stuck[holder]:

@@ -14,6 +14,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.candidates import rank_candidates
 from routelab.simulation.packet.kernels.decisions import note_cycle
 from routelab.simulation.packet.kernels.links import (
     begin_transmissions,
@@ -23,7 +24,7 @@ from routelab.simulation.packet.kernels.links import (
 from routelab.simulation.packet.kernels.moves import allocate
 from routelab.simulation.packet.kernels.routing import route_packet
 from routelab.simulation.packet.kernels.sources import inject_from
-from routelab.simulation.packet.kernels.waiting import wake_for
+from routelab.simulation.packet.kernels.waiting import wake_for, wake_sleepers
 
 _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
@@ -41,6 +42,7 @@ def _take_credits(engine, now):
     inputs, returned, room = engine.inputs, engine.credits, engine.room
     sources, terminals = engine.sources, engine.terminals
     has_fifos = engine.setting[at.S_FIFO] != 0
+    ranks = engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
     row = now & engine.setting[at.S_MASK]
     for word in range(returned.shape[1]):
         bits = returned[row, word]
@@ -60,6 +62,8 @@ def _take_credits(engine, now):
                     mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
             elif has_fifos:
                 take_fifo_credit(engine, queue, port, now)
+                if ranks:
+                    wake_sleepers(engine, queue, switch, row)
             else:
                 wake_for(engine, queue, switch, row)
 
@@ -103,7 +107,7 @@ def _gather(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, and route it; return their end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
-    again = engine.setting[at.S_AGAIN] != 0
+    again = engine.setting[at.S_AGAIN]
     last = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
@@ -122,6 +126,8 @@ def _gather(engine, hop, begin, end, now):
         packet = queues[u(queue)].packet
         if far:
             prefetch(engine.packets, packet)
+            if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
+                _ask_for_candidates(engine, queue)
         active[u(last)].queue = queue
         active[u(last)].port = port
         active[u(last)].packet = packet
@@ -132,15 +138,25 @@ def _gather(engine, hop, begin, end, now):
             route_packet(
                 engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             )
-            if again:
+            if again != at.ONCE:
                 engine.tried[u(queue)] = now + 1
-        elif again and engine.more[u(queue)].sent == 0:
+        elif again == at.CALL_AGAIN and engine.more[u(queue)].sent == 0:
             route_packet(
                 engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
             )
+        if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
+            rank_candidates(engine, queue, now)
         if far:
             _ask_for_targets(engine, queue)
     return last
+
+
+@inline
+def _ask_for_candidates(engine, queue):
+    """Prefetch the candidates of the packet at a queue's front, four to a line of the cache."""
+    first = queue * engine.setting[at.S_MOST]
+    for place in range(first, first + engine.queues[u(queue)].choices, 4):
+        prefetch(engine.candidates, place)
 
 
 @inline

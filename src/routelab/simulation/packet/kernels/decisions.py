@@ -21,7 +21,8 @@ def decide(engine, count, shift):
     for k in range(count):
         cost = np.int64(out[k, 2])
         if engine.setting[at.S_OCCUPANCY] != 0:
-            cost += _class_units(engine, out[k, 0], out[k, 1] + shift)
+            port = engine.port_of_channel[out[k, 0]]
+            cost += class_units(engine, port, out[k, 1] + shift)
         if k > 0 and cost == least:
             # each of equal candidates is equally likely
             ties += np.uint64(1)
@@ -48,9 +49,9 @@ def decide(engine, count, shift):
 
 
 @inline
-def _class_units(engine, channel, name):
-    """Return the units in the buffers of a class and on their way there."""
-    first = engine.port_of_channel[channel] * engine.setting[at.S_VCS] + engine.classes[name, 0]
+def class_units(engine, port, name):
+    """Return the units that a class of a channel holds, in FIFOs, on the way and in buffers."""
+    first = port * engine.setting[at.S_VCS] + engine.classes[name, 0]
     taken = np.int64(0)
     for queue in range(first, first + engine.classes[name, 1]):
         taken += engine.room[u(queue)].capacity - engine.room[u(queue)].credits

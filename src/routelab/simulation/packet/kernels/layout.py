@@ -84,6 +84,18 @@ FIFO = _fields(
 )
 """The FIFO of a virtual channel at its output, numbered as the buffer behind the channel."""
 
+WATCH = np.dtype(
+    [
+        ("mask", np.uint64),  # bits of the virtual channels to wait for; see `watch_bit`
+        ("most", np.int32),  # units behind a virtual channel above which it cannot be the best
+        ("_3", np.int32),
+    ]
+)
+"""What a sleeping queue waits for."""
+
+NO_LIMIT = (1 << 31) - 1
+"""A sleeper's `most` if it waits for room only."""
+
 LINK = np.dtype(
     [
         ("able", np.uint64),  # bits of the virtual channels with a waiting unit and a credit
@@ -221,13 +233,21 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_KEEPS_STATE,
     S_WAITING,
     S_FIFO,
+    S_FIXED,
+    S_TIES,
     SETTINGS,
-) = range(27)
+) = range(29)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
-with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none."""
+with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
+S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
+
+ONCE, CALL_AGAIN, RANK_AGAIN, RANK_ON_CHANGE = range(4)
+"""What is repeated while a packet waits, S_AGAIN: nothing; the call of hop, and the choice, in
+every cycle; the choice of the best candidate in every cycle; the same only if it may have another
+result. The results of the last two are equal."""
 
 PREFERRED = -(1 << 30)
 """Penalty of the best candidate if all other candidates are escapes."""
@@ -262,6 +282,8 @@ class Engine(NamedTuple):
     """FIFO (Q,), if outputs have FIFOs"""
     fifo_slots: Any
     """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
+    watches: Any
+    """WATCH (Q,)"""
     links: Any
     """LINK (N,), if outputs have FIFOs"""
     departures: Any
@@ -311,7 +333,7 @@ class Engine(NamedTuple):
     sources: Any
     """uint64 (W, words of T bits): terminals to examine"""
     sleepers: Any
-    """uint64 (words of Q bits,): queues to examine when any credit comes to their switch"""
+    """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
     sleeping: Any
     """int32 (S,): number of sleepers"""
     active: Any
@@ -375,6 +397,8 @@ class QueueArrays(NamedTuple):
     fifos: Any
     slots: Any
     tried: Any
+    class_of: Any
+    classes: Any
     candidates: Any
     credits: Any
 
@@ -404,6 +428,7 @@ def _example() -> Engine:
         space=np.zeros(1, ROOM),
         fifos=np.zeros(1, FIFO),
         fifo_slots=line,
+        watches=np.zeros(1, WATCH),
         links=np.zeros(1, LINK),
         departures=bits,
         public=rows,

@@ -9,44 +9,11 @@ from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
+from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_queue, tie_word
 from routelab.simulation.packet.kernels.decisions import note_move
 from routelab.simulation.packet.kernels.links import push_fifo, rank_packet
 from routelab.simulation.packet.kernels.tallies import count_arrival
 from routelab.simulation.packet.kernels.waiting import sleep, wake_for
-
-BUSY_LINK, NO_ROOM = -3, -2
-"""Why a candidate cannot be taken now; `LEAVES` is the ejection."""
-
-
-@inline
-def _is_free(holder, now):
-    """Return whether no packet holds a virtual channel, which becomes free a cycle later."""
-    return holder <= 0 and -holder <= now
-
-
-@inline
-def _find_queue(engine, out, first, kind, now, wormhole):
-    """Return the queue of a candidate now, or a code why it has none."""
-    outputs, room, space = engine.outputs, engine.room, engine.space
-    if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
-        return BUSY_LINK
-    if first == at.LEAVES:
-        return at.LEAVES
-    most = (kind & at.NEED) - 1
-    if kind >> at.LANES == 1 and not wormhole:
-        return first if space[u(first)].credits > most else NO_ROOM
-    found = NO_ROOM
-    for queue in range(first, first + (kind >> at.LANES)):
-        if space[u(queue)].credits <= 0:
-            continue
-        known = np.int64(room[u(queue)].credits)
-        # a lane that another packet holds has no room for this one
-        if known > most and (
-            not wormhole or kind & at.BODY != 0 or _is_free(engine.more[u(queue)].holder, now)
-        ):
-            most = known
-            found = queue
-    return found
 
 
 @inline
@@ -57,14 +24,14 @@ def _choose(engine, queue, now):
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
-    weigh = engine.setting[at.S_OCCUPANCY] != 0
+    weigh, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     best = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
     for k in range(begin, begin + queues[u(queue)].choices):
         out = candidates[u(k)].out
         kind = candidates[u(k)].kind
-        place = _find_queue(engine, out, candidates[u(k)].first, kind, now, wormhole)
+        place = find_queue(engine, out, candidates[u(k)].first, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
@@ -73,7 +40,11 @@ def _choose(engine, queue, now):
         if best >= 0 and cost == least:
             # each of equal candidates is equally likely
             ties += np.uint64(1)
-            if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
+            if fixed:
+                word = tie_word(engine, queue, now, np.int64(ties))
+            else:
+                word = draw(engine.random, 0, 0)
+            if of.pick(word, ties + np.uint64(1)) != 0:
                 continue
         elif best >= 0 and cost > least:
             continue
@@ -99,15 +70,16 @@ def _propose(engine, begin, end, now, last):
         engine.proposals,
     )
     wormhole = engine.setting[at.S_UNITS] > 1
+    ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
     made, latest = -1, -1
     for k in range(begin, end):
         queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
-        if queues[u(queue)].choices == 1:
+        if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
             place = np.int64(
-                _find_queue(
+                find_queue(
                     engine, queues[u(queue)].out, queues[u(queue)].first, kind, now, wormhole
                 )
             )

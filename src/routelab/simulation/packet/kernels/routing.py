@@ -9,6 +9,7 @@ from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.decisions import decide, note_decision
+from routelab.simulation.packet.kernels.waiting import watch_candidates
 
 
 @inline
@@ -66,7 +67,8 @@ def route_packet(engine, hop, queue, port, packet):
         packets[u(packet)].waypoint = waypoint
         count = 0
     ranking = setting[at.S_RANKING]
-    if ranking != at.ROOM_NOW and count > 1:
+    ranks = setting[at.S_AGAIN] >= at.RANK_AGAIN
+    if ranking != at.ROOM_NOW and count > 1 and not ranks:
         count = decide(engine, count, shift)
     if setting[at.S_WAITING] >= 0:
         decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
@@ -97,8 +99,10 @@ def route_packet(engine, hop, queue, port, packet):
             engine.candidates[u(place)].first = first
             engine.candidates[u(place)].kind = kind
             engine.candidates[u(place)].penalty = engine.out[k, 2]
-            if k == 0 and ranking != at.ROOM_NOW:
+            if k == 0 and ranking != at.ROOM_NOW and not ranks:
                 engine.candidates[u(place)].penalty = at.PREFERRED
+    if setting[at.S_FIXED] != 0 and count > 1:
+        watch_candidates(engine, queue)
 
 
 @inline

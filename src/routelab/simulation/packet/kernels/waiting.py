@@ -7,22 +7,60 @@ import numpy as np
 from routelab.kernels.bits import lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.candidates import has_space, idle_time, next_change
+from routelab.simulation.packet.kernels.decisions import class_units
 
 
 @inline
-def _wake(queues, sleepers, heads, row, first, last):
-    """Schedule the sleepers among the queues `first` to `last` - 1."""
-    for word in range(first >> 6, ((last - 1) >> 6) + 1):
-        bits = sleepers[word]
+def _watch_bit(engine, port, first):
+    """Return the bit for the class of virtual channels of a channel; others may have the same."""
+    name = np.int64(engine.class_of[u(first - port * engine.setting[at.S_VCS])])
+    return np.uint64(1) << np.uint64((port + 13 * name) & 63)
+
+
+@inline
+def watch_candidates(engine, queue):
+    """Let a queue that sleeps wake up when one of its candidates changes."""
+    mask = np.uint64(0)
+    begin = queue * engine.setting[at.S_MOST]
+    for place in range(begin, begin + engine.queues[u(queue)].choices):
+        port = np.int64(engine.candidates[u(place)].out)
+        mask |= _watch_bit(engine, port, np.int64(engine.candidates[u(place)].first))
+    engine.watches[u(queue)].mask = mask
+    engine.watches[u(queue)].most = at.NO_LIMIT
+
+
+@inline
+def wake_sleepers(engine, place, switch, row):
+    """Wake the sleepers of a switch that may move as the queue `place` has changed."""
+    if engine.sleeping[u(switch)] == 0:
+        return
+    queues, sleepers, watches = engine.queues, engine.sleepers, engine.watches
+    port, vcs = np.int64(queues[u(place)].port), engine.setting[at.S_VCS]
+    name = engine.class_of[u(place - port * vcs)]
+    changed = _watch_bit(engine, port, place)
+    units = class_units(engine, port, name)
+    first = np.int64(engine.switch_ports[u(switch)]) * vcs
+    last = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
+    awake = 0
+    for word in range(first >> 6, (last >> 6) + 1):
+        bits = sleepers[u(word)]
         if word == first >> 6:
             bits &= ~np.uint64(0) << np.uint64(first & 63)
-        if word == (last - 1) >> 6:
-            bits &= ~np.uint64(0) >> np.uint64(63 - ((last - 1) & 63))
-        sleepers[word] &= ~bits
-        heads[row, word] |= bits
+        if word == last >> 6:
+            bits &= ~np.uint64(0) >> np.uint64(63 - (last & 63))
+        woken = np.uint64(0)
         while bits != np.uint64(0):
-            queues[u((word << 6) + lowest(bits))].waiting = 0
-            bits &= bits - np.uint64(1)
+            queue = (word << 6) + lowest(bits)
+            one = bits & (~bits + np.uint64(1))
+            bits ^= one
+            if watches[u(queue)].mask & changed != np.uint64(0) and units <= watches[u(queue)].most:
+                woken |= one
+                awake += 1
+                queues[u(queue)].waiting = 0
+        sleepers[u(word)] ^= woken
+        engine.heads[u(row), u(word)] |= woken
+    engine.sleeping[u(switch)] -= awake
 
 
 @inline
@@ -36,57 +74,52 @@ def wake_for(engine, place, switch, row):
             queues[u(waiting)].waiting = 0
             mark(heads, row, waiting)
             waiting = engine.more[u(waiting)].wait_next
-    if engine.sleeping[switch] > 0:
-        engine.sleeping[switch] = 0
-        vcs = engine.setting[at.S_VCS]
-        first = engine.switch_ports[switch] * vcs
-        last = engine.switch_ports[switch + 1] * vcs
-        _wake(queues, engine.sleepers, heads, row, first, last)
-
-
-@inline
-def idle_time(outputs, out):
-    """Return the time at which a channel, or its queue, is free of other packets."""
-    idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
-    return max(idle, np.int64(outputs[u(out)].taken_until))
+    wake_sleepers(engine, place, switch, row)
 
 
 @inline
 def sleep(engine, queue, port, now):
     """Let a queue wait until its state may change."""
-    queues, inputs, outputs, heads = (
-        engine.queues,
-        engine.inputs,
-        engine.outputs,
-        engine.heads,
-    )
-    mask = engine.setting[at.S_MASK]
-    if engine.setting[at.S_AGAIN] != 0:
-        # its candidates may differ in the next cycle
-        mark(heads, (now + 1) & mask, queue)
+    queues, again = engine.queues, engine.setting[at.S_AGAIN]
+    mask, count = engine.setting[at.S_MASK], np.int64(queues[u(queue)].choices)
+    if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
+        # the choice may differ in the next cycle
+        mark(engine.heads, (now + 1) & mask, queue)
         return
-    count = queues[u(queue)].choices
-    if count == 1:
-        out = queues[u(queue)].out
-        idle = idle_time(outputs, out)
+    if again == at.RANK_ON_CHANGE and count > 1:
+        soonest = next_change(engine, queue, now)
+        if soonest >= 0:
+            mark(engine.heads, soonest & mask, queue)
+    elif count == 1:
+        out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+        idle = idle_time(engine.outputs, out)
         if idle > now:
-            mark(heads, idle & mask, queue)
+            mark(engine.heads, idle & mask, queue)
             return
         if queues[u(queue)].kind >> at.LANES == 1:
-            first = queues[u(queue)].first
             engine.more[u(queue)].wait_next = queues[u(first)].wait_first
             queues[u(first)].wait_first = queue
             queues[u(queue)].waiting = 1
             return
+        engine.watches[u(queue)].mask = ~np.uint64(0)
+        engine.watches[u(queue)].most = at.NO_LIMIT
     else:
+        fixed = engine.setting[at.S_FIXED] != 0
         soonest = np.int64(-1)
         for k in range(count):
-            out = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)].out
-            idle = idle_time(outputs, out)
-            if idle > now and (soonest < 0 or idle < soonest):
+            one = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
+            idle = idle_time(engine.outputs, one.out)
+            if (
+                idle > now
+                and (soonest < 0 or idle < soonest)
+                and (not fixed or has_space(engine, one.first, one.kind))
+            ):
                 soonest = idle
         if soonest >= 0:
-            mark(heads, soonest & mask, queue)
+            mark(engine.heads, soonest & mask, queue)
+        if not fixed:
+            engine.watches[u(queue)].mask = ~np.uint64(0)
+            engine.watches[u(queue)].most = at.NO_LIMIT
     queues[u(queue)].waiting = 2
     engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
-    engine.sleeping[inputs[u(port)].switch] += 1
+    engine.sleeping[engine.inputs[u(port)].switch] += 1

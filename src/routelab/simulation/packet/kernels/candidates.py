@@ -1,0 +1,132 @@
+"""Candidates of the packet at the front of a queue: which are feasible, and which is the best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import u
+from routelab.kernels.jit import inline
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.decisions import class_units, note_decision
+
+BUSY_LINK, NO_ROOM = -3, -2
+"""Why a candidate cannot be taken now; `LEAVES` is the ejection."""
+
+
+@inline
+def _is_free(holder, now):
+    """Return whether no packet holds a virtual channel, which becomes free a cycle later."""
+    return holder <= 0 and -holder <= now
+
+
+@inline
+def find_queue(engine, out, first, kind, now, wormhole):
+    """Return the queue that a candidate leads to now, or a code why it has none."""
+    outputs, room, space = engine.outputs, engine.room, engine.space
+    if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
+        return BUSY_LINK
+    if first == at.LEAVES:
+        return at.LEAVES
+    most = (kind & at.NEED) - 1
+    if kind >> at.LANES == 1 and not wormhole:
+        return first if space[u(first)].credits > most else NO_ROOM
+    found = NO_ROOM
+    for queue in range(first, first + (kind >> at.LANES)):
+        if space[u(queue)].credits <= 0:
+            continue
+        known = np.int64(room[u(queue)].credits)
+        # a lane that another packet holds has no room for this one
+        if known > most and (
+            not wormhole or kind & at.BODY != 0 or _is_free(engine.more[u(queue)].holder, now)
+        ):
+            most = known
+            found = queue
+    return found
+
+
+@inline
+def idle_time(outputs, out):
+    """Return the time at which a channel, or its queue, is free of other packets."""
+    idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
+    return max(idle, np.int64(outputs[u(out)].taken_until))
+
+
+@inline
+def has_space(engine, first, kind):
+    """Return whether a unit may cross the switch towards a candidate, were its channel idle."""
+    for place in range(first, first + (kind >> at.LANES)):
+        if engine.space[u(place)].credits > 0:
+            return True
+    return False
+
+
+@inline
+def candidate_units(engine, place):
+    """Return the units that the class of a candidate holds; 0 if rankings do not count them."""
+    setting, candidates, room = engine.setting, engine.candidates, engine.room
+    if setting[at.S_OCCUPANCY] == 0:
+        return np.int64(0)
+    first = np.int64(candidates[u(place)].first)
+    if setting[at.S_AGAIN] == at.RANK_ON_CHANGE and candidates[u(place)].kind >> at.LANES == 1:
+        # without bubbles, this is the only virtual channel of the class
+        return np.int64(room[u(first)].capacity - room[u(first)].credits)
+    port = np.int64(candidates[u(place)].out)
+    return class_units(engine, port, engine.class_of[u(first - port * setting[at.S_VCS])])
+
+
+@inline
+def tie_word(engine, queue, now, number):
+    """Return the random word of a tie that does not depend on which queues are examined."""
+    place = (now * len(engine.queues) + queue) * at.MOST_CHOICES + number
+    return of.another(np.uint64(engine.setting[at.S_TIES]) + np.uint64(place))
+
+
+@inline
+def rank_candidates(engine, queue, now):
+    """Choose the candidate of least cost among several; each of equal ones is equally likely."""
+    queues, candidates = engine.queues, engine.candidates
+    begin = queue * engine.setting[at.S_MOST]
+    best, least, ties = begin, np.int64(1) << 40, 0
+    for place in range(begin, begin + queues[u(queue)].choices):
+        cost = candidates[u(place)].penalty + candidate_units(engine, place)
+        if cost < least:
+            best, least, ties = place, cost, 0
+        elif cost == least:
+            ties += 1
+            if of.pick(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0:
+                best = place
+    queues[u(queue)].out = candidates[u(best)].out
+    queues[u(queue)].first = candidates[u(best)].first
+    queues[u(queue)].kind = candidates[u(best)].kind
+    if engine.setting[at.S_WAITING] >= 0:
+        note_decision(engine, queue, np.int64(engine.inputs[u(queues[u(queue)].out)].channel))
+
+
+@inline
+def next_change(engine, queue, now):
+    """Return when a packet may choose a feasible one of several candidates; −1: after an event.
+
+    Until then, the least cost does not grow, because the units of a candidate without room, or with
+    a busy channel, do not. So a candidate with more units than `most` of the queue's watch costs
+    more.
+    """
+    candidates = engine.candidates
+    begin = queue * engine.setting[at.S_MOST]
+    least, lowest, soonest = np.int64(1) << 40, np.int64(1) << 40, np.int64(-1)
+    for place in range(begin, begin + engine.queues[u(queue)].choices):
+        penalty = np.int64(candidates[u(place)].penalty)
+        cost = penalty + candidate_units(engine, place)
+        lowest = min(lowest, penalty)
+        if cost > least:
+            continue
+        if cost < least:
+            least, soonest = cost, np.int64(-1)
+        if not has_space(engine, candidates[u(place)].first, candidates[u(place)].kind):
+            continue
+        # a candidate may have become the best in this cycle
+        when = max(now + 1, idle_time(engine.outputs, candidates[u(place)].out))
+        if soonest < 0 or when < soonest:
+            soonest = when
+    engine.watches[u(queue)].most = least - lowest
+    return soonest

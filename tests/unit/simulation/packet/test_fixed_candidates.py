@@ -1,0 +1,138 @@
+"""Programs with fixed candidates: packets are examined only if their choice may differ."""
+
+from __future__ import annotations
+
+import decision_programs as weigh
+import numpy as np
+import pytest
+from decision_programs import decision_program
+from hop_cases import nearer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import grids, numbers, routers
+from twins import PRIORITIES
+
+from routelab.api import Demand, needed_classes
+from routelab.kernels.hops import CAPACITY, CREDITS, HOPS, STATE
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.router import Router
+from routelab.toolkit import build_grid
+
+
+def patient(topology, **more):
+    """Packets wait for the shortest queue of all shortest ways; candidates are fixed."""
+    more = {"ranking": "best", "again": True, "fixed": True, "by_occupancy": True} | more
+    return decision_program(topology, weigh.NOTHING, **more)
+
+
+@st.composite
+def cases(draw, **fixed):
+    """A network without failed pairs, a program, settings, a load and a seed."""
+    topology = draw(grids().filter(lambda grid: grid.num_terminals > 1))
+    ways, ends = nearer(topology), topology.endpoints.tolist()
+    if not all(ways(s, t) for s in ends for t in ends if s != t):
+        topology = build_grid("grid", (3, 3), True, terminals=2)
+    program = patient(topology, places=draw(st.booleans()))
+    lanes = draw(st.integers(1, 2))
+    router = draw(routers(vcs=lanes * needed_classes(program), **fixed))
+    return topology, program, router, draw(st.floats(0.2, 1.0)), draw(st.integers(0, 9))
+
+
+def running(topology, program, router, load, seed):
+    demand = Demand.uniform(topology, "")
+    return Simulation(topology, program, router, demand=demand, load=load, seed=seed)
+
+
+def costs(simulation, queue):
+    """Penalty and queue of each candidate of a front packet."""
+    engine, vcs = simulation._engine, simulation.router.vcs
+    begin = queue * simulation.program.candidates
+    found = []
+    for row in engine.candidates[begin : begin + engine.queues["choices"][queue]]:
+        name = engine.class_of[row["first"] - row["out"] * vcs]
+        places = row["out"] * vcs + np.flatnonzero(engine.class_of == name)
+        taken = engine.public[places, CAPACITY] - engine.public[places, CREDITS]
+        found.append([int(row["penalty"]), int(taken.sum())])
+    return np.array(found)
+
+
+def due(engine, now):
+    """Which queues are examined in a cycle in any case."""
+    row = engine.heads[now & int(engine.setting[at.S_MASK])]
+    bits = np.unpackbits(row.view(np.uint8), bitorder="little")
+    return bits[: len(engine.queues)].astype(bool)
+
+
+@settings(max_examples=40)
+@given(cases(switching="virtual-cut-through"))
+def test_the_least_cost_does_not_change_while_a_packet_sleeps(case):
+    simulation = running(*case)
+    engine = simulation._engine
+    for _ in range(60):
+        simulation.run(3)
+        # a packet whose port is busy is examined when the port is idle
+        sleeps = engine.inputs["free_at"][engine.queues["port"]] < simulation.now
+        sleeps &= (engine.queues["waiting"] == 2) & ~due(engine, simulation.now)
+        for queue in np.flatnonzero(sleeps):
+            if engine.queues["choices"][queue] > 1:
+                found = costs(simulation, queue)
+                least = found.sum(axis=1).min()
+                assert engine.watches["most"][queue] == least - found[:, 0].min()
+
+
+@settings(max_examples=40)
+@given(cases(switching="virtual-cut-through", priority="age"), PRIORITIES)
+def test_results_are_those_of_ranking_in_every_cycle(case, priority):
+    topology, program, router, load, seed = case
+    router = router.model_copy(update={"priority": priority})
+    found = []
+    for again in (at.RANK_ON_CHANGE, at.RANK_AGAIN):
+        simulation = running(topology, program, router, load, seed)
+        assert simulation._engine.setting[at.S_AGAIN] == at.RANK_ON_CHANGE
+        simulation._engine.setting[at.S_AGAIN] = again
+        simulation.run(400)
+        found.append(numbers(simulation.counts()))
+    assert found[0] == found[1]
+
+
+@settings(max_examples=20)
+@given(cases(), st.sampled_from(["best", "room"]))
+def test_hop_is_called_once_for_a_packet_at_a_switch(case, ranking):
+    topology, _, router, load, seed = case
+    simulation = running(topology, patient(topology, ranking=ranking), router, load, seed)
+    simulation.run(300)
+    engine = simulation._engine
+    rows = engine.states[: int(engine.totals[at.FRESH_PACKET])]
+    # the function counts its calls in STATE
+    assert np.all(rows[:, STATE] <= rows[:, HOPS] + 1)
+    assert simulation.counts().latency.total > 0
+
+
+@pytest.mark.parametrize("ranking", ["best", "room"])
+@pytest.mark.parametrize("fifo", [0, 8])
+def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo):
+    torus = build_grid("torus", (4, 4), wrap=True, terminals=2)
+    router = Router(vcs=4, packet_flits=4, buffer_flits=16, output_buffer_flits=fifo)
+    found, work = [], []
+    for fixed in (False, True):
+        program = patient(torus, ranking=ranking, fixed=fixed)
+        simulation = running(torus, program, router, 0.6, 1)
+        simulation.run(1000)
+        simulation.reset()
+        simulation.run(15_000)
+        counts = simulation.counts()
+        found.append([counts.ejected.sum() / 15_000, counts.latency.sum / counts.latency.total])
+        work.append(simulation.examined)
+    np.testing.assert_allclose(found[0], found[1], rtol=0.03)
+    assert work[1] < work[0]
+
+
+def test_busy_packets_are_not_ranked_in_every_cycle():
+    torus = build_grid("torus", (4, 4), wrap=True, terminals=4)
+    router = Router(vcs=4, packet_flits=16, buffer_flits=64, output_buffer_flits=32, speedup=2)
+    simulation = running(torus, patient(torus), router, 1.0, 1)
+    sample = simulation.run(4000)
+    moves = (sample.flit_hops + sample.ejected_flits) // 16
+    # 16 switches with 32 queues each, all full: ranking all of them would be 60 looks a move
+    assert simulation.examined <= 8 * moves
