@@ -86,11 +86,6 @@ class HopProgram:
         the rankings ``best`` and ``best-or-escape``, it also keeps the choice. True: the engine
         calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
         in every cycle.
-    fixed : bool
-        Whether candidates and penalties of a packet at a switch never change while it waits there,
-        and do not depend on queues, hops or draws. The engine then calls `hop` once for a packet at
-        a switch, even with `again` (rankings ``room`` and ``best``), and examines a waiting packet
-        only when its choice may differ.
     keeps_state : bool
         Whether STATE survives the waypoint.
     waiting : bool
@@ -111,8 +106,9 @@ class HopProgram:
         Declare that the answer of `hop` (candidates, their classes and penalties) depends only on
         SOURCE, TARGET, PHASE, the switch and the class `vc`: never on queues, random words, earlier
         hops, other columns of the packet, or the channel that it arrived over. `hop` writes nothing
-        into the packet. Then the deadlock checker examines every state of large networks
-        (`routelab.deadlock`). In a sample of the states it calls `hop` with other queues, words and
+        into the packet. The engine then calls `hop` once for a packet at a switch, even with `again`
+        (rankings ``room`` and ``best``), and examines a waiting packet only when its choice may
+        differ; the deadlock checker examines every state of large networks. In a sample of the states it calls `hop` with other queues, words and
         columns, and rejects a program that breaks the declaration. Where ``dataclasses.replace``
         gives a program another `hop`, set `fixed` for the new function.
     """
@@ -127,7 +123,6 @@ class HopProgram:
     by_occupancy: bool = False
     ranking: Ranking = "room"
     again: bool = False
-    fixed: bool = False
     keeps_state: bool = False
     waiting: bool = False
     by_terminal: bool = False

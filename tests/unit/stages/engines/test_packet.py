@@ -201,7 +201,7 @@ def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Pa
     assert sum(line["count"] for line in hops) == 240
     mean = sum(line["count"] * line["hops"] for line in hops) / 240
     assert mean == pytest.approx(facts["hops_mean"])
-    assert hops[-1]["hops"] == facts["hops_max"] and hops[-1]["share"] == 1
+    assert (hops[-1]["hops"], hops[-1]["share"]) == (facts["hops_max"], 1)
     ends = [line["finished_at"] for line in rows(tmp_path / "o", "terminals.csv")]
     assert max(end for end in ends if end is not None) == facts["completion_cycles"]
     got = [
