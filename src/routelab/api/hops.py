@@ -106,11 +106,12 @@ class HopProgram:
         Declare that the answer of `hop` (candidates, their classes and penalties) depends only on
         SOURCE, TARGET, PHASE, the switch and the class `vc`: never on queues, random words, earlier
         hops, other columns of the packet, or the channel that it arrived over. `hop` writes nothing
-        into the packet. The engine then calls `hop` once for a packet at a switch, even with `again`
-        (rankings ``room`` and ``best``), and examines a waiting packet only when its choice may
-        differ; the deadlock checker examines every state of large networks. In a sample of the states it calls `hop` with other queues, words and
-        columns, and rejects a program that breaks the declaration. Where ``dataclasses.replace``
-        gives a program another `hop`, set `fixed` for the new function.
+        into the packet. The engine then calls `hop` once for a packet at a switch, even with
+        `again` (rankings ``room`` and ``best``), and examines a waiting packet only when its choice
+        may differ; the deadlock checker examines every state of large networks. In a sample of the
+        states it calls `hop` with other queues, words and columns, and rejects a program that
+        breaks the declaration. Where ``dataclasses.replace`` gives a program another `hop`, set
+        `fixed` for the new function.
     """
 
     hop: Any
