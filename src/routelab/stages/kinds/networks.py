@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +15,11 @@ from routelab.artifacts.provenance import seed_of
 from routelab.config import Limits
 from routelab.jobs.blame import LostNetworkError
 from routelab.jobs.folder_job import FolderJob, Task
+from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
 from routelab.stages.parts.instances import Instance, code_digest
+from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
@@ -61,6 +63,14 @@ class TopologyJob(FolderJob):
     def title(self) -> str:
         """See `BaseJob.title`."""
         return self.ids[0] if self.ids else self.text
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `BaseJob.rehearsals`."""
+
+        def rehearse() -> None:
+            stage.network_facts(build_grid("torus", (3, 2), wrap=True))
+
+        return (Rehearsal(("topologies",), "networks", rehearse),)
 
     def load(self) -> Task:
         """See `FolderJob.load`."""

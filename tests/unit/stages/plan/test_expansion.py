@@ -274,6 +274,7 @@ def test_kernels_are_warmed_by_one_routing_of_each_make(write):
     plan = expand_studies([write("small", SMALL)])
     assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
         "angara-sssp",
+        "networks",
         "sssp@angara~turns=exact",
     ]
 
