@@ -108,8 +108,8 @@ def next_change(engine, queue, now):
     """Return when a packet may choose a feasible one of several candidates; −1: after an event.
 
     Until then, the least cost does not grow, because the units of a candidate without room, or with
-    a busy channel, do not. So a candidate with more units than `most` of the queue's watch costs
-    more.
+    a busy channel, do not. So a candidate costs more if it has more units than `most` of the
+    queue's watch.
     """
     candidates = engine.candidates
     begin = queue * engine.setting[at.S_MOST]

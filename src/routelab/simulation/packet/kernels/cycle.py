@@ -24,7 +24,7 @@ from routelab.simulation.packet.kernels.links import (
 from routelab.simulation.packet.kernels.moves import allocate
 from routelab.simulation.packet.kernels.routing import route_packet
 from routelab.simulation.packet.kernels.sources import inject_from
-from routelab.simulation.packet.kernels.waiting import wake_for, wake_sleepers
+from routelab.simulation.packet.kernels.waiting import wake_for, wake_rankers
 
 _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
@@ -63,7 +63,7 @@ def _take_credits(engine, now):
             elif has_fifos:
                 take_fifo_credit(engine, queue, port, now)
                 if ranks:
-                    wake_sleepers(engine, queue, switch, row)
+                    wake_rankers(engine, queue, switch, row)
             else:
                 wake_for(engine, queue, switch, row)
 

@@ -86,9 +86,10 @@ FIFO = _fields(
 
 WATCH = np.dtype(
     [
-        ("mask", np.uint64),  # bits of the virtual channels to wait for; see `watch_bit`
-        ("most", np.int32),  # units behind a virtual channel above which it cannot be the best
-        ("_3", np.int32),
+        ("near", np.uint64),  # bits of the candidates with the least penalty,
+        ("far", np.uint64),  # … and of the others
+        ("most", np.int32),  # units above which a near candidate cannot be the best
+        ("gap", np.int32),  # least penalty of the others, beyond that of the near ones
     ]
 )
 """What a sleeping queue waits for."""

@@ -21,12 +21,29 @@ def _watch_bit(engine, port, first):
 @inline
 def watch_candidates(engine, queue):
     """Let a queue that sleeps wake up when one of its candidates changes."""
-    mask = np.uint64(0)
+    candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MOST]
-    for place in range(begin, begin + engine.queues[u(queue)].choices):
-        port = np.int64(engine.candidates[u(place)].out)
-        mask |= _watch_bit(engine, port, np.int64(engine.candidates[u(place)].first))
-    engine.watches[u(queue)].mask = mask
+    end = begin + engine.queues[u(queue)].choices
+    lowest = np.int64(candidates[u(begin)].penalty)
+    for place in range(begin + 1, end):
+        lowest = min(lowest, np.int64(candidates[u(place)].penalty))
+    near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
+    for place in range(begin, end):
+        bit = _watch_bit(engine, np.int64(candidates[u(place)].out), candidates[u(place)].first)
+        more = candidates[u(place)].penalty - lowest
+        if more == 0:
+            near |= bit
+        else:
+            far |= bit
+            gap = min(gap, more)
+    watches[u(queue)].near, watches[u(queue)].far = near, far
+    watches[u(queue)].most, watches[u(queue)].gap = at.NO_LIMIT, gap
+
+
+@inline
+def _watch_all(engine, queue):
+    """Let a queue that sleeps wake up when anything changes at its switch."""
+    engine.watches[u(queue)].near = ~np.uint64(0)
     engine.watches[u(queue)].most = at.NO_LIMIT
 
 
@@ -54,13 +71,32 @@ def wake_sleepers(engine, place, switch, row):
             queue = (word << 6) + lowest(bits)
             one = bits & (~bits + np.uint64(1))
             bits ^= one
-            if watches[u(queue)].mask & changed != np.uint64(0) and units <= watches[u(queue)].most:
+            most = np.int64(watches[u(queue)].most)
+            if units > most:
+                continue
+            near = watches[u(queue)].near & changed != np.uint64(0)
+            far = watches[u(queue)].far & changed != np.uint64(0)
+            if near or (far and (most == at.NO_LIMIT or units <= most - watches[u(queue)].gap)):
                 woken |= one
                 awake += 1
                 queues[u(queue)].waiting = 0
         sleepers[u(word)] ^= woken
         engine.heads[u(row), u(word)] |= woken
     engine.sleeping[u(switch)] -= awake
+
+
+@inline
+def wake_rankers(engine, place, switch, row):
+    """Wake the sleepers of a switch whose choice may differ as the queue `place` is shorter.
+
+    A candidate without room in a FIFO cannot be taken, however short it is.
+    """
+    vcs = engine.setting[at.S_VCS]
+    port = np.int64(engine.queues[u(place)].port)
+    name = engine.class_of[u(place - port * vcs)]
+    first = port * vcs + engine.classes[name, 0]
+    if has_space(engine, first, engine.classes[name, 1] << at.LANES):
+        wake_sleepers(engine, place, switch, row)
 
 
 @inline
@@ -101,8 +137,7 @@ def sleep(engine, queue, port, now):
             queues[u(first)].wait_first = queue
             queues[u(queue)].waiting = 1
             return
-        engine.watches[u(queue)].mask = ~np.uint64(0)
-        engine.watches[u(queue)].most = at.NO_LIMIT
+        _watch_all(engine, queue)
     else:
         fixed = engine.setting[at.S_FIXED] != 0
         soonest = np.int64(-1)
@@ -118,8 +153,7 @@ def sleep(engine, queue, port, now):
         if soonest >= 0:
             mark(engine.heads, soonest & mask, queue)
         if not fixed:
-            engine.watches[u(queue)].mask = ~np.uint64(0)
-            engine.watches[u(queue)].most = at.NO_LIMIT
+            _watch_all(engine, queue)
     queues[u(queue)].waiting = 2
     engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
     engine.sleeping[engine.inputs[u(port)].switch] += 1
