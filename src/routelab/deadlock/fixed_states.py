@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.hop_states import UNITS, queue_pictures
-from routelab.deadlock.kernels import fixed_search as kernel
-from routelab.deadlock.kernels.fixed_search import LegFindings, LegInput
+from routelab.deadlock.kernels import legs as kernel
+from routelab.deadlock.kernels.legs import LegFindings, LegInput
 from routelab.deadlock.kernels.waypoints import compile_samples
 from routelab.deadlock.leg_search import blank_findings, leg_input, list_legs, search_legs
 from routelab.deadlock.walks import Walks, endpoint_distances
