@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.hop_states import UNITS, queue_pictures
-from routelab.deadlock.kernels import fixed_search as kernel
-from routelab.deadlock.kernels.fixed_search import LegFindings, LegInput
+from routelab.deadlock.kernels import legs as kernel
+from routelab.deadlock.kernels.legs import LegFindings, LegInput
 from routelab.deadlock.kernels.waypoints import compile_samples
 from routelab.deadlock.leg_search import blank_findings, leg_input, list_legs, search_legs
 from routelab.deadlock.walks import Walks, endpoint_distances
@@ -241,8 +241,7 @@ def explore_fixed(
         task.limits[kernel.L_CALLS] = max_states if collect else min(max_states, FIRST_CALLS)
         blank = blank_findings(topology, classes, legs, task, rows=True)
         findings = search_legs(program, task, legs, blank)
-        done, calls = (int(findings.numbers[k]) for k in (kernel.N_LEGS, kernel.N_CALLS))
-        affordable = calls * len(legs) <= max_states * done
+        affordable = _expected_states(topology, legs, findings) <= max_states
         if not _complete(findings, legs) and not collect and affordable:
             task.limits[kernel.L_CALLS] = max_states
             legs = legs[np.lexsort((legs[:, 1], legs[:, 0], legs[:, 2]))]
@@ -306,6 +305,16 @@ def _roots(
     if seen[np.setdiff1d(np.arange(topology.num_switches), ends)].any():
         return np.arange(topology.num_switches, dtype=np.int32), "any switch", ""
     return ends, "any switch with terminals", ""
+
+
+def _expected_states(topology: Topology, legs: Int32Array, first: LegFindings) -> float:
+    """Estimate the states of all legs from those of some."""
+    done, calls = (int(first.numbers[k]) for k in (kernel.N_LEGS, kernel.N_CALLS))
+    expected = calls * len(legs) / max(done, 1)
+    if first.numbers[kernel.N_LOOSE]:
+        return expected
+    # all classes of a switch count once
+    return min(expected, float(len(legs) * topology.num_switches))
 
 
 def _search_large(

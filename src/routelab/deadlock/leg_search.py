@@ -6,8 +6,9 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology
 from routelab.api.topology import Int32Array
-from routelab.deadlock.kernels import fixed_search as kernel
-from routelab.deadlock.kernels.fixed_search import LegFindings, LegInput, compile_legs
+from routelab.deadlock.kernels import legs as kernel
+from routelab.deadlock.kernels.fixed_search import compile_legs
+from routelab.deadlock.kernels.legs import LegFindings, LegInput
 
 ALL_VERIFIED = 20_000
 """Number of states of which the declaration is verified in each."""

@@ -349,8 +349,14 @@ def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch)
     assert verdict.proven
     assert verdict.walks.longest == 10
     assert verdict.small is None
-    large = explore_fixed(program(load_routing("polarized"), topology, 24), topology, max_states=9)
-    assert not large.complete
+    made = program(load_routing("polarized"), torus(4, 4), 9)
+    by_class = explore_fixed(made, torus(4, 4)).findings.numbers[0]
+    monkeypatch.setattr(fixed_states, "FIRST_CALLS", by_class // 2)
+    # enough for all switches of all pairs, not for all their classes
+    most = 16 * 15 * 16
+    assert most < by_class
+    assert explore_fixed(made, torus(4, 4), max_states=most).complete
+    assert not explore_fixed(made, torus(4, 4), max_states=most // 4).complete
 
 
 @pytest.mark.builtins

@@ -11,6 +11,48 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, types
 
+from routelab.deadlock.kernels.legs import (
+    CHANGES,
+    CHANNEL,
+    CLASS,
+    COUNT,
+    DEAD_END,
+    F_CHANNEL,
+    F_CLASS,
+    F_COUNT,
+    F_SOURCE,
+    F_SWITCH,
+    F_TARGET,
+    F_VALUE,
+    L_ALL,
+    L_BY_SWITCH,
+    L_CALLS,
+    L_CANDIDATES,
+    L_CLASSES,
+    L_ESCAPES,
+    L_EVERY,
+    L_PHASES,
+    N_BROKEN,
+    N_CALLS,
+    N_CYCLIC,
+    N_LEGS,
+    N_LOOSE,
+    N_READS_SOURCE,
+    N_VERIFIED,
+    NO_ESCAPE,
+    ON_CHANNEL,
+    ON_DESTINATION,
+    ON_HOPS,
+    ON_QUEUES,
+    ON_RANDOM,
+    ON_STATE,
+    PENALTY,
+    SHORT,
+    UNFIXED,
+    WRITES,
+    LegFindings,
+    LegInput,
+)
 from routelab.kernels.hops import (
     DESTINATION,
     ESCAPE,
@@ -28,104 +70,8 @@ from routelab.kernels.hops import (
     another,
 )
 
-# Rows of `LegFindings.faults`.
-DEAD_END, SHORT, CHANNEL, CLASS, COUNT, PENALTY, NO_ESCAPE, WRITES, UNFIXED = range(9)
-FAULTS = 9
-# Columns: number of states, then an example.
-F_COUNT, F_SOURCE, F_TARGET, F_SWITCH, F_CHANNEL, F_CLASS, F_VALUE = range(7)
-FAULT_COLUMNS = 7
-
-# What `UNFIXED` candidates depend on.
-ON_QUEUES, ON_RANDOM, ON_HOPS, ON_STATE, ON_CHANNEL, ON_DESTINATION = range(6)
-CHANGES = 6
-
-# Entries of `LegInput.limits`.
-(
-    L_PHASES,
-    L_CLASSES,
-    L_CANDIDATES,
-    L_CALLS,  # largest number of states to examine
-    L_BY_SWITCH,  # 1: states are switches, for programs that use class n for the n-th hop
-    L_ESCAPES,  # 1: dependencies on escape candidates only
-    L_ALL,  # number of states of which each is verified
-    L_EVERY,  # distance of further states that are verified
-) = range(8)
-LIMITS = 8
-
-# Entries of `LegFindings.numbers`.
-(
-    N_CALLS,  # states that were examined
-    N_LEGS,  # legs that were examined
-    N_VERIFIED,  # states that were verified
-    N_LOOSE,  # 1: some hop does not use the class behind that of the hop before
-    N_CYCLIC,  # 1: packets may come to a state again
-    N_READS_SOURCE,  # 1: candidates of phase 1 depend on the source
-    N_BROKEN,  # 1: a fault that ends the search
-) = range(7)
-NUMBERS = 7
-
 _SPARE = 64
 """Rows that a function may write beyond its number of candidates without damage to memory."""
-
-
-class LegInput(NamedTuple):
-    """Input of a search; S switches, C channels, E switches with terminals.
-
-    Attributes
-    ----------
-    tables : int32 array
-    channels : int32 array, shape (C, 3)
-        Source and target of each channel, and its place among those that leave its source.
-    entries : int32 array, shape (S, 2)
-        Two channels that enter each switch, which may be the same; −1 for none.
-    roots : int32 array
-        Switches where legs of phase 1 begin.
-    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
-        Possible contents of all queues: empty, then any others.
-    limits : int64 array, shape (LIMITS,)
-    """
-
-    tables: Any
-    channels: Any
-    entries: Any
-    roots: Any
-    pictures: Any
-    limits: Any
-
-
-class LegFindings(NamedTuple):
-    """Results of a search, all updated; R resources of all phases, N legs, W roots.
-
-    Attributes
-    ----------
-    rows : uint64 array, shape (R, words)
-        Bit ``port * classes + class`` of row r: a packet that came over r may wait for that
-        resource of the next switch. Without rows, no dependencies are collected.
-    used : bool array, shape (2, R)
-        Resources that are candidates, and that are escape candidates.
-    last : bool array, shape (R,)
-        Resources of phase 0 over which packets reach a target.
-    first : uint64 array, shape (S, words)
-        Candidates of packets that begin phase 1, by switch; bits as in `rows`.
-    faults : int64 array, shape (FAULTS, FAULT_COLUMNS)
-    longest : int32 array, shape (N,)
-        Hops of the longest walk of each leg.
-    tails : int32 array, shape (E, W)
-        Hops of the longest walk to each target from each root, in phase 1.
-    numbers : int64 array, shape (NUMBERS,)
-    wanted : int64 array, shape (K, 3)
-        Dependencies: row, bit; then the first leg that causes it, or −1.
-    """
-
-    rows: Any
-    used: Any
-    last: Any
-    first: Any
-    faults: Any
-    longest: Any
-    tails: Any
-    numbers: Any
-    wanted: Any
 
 
 class _Leg(NamedTuple):

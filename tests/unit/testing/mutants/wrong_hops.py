@@ -67,6 +67,16 @@ class ThrowsDice(RightHops):
     caught = "random-words", "the same random word and queues give other candidates"
 
 
+class IsNotFixed(RightHops):
+    """Its class is the number of the hop, which it reads from the packet."""
+
+    name = "is-not-fixed"
+    caught = "candidates", "candidates depend on HOPS"
+
+    def prepare(self, topology, virtual_channels):
+        return replace(super().prepare(topology, virtual_channels), fixed=True)
+
+
 class TakesHopsAround(RightHops):
     name = "takes-hops-around"
     fault = hop_kernels.DETOUR
