@@ -97,10 +97,11 @@ def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, message
 
 def test_bounds_for_any_routing_have_to_be_requested(told):
     views, more = table("accepted_bound", ", of: loads"), "traffic: [uniform]"
-    assert told(views, f"{more}\nbound: true") == [
+    (message,) = told(views, f"{more}\nbound: true")
+    assert message == (
         "tables.t.values: column 'accepted_bound': needs bounds for any routing; add "
         "'bound: {any_routing: true}'"
-    ]
+    )
     assert told(views, f"{more}\nbound: {{any_routing: true}}") == []
 
 
