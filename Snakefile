@@ -13,6 +13,7 @@
 #                                                 routes.npz, certificate.json
 #   bounds/<topology>/<rules>/outcome.json        bound.     Beside it: bound.csv, its certificate;
 #                                                 <rules> is _network where all minimal routes count
+#   throughput/<topology>/<traffic>/outcome.json  bounds for any routing. Beside it: bound.csv
 #   simulations/<topology>/<routing>/<traffic>/<settings>/outcome.json
 #                                                 simulation. Beside it: curve.csv, channels.csv,
 #                                                 terminals.csv, latencies.csv

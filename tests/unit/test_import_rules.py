@@ -60,6 +60,7 @@ def test_kernels_import_only_numpy_numba_and_kernels(path):
 def test_kernels_of_every_package_are_examined():
     assert {own_package(path) for path in CORE} == {
         "routelab.bounds.kernels",
+        "routelab.bounds.throughput.kernels",
         "routelab.deadlock.kernels",
         "routelab.kernels",
         "routelab.metrics.kernels",

@@ -105,7 +105,7 @@ def test_a_rule_over_several_parameters_speaks_for_itself():
             "failed": st.lists(st.integers(-5, 99)).map(tuple),
             "class_": st.sampled_from("ab"),
             "scale": st.floats(0, 2.5, exclude_min=True),
-            "limit": st.integers() | st.just("auto"),
+            "limit": st.integers(-MAX_INTEGER, MAX_INTEGER) | st.just("auto"),
             "most": st.none() | st.integers(1, 9),
             "wrap": st.booleans(),
             "start": st.lists(st.integers(1, 99), min_size=1).map(tuple),

@@ -20,6 +20,7 @@ import numpy as np
 
 from routelab.api.topology import Float64Array
 from routelab.bounds.throughput.kernels.balance import (
+    STEEPEST,
     Prices,
     Routes,
     balance_routes,
@@ -125,7 +126,7 @@ def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) 
         return 1 / greatest, greatest
 
     start = evaluate(1 / problem.capacity)
-    return _search(problem, start, evaluate, attained, np.inf, seconds, share)
+    return _search(problem, start, evaluate, attained, 1 / start[0], np.inf, seconds, share)
 
 
 def balance_accepted(
@@ -157,7 +158,7 @@ def balance_accepted(
     start = evaluate(1 / problem.capacity)
     nothing = problem.routed, np.zeros_like(problem.capacity)
     start = min(start, nothing, evaluate(weights), key=lambda one: one[0])
-    return _search(problem, start, evaluate, attained, 1.0, seconds, share)
+    return _search(problem, start, evaluate, attained, 1.0, 1.0, seconds, share)
 
 
 def _search(
@@ -165,13 +166,15 @@ def _search(
     start: tuple[float, Float64Array],
     evaluate: Evaluate,
     attained: Callable[[Routes], tuple[float, float]],
+    level: float,
     rejected: float,
     seconds: float,
     share: float,
 ) -> Found:
+    """Balance loads; `level` is about the greatest one, and `rejected` a weight (see `Prices`)."""
     end = monotonic() + seconds
     bound, weights = start
-    best, level, blur = 0.0, 1.0, BLUNT
+    best, blur = 0.0, BLUNT
     routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
     nodes, resources = len(problem.demand), len(inverse)
@@ -181,15 +184,13 @@ def _search(
     for number in range(max(int(share * min(PASSES, WORK / work)), 10)):
         if monotonic() > end:
             break
-        sharpness = np.log(resources + 1) / (blur * (level if number else 1 / start[0]))
-        if not number:
-            level = 0.0
+        sharpness = np.log(resources + 1) / (blur * level)
         balance_routes(
             problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
         )
         now, level = attained(routes)
         best = max(best, now)
-        height = np.clip(sharpness * (load[:-1] * inverse - level), -40, 40)
+        height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weight = np.exp(height) * inverse * scale
         mean += MEAN * (weight / weight.max() - mean)
         latest = evaluate(weight)

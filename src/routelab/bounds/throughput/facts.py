@@ -66,6 +66,12 @@ def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -
     }
 
 
+def traffic_seeds(settings: Any) -> tuple[int, ...]:
+    """Return the seeds of the traffic of an engine with some settings."""
+    several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
+    return several if several is not None else (int(getattr(settings, "seed", 0)),)
+
+
 def _accepted(lines: Iterable[Mapping[str, Any]], load: float) -> float:
     """Return the smallest bound at a load: each certificate proves one for every load."""
     return min((float(one["start"]) + float(one["slope"]) * load for one in lines), default=load)

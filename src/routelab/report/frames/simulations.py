@@ -15,6 +15,7 @@ from routelab.api.engine import FACTS, TABLES, Work
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
+from routelab.bounds.throughput.facts import traffic_seeds
 from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
 from routelab.report.frames.bounds import throughput_of, throughput_outcome
@@ -264,12 +265,6 @@ def settings_of(engine: EnginePlugin) -> dict[str, Any]:
         key: "+".join(map(str, value)) if isinstance(value, tuple) else value
         for key, value in engine.parameters.model_dump().items()
     }
-
-
-def traffic_seeds(settings: Any) -> tuple[int, ...]:
-    """Return the seeds of the traffic of an engine with some settings."""
-    several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
-    return several if several is not None else (int(getattr(settings, "seed", 0)),)
 
 
 def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:

@@ -13,12 +13,12 @@ from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.artifacts.outcome import Outcome
 from routelab.bounds import BOUND_FIELDS
-from routelab.bounds.throughput.facts import THROUGHPUT_FIELDS
+from routelab.bounds.throughput.facts import THROUGHPUT_FIELDS, traffic_seeds
 from routelab.config.bench_settings import BenchSettings
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineFrames, EngineRecord, traffic_seeds
+from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
 from routelab.report.labels import label, number_text
 from routelab.report.tables import ReportTable

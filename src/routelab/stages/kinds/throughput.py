@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Self
 from routelab._progress import tell
 from routelab.api import Topology, TrafficPlugin
 from routelab.bounds.throughput import ThroughputBound
-from routelab.bounds.throughput.facts import throughput_facts, throughput_numbers
+from routelab.bounds.throughput.facts import (
+    throughput_facts,
+    throughput_numbers,
+    traffic_seeds,
+)
 from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
-from routelab.report.frames.simulations import traffic_seeds
 from routelab.stages import bound as stage
 from routelab.stages.argument_errors import call_all
 from routelab.stages.facts import topology_facts
