@@ -35,7 +35,7 @@ from routelab.api import (
     pack_tables,
     parameter,
 )
-from routelab.kernels.queue_lengths import QUEUES
+from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab.toolkit.families.simple_paths import (
     ShortPaths,
     ShortPathsParameters,
@@ -46,25 +46,13 @@ from routelab.toolkit.families.simple_paths import (
 from .kernels import hop, inject
 
 
-class KspUgalParameters(ShortPathsParameters):
+class KspUgalParameters(QueueParameters, ShortPathsParameters):
     """Paths, and how packets choose among them."""
 
     compare: Literal["two", "all"] = parameter(
         "two",
         description="Paths that a packet compares: a random shortest one and a random one of all, "
         "or all of its pair",
-    )
-    threshold: int = parameter(
-        0,
-        ge=0,
-        le=1 << 20,
-        description="Added to the side of the path from the pool if two are compared, in flits x "
-        "hops: larger values keep more packets on shortest paths",
-    )
-    queue: Literal["output", "channel", "class", "waiting"] = parameter(
-        "output",
-        description="Queue that is compared: what waits inside the switch for a channel and what "
-        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
     )
 
 
@@ -119,7 +107,7 @@ class KspUgal(HopRoutingPlugin):
                 topology,
                 [
                     len(ends),
-                    QUEUES.index(options.queue),
+                    options.queue_number,
                     options.threshold,
                     options.compare == "all",
                 ],
@@ -129,7 +117,7 @@ class KspUgal(HopRoutingPlugin):
                 paths.hops,
             ),
             vc_classes=max(1, most),
-            waiting=options.queue in ("output", "waiting"),
+            waiting=options.counts_waiting,
             max_hops=most,
         )
 

@@ -25,8 +25,6 @@ lead to the target from everywhere, as `minimal` and `dragonfly-minimal` do.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from routelab.api import (
@@ -34,7 +32,6 @@ from routelab.api import (
     Citation,
     HopProgram,
     HopRoutingPlugin,
-    Parameters,
     Topology,
     UnsupportedError,
     append_tables,
@@ -42,13 +39,13 @@ from routelab.api import (
 )
 from routelab.api.parameters import RoutingName
 from routelab.api.topology import Int32Array
-from routelab.kernels.queue_lengths import QUEUES
 from routelab.toolkit.families.graph_hops import endpoint_diameter, switch_distances, too_large
+from routelab.toolkit.families.queue_choice import QueueParameters
 
 from .kernels import inject, progressive
 
 
-class ParParameters(Parameters):
+class ParParameters(QueueParameters):
     """Base, number of choices, threshold and queues."""
 
     base: RoutingName = parameter(
@@ -61,18 +58,6 @@ class ParParameters(Parameters):
         ge=0,
         le=16,
         description="First hops of the minimal route after which a packet chooses again (0: UGAL)",
-    )
-    threshold: int = parameter(
-        0,
-        ge=0,
-        le=1 << 20,
-        description="Added to the side of the route by way of the random switch, in flits x hops: "
-        "larger values keep more packets on the minimal route",
-    )
-    queue: Literal["output", "channel", "class", "waiting"] = parameter(
-        "output",
-        description="Queue that is compared: what waits inside the switch for a channel and what "
-        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
     )
 
 
@@ -150,7 +135,7 @@ class Par(HopRoutingPlugin):
                     len(ends),
                     topology.num_switches,
                     options.threshold,
-                    QUEUES.index(options.queue),
+                    options.queue_number,
                     options.hops,
                 ],
                 ends,
@@ -164,7 +149,7 @@ class Par(HopRoutingPlugin):
             by_occupancy=base.by_occupancy,
             ranking=base.ranking,
             again=base.again,
-            waiting=options.queue in ("output", "waiting"),
+            waiting=options.counts_waiting,
             max_hops=2 * classes,
         )
 

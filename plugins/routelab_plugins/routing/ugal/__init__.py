@@ -8,14 +8,15 @@ packet goes minimally if
 
     queue of its first hop x hops <= queue of the first hop to the random switch x hops + threshold
 
-where the hops are those of the whole way, the first over the shortest way, the second by way of the
-random switch. Both are distances on the bare network; the routes of the base may be longer.
+where the hops are those of the whole route: on the left of the shortest one, on the right of the
+one through the random switch. Both are distances on the bare network; routes of the base may be
+longer.
 
 With ``mode=global`` it knows the queues of all switches (UGAL-G), as in Besta and Hoefler, *Slim
 Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014, doi 10.1109/SC.2014.34, who choose
 the route with the smallest sum of the queues on it. A packet goes minimally if
 
-    sum of the queues along its route <= sum along the route by way of the random switch + threshold
+    sum of the queues along its route <= sum along the route through the random switch + threshold
 
 where each route is the one that the base would take now: at every switch the first hop with the
 shortest queue. No queue changes while it is followed.
@@ -26,11 +27,11 @@ Conventions:
   destination, the packet goes minimally.
 - The queue is in flits. ``output``, the default, is the length of the output queue as simulators
   with credits count it: what waits inside the switch for the channel, and what the credits of all
-  virtual channels behind it tell to be occupied or on the way. ``waiting`` and ``channel`` are
+  virtual channels behind it show to be occupied or on the way. ``waiting`` and ``channel`` are
   these two alone, ``class`` the occupied room of the class of virtual channels that would be taken.
 - Of several first hops that the base offers, the one with the shortest queue counts; escapes count
   only if nothing else is offered.
-- A packet that goes minimally uses the virtual channels of the first half of the way only.
+- A packet that goes minimally uses the virtual channels of the first half only.
 
 Virtual channels and proof are those of the base, twice; see `valiant`.
 """
@@ -44,7 +45,7 @@ import numpy as np
 from routelab.api import Capabilities, Citation, HopProgram, Topology, parameter
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
-from routelab.kernels.queue_lengths import QUEUES
+from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab.toolkit.waypoint_routing import WaypointParameters, WaypointRouting
 
 from .kernels import inject
@@ -53,25 +54,13 @@ MOST_ENDPOINTS = 5000
 """Switches with terminals; the table of their distances takes 100 MB."""
 
 
-class UgalParameters(WaypointParameters):
+class UgalParameters(QueueParameters, WaypointParameters):
     """Base routing, threshold and queues."""
 
     mode: Literal["local", "global"] = parameter(
         "local",
         description="Queues that are compared: that of the first hop times the hops of the route, "
         "or all queues of the route",
-    )
-    threshold: int = parameter(
-        0,
-        ge=0,
-        le=1 << 20,
-        description="Added to the side of the way by way of the random switch, in flits x hops "
-        "(globally in flits): larger values keep more packets on the shortest way",
-    )
-    queue: Literal["output", "channel", "class", "waiting"] = parameter(
-        "output",
-        description="Queue that is compared: what waits inside the switch for a channel and what "
-        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
     )
 
 
@@ -112,7 +101,6 @@ class Ugal(WaypointRouting):
         ends, options = topology.endpoints, self.parameters
         place = np.zeros(topology.num_switches, np.int32)
         place[ends] = np.arange(len(ends))
-        more = {"waiting": True} if options.queue in ("output", "waiting") else {}
         return self.two_halves(
             topology,
             virtual_channels,
@@ -120,7 +108,7 @@ class Ugal(WaypointRouting):
             [
                 len(ends),
                 options.threshold,
-                QUEUES.index(options.queue),
+                options.queue_number,
                 options.mode == "global",
                 2 * topology.num_switches,
             ],
@@ -128,7 +116,7 @@ class Ugal(WaypointRouting):
             place,
             _distances(topology),
             topology.channel_target,
-            **more,
+            waiting=options.counts_waiting,
         )
 
 
