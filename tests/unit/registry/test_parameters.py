@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pydantic import model_validator
 
 from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
+from routelab.api.parameters import MAX_INTEGER
 from routelab.registry.names import parse_name
 from routelab.registry.parameters import as_text, fields, read_parameters, rows
 
