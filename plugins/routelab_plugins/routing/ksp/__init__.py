@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import Capabilities, Citation, RouteTable, RoutingPlugin, Topology
+from routelab.api.topology import Int16Array, Int32Array
 from routelab.toolkit.families.simple_paths import (
     ShortPathsParameters,
     shortest_simple_paths,
@@ -54,13 +55,21 @@ class Ksp(RoutingPlugin):
         """Return the table of the k shortest simple paths."""
         paths = shortest_simple_paths(topology, self.parameters.k, self.parameters.seed)
         several = np.diff(paths.pair_start)
-        start = paths.hop_start
         return RouteTable.create(
             topology,
             pair_start=paths.pair_start,
-            path_start=start,
+            path_start=paths.hop_start,
             path_weight=np.repeat(1 / np.maximum(several, 1), several),
             hop_channel=paths.hops,
-            hop_vc=np.arange(start[-1], dtype=np.int32)
-            - np.repeat(start[:-1].astype(np.int32), paths.lengths),
+            hop_vc=_number_hops(paths.lengths),
         )
+
+
+def _number_hops(lengths: Int32Array) -> Int16Array:
+    """Return the number of each hop in its path, from 0; int16, path after path."""
+    lengths = lengths[lengths > 0]
+    # steps from hop to hop, 1 within a path, in as little memory as the result
+    steps = np.ones(lengths.sum(dtype=np.int64), np.int16)
+    steps[:1] = 0
+    steps[np.cumsum(lengths[:-1], dtype=np.int64)] = 1 - lengths[:-1]
+    return np.cumsum(steps, dtype=np.int16, out=steps)
