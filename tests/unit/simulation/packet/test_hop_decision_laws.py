@@ -102,7 +102,9 @@ def test_the_engine_adds_the_occupancy_of_the_class(ranking, switching):
     assert found[1] != found[2]
 
 
-def test_who_waits_in_a_circle_and_asks_again_is_deadlocked_in_the_end():
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("fifo", [0, 2])
+def test_who_waits_in_a_circle_and_asks_again_is_deadlocked_in_the_end(fixed, fifo):
     ring = build_grid("torus", (4,), wrap=True)
     ways = [
         c
@@ -110,9 +112,10 @@ def test_who_waits_in_a_circle_and_asks_again_is_deadlocked_in_the_end():
         for c in range(ring.num_channels)
         if ring.channel_source[c] == s and ring.channel_target[c] == (s + 1) % 4
     ]
-    program = program_of(ring, lambda s, t, vc: [[(ways[s], 0, 0)]], 1, again=True)
+    more = {"fixed": fixed, "ranking": "best" if fixed else "room"}
+    program = program_of(ring, lambda s, t, vc: [[(ways[s], 0, 0)]], 1, again=True, **more)
     demand = Demand.permutation((np.arange(4) + 2) % 4, "two clockwise")
-    router = Router(vcs=1, buffer_flits=2, priority="random")
+    router = Router(vcs=1, buffer_flits=2, priority="random", output_buffer_flits=fifo)
     simulation = Simulation(ring, program, router, demand=demand, load=1.0)
     simulation.run(500)
     assert simulation.blocked() is None
