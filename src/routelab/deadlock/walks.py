@@ -19,6 +19,8 @@ class Walks:
     ----------
     longest : int or None
         Hops of the longest route; None if packets may walk for ever. With waypoints an upper bound.
+        With `short_states` on a large network, this and the numbers below are those with as many
+        virtual channels as are needed; on a small one, routes end where classes do.
     diameter : int
         Longest distance between two switches with terminals.
     pairs : int
@@ -30,8 +32,8 @@ class Walks:
     dead_end : str
         One of them.
     short_states : int
-        Reachable states (source, target, switch, class) with a candidate of a class that does not
-        exist: there are too few virtual channels.
+        States (source, target, switch, class) that packets reach on the existing classes, with a
+        candidate of a class that does not exist: there are too few virtual channels.
     short_state : str
         One of them, with the class.
     """

@@ -55,9 +55,12 @@ def offer_polarized(tables, packets, packet, switch, name, out):
     drift = np.int64(1) if away < left else np.int64(-1)
     own, unit = table(tables, OWN), unit_flits(tables)
     relative = tables[own + LEVELS] != 0
-    level0 = (tables[own] + unit // 2) // unit
-    level1 = (tables[own + 1] + unit // 2) // unit
-    level2 = (tables[own + 2] + unit // 2) // unit
+    level0, level1 = np.int64(tables[own]), np.int64(tables[own + 1])
+    level2 = np.int64(tables[own + 2])
+    if unit > 1:
+        level0 = (level0 + unit // 2) // unit
+        level1 = (level1 + unit // 2) // unit
+        level2 = (level2 + unit // 2) // unit
     first, end = leaving(tables, switch)
     count, greatest = np.int64(0), np.int64(0)
     for place in range(first, end):
