@@ -7,7 +7,6 @@ import json
 import sys
 from typing import Any
 
-from routelab.api.errors import InputError
 from routelab.commands._shared.arguments import add_output_options, integer, positive
 from routelab.commands._shared.output import (
     cell_text,
@@ -22,7 +21,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "bound",
-        help="prove bounds: of the channel load of tables, or of throughput for any routing",
+        help="prove bounds of channel loads, or of any routing's throughput",
         description="Prove a lower bound of the maximum channel load of all tables of shortest "
         "legal routes, or of all minimal routes if no rules are named. With --traffic, prove upper "
         "bounds of the load that any routing can sustain, and of the mean accepted load at given "
@@ -97,6 +96,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
     InputError
         Lists all mistakes.
     """
+    from routelab.api.errors import InputError
+
     problems = []
     if arguments.traffic is None:
         problems = [
@@ -125,6 +126,8 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
     InputError
         If one of them is not a positive number.
     """
+    from routelab.api.errors import InputError
+
     if arguments.load is None:
         return (1.0,)
     try:

@@ -68,10 +68,10 @@ def test_typing_errors_have_suggestions(line: str, text: str, capsys) -> None:
 def test_an_option_of_another_command_is_found(capsys) -> None:
     """Also one that an engine declares."""
     assert message(capsys, "evaluate", "a", "b", "--load", "0.3").endswith(
-        "unknown option '--load'; it is an option of `routelab simulate`"
+        "unknown option '--load'; it is an option of `routelab bound` and `routelab simulate`"
     )
-    assert message(capsys, "--load", "0.3", "simulate").endswith(
-        "unknown option '--load'; it is an option of `routelab simulate`"
+    assert message(capsys, "--vcs", "3", "simulate").endswith(
+        "unknown option '--vcs'; it is an option of `routelab simulate`"
     )
     assert message(capsys, "simulate", "a", "b", "c", "--se", "3").endswith(
         "unknown option '--se'; did you mean '--seed' or '--seeds'?"

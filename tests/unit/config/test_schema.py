@@ -133,7 +133,7 @@ def test_the_page_has_every_key():
     for key in ("topologies", "sweep", "as", "memory_gb", "beside", "prefix", "colour", "cites"):
         assert f"| `{key}` | " in page
     assert "[list of columns](columns.md)" in page
-    assert "`ecdf` or `line` or `curve` or `ranked` or `scatter` or `bar` or `box` or" in page
+    assert "`ecdf` or `histogram` or `line` or `curve` or `ranked` or `scatter` or `bar`" in page
     for key in ("vcs", "loads", "find_saturation"):  # settings of simulations
         assert f"| `{key}` | " in page
 

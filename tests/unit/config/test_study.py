@@ -79,7 +79,10 @@ figures:
         "bad.yaml",
     )
     marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
-    kinds = "'ecdf', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'heat' or 'network'"
+    kinds = (
+        "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'heat' or "
+        "'network'"
+    )
     assert mistakes(path) == [
         ":1: 'title' is missing",
         ":1: titel: unknown key; did you mean 'title'?",
