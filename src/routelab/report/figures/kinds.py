@@ -8,7 +8,7 @@ from routelab.config import Figure as FigureSpec
 from routelab.report.figures.bar import draw_bars
 from routelab.report.figures.box import draw_boxes
 from routelab.report.figures.curve import draw_curves
-from routelab.report.figures.distribution import draw_distribution, draw_histogram
+from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.heat import draw_heat
 from routelab.report.figures.line import draw_lines
@@ -23,7 +23,7 @@ Places = Callable[[FigureSpec, View, Collection[str], str], Drawing | None]
 
 OF_SERIES: dict[str, Series] = {
     "ecdf": draw_distribution,
-    "histogram": draw_histogram,
+    "histogram": draw_distribution,
     "line": draw_lines,
     "curve": draw_curves,
     "ranked": draw_ranked,

@@ -17,6 +17,7 @@ from routelab.api.topology import Float64Array, Topology
 from routelab.api.traffic import Demand
 from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.measuring.result import (
+    FEW_STARVED,
     Latency,
     LoadResult,
     Spread,
@@ -314,6 +315,9 @@ def _make_result(
     generated = counts.generated[sends] / max(counts.cycles, 1)
     arrived = counts.delivered[sends] * settings.packet_flits / max(counts.cycles, 1)
     closed = simulation.demand is None
+    starved = 0 if closed else _starved(counts, settings.packet_flits)
+    if starved:
+        text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
     is_valid = state in ("stationary", "finished")
     hops = int(counts.hops @ np.arange(len(counts.hops)))
     counted_seconds = run.seconds - run.began_seconds
@@ -333,6 +337,7 @@ def _make_result(
         accepted_by_terminal=Spread.of(arrived),
         jain=jain_index(arrived / rate[sends]),
         worst=_slowest(counts) if closed else _worst(sends, generated, arrived),
+        starved=starved,
         latency=_latency(counts, settings, samples) if is_valid else None,
         network_latency=Latency.without_intervals(counts.network_latency) if is_valid else None,
         message_latency=Latency.without_intervals(counts.message_latency) if is_valid else None,
@@ -388,6 +393,12 @@ def _worst(sends: np.ndarray, generated: Float64Array, arrived: Float64Array) ->
     share = arrived[offers] / generated[offers]
     place = int(share.argmin())
     return Worst(int(sends[offers][place]), float(share[place]))
+
+
+def _starved(counts: Counts, packet_flits: int) -> int:
+    """Return the number of terminals without an accepted packet, though they generated some."""
+    offers = counts.generated >= FEW_STARVED * packet_flits
+    return int(np.count_nonzero(offers & (counts.delivered == 0)))
 
 
 def _slowest(counts: Counts) -> Worst:

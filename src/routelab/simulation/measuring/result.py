@@ -34,6 +34,10 @@ end; that have no channel from the routing.
 """
 
 
+FEW_STARVED = 10
+"""Generated packets from which on a terminal without an accepted one counts as starved."""
+
+
 @dataclass(frozen=True)
 class Spread:
     """Distribution of a number over terminals or channels; NaN without any."""
@@ -126,6 +130,8 @@ class LoadResult:
         Jain's fairness index of each terminal's arrivals relative to its rate: 1 for equal service,
         1 / senders if only one is served.
     worst : Worst
+    starved : int
+        Terminals with none of at least `FEW_STARVED` generated packets accepted.
     latency : Latency or None
         Latency of packets from generation to the tail's arrival. None, like the other latencies,
         unless the state is ``stationary`` or ``finished``.
@@ -166,6 +172,7 @@ class LoadResult:
     accepted_by_terminal: Spread
     jain: float
     worst: Worst
+    starved: int
     latency: Latency | None
     network_latency: Latency | None
     message_latency: Latency | None
@@ -211,6 +218,7 @@ class LoadResult:
             "jain": self.jain,
             "worst_terminal": self.worst.terminal if self.worst.terminal >= 0 else None,
             "worst_share": self.worst.share,
+            "starved_terminals": self.starved,
         }
         for name in _LATENCIES:
             found |= _latency(name, getattr(self, name))

@@ -220,6 +220,15 @@ MEASURED: tuple[Column, ...] = (
         shown=_SHOWN,
     ),
     Column(
+        "starved_terminals",
+        "terminals that generated at least 10 packets, of which none was accepted; with several "
+        "seeds, the largest number",
+        "starved terminals",
+        better="lower",
+        seeds="max",
+        of=_RUN,
+    ),
+    Column(
         "warmup_cycles",
         "cycles of the warm-up, whose end is detected; they are not counted",
         unit=_CYCLES,

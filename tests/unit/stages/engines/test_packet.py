@@ -213,6 +213,20 @@ def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Pa
     assert facts["terminal_throughput"] == pytest.approx(sum(got) / len(got))
 
 
+def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
+    facts = {
+        routing: named("torus~dims=8x8", routing, "transpose", settings(loads=(1.0,))).facts
+        for routing in ("dor", "dimension-order~deadlock=dateline")
+    }
+    bubble, dateline = facts.values()
+    assert bubble["starved_terminals"] > bubble["senders"] / 3
+    assert f"{bubble['starved_terminals']} of 56 terminals starve" in bubble["text"]
+    assert "bubble flow control" in bubble["text"]
+    assert dateline["starved_terminals"] == 0
+    assert "starve" not in dateline["text"]
+    assert dateline["jain"] > 2 * bubble["jain"]
+
+
 def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:
     results = []
     for threads in ("1", "2"):

@@ -24,11 +24,23 @@ MANY = 1000
 """Degrees of freedom above which a t distribution is taken as normal."""
 
 
-def curve_row(point: Point) -> dict[str, Any]:
-    """Return all facts of a load, with an interval of the mean hops."""
+STARVATION = (
+    ". Under bubble flow control, a packet enters a ring only if there is room for two, which "
+    "through traffic may never leave"
+)
+"""Why terminals may starve under bubble flow control."""
+
+
+def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
+    """Return all facts of a load, with an interval of the mean hops.
+
+    `bubble` says whether the routing uses bubble flow control.
+    """
     row: dict[str, Any] = {}
     for name, value in point.facts().items():
         row |= interval(name, _mean_hops(point)) if name == "hops_mean" else {name: value}
+    if bubble and any(run.starved for run in point.runs if run.text == row["text"]):
+        row["text"] += STARVATION
     return row
 
 
@@ -46,10 +58,12 @@ def _mean_hops(point: Point) -> Estimate:
     return Estimate(mean, sqrt(square / count), min(count - 1, MANY), confidence, True)
 
 
-def highest_load_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
+def highest_load_facts(
+    points: Sequence[Point], topology: Topology, *, bubble: bool
+) -> dict[str, Any]:
     """Return the facts of the highest load."""
     highest = points[-1]
-    row = curve_row(highest)
+    row = curve_row(highest, bubble=bubble)
     terminal = row["worst_terminal"]
     known = terminal is not None and terminal >= 0
     switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None

@@ -89,17 +89,18 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     watch.begin()
     points = sweep_loads(make, settings, on_result=on_result, recall=recall)
+    bubble = bool(prepared.program.bubble)
     facts = {
         "convention": first.convention,
         **prepared.facts,
-        **highest_load_facts(points, network),
+        **highest_load_facts(points, network, bubble=bubble),
     }
-    curve = [curve_row(point) for point in points]
+    curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
         limit = _overload(prepared.table, first)
         found = saturation(make, settings, tuple(points), None, on_result, recall, limit)
         facts |= saturation_facts(found)
-        curve = [curve_row(point) for point in found.points]
+        curve = [curve_row(point, bubble=bubble) for point in found.points]
 
     @cache
     def ends(seed: int) -> Ends:
