@@ -31,11 +31,15 @@ def test_the_first_run_makes_everything_once(finished_run):
 def test_rules_call_the_command_line(finished_run):
     calls = finished_run.by_output()
     assert calls.pop("WARM")[2:] == ["warm", "results/.plan/warm.json"]
-    assert len(list((finished_run.cache / "numba/warm").iterdir())) == 3
+    assert len(list((finished_run.cache / "numba/warm").iterdir())) == 4
     # kernels are compiled by one job of each class
     jobs = json.loads((finished_run.path / "results/.plan/warm.json").read_text())["jobs"]
     assert [job["folder"] for job in jobs] == [
-        f"results/routes/torus~dims=4/{routing}" for routing in ("dor", "angara-sssp", "layered")
+        "results/topologies/torus~dims=4",
+        *(
+            f"results/routes/torus~dims=4/{routing}"
+            for routing in ("dor", "angara-sssp", "layered")
+        ),
     ]
 
     assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())

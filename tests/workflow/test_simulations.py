@@ -60,7 +60,12 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     warm = json.loads((simulated.path / "results/.plan/warm.json").read_text())["jobs"]
     kinds = [(job["class"].rpartition(":")[2], job["text"]) for job in warm]
-    assert kinds == [("RouteJob", "dor"), ("SimulationJob", "dor"), ("SimulationJob", "rdr")]
+    assert kinds == [
+        ("TopologyJob", "torus~dims=4x4"),
+        ("RouteJob", "dor"),
+        ("SimulationJob", "dor"),
+        ("SimulationJob", "rdr"),
+    ]
     assert simulated.ran() == []
 
 

@@ -205,40 +205,53 @@ def kill_marked(mark: str) -> int:
     killed: set[int] = set()
     until = time.monotonic() + _EXEC_SECONDS
     while True:
-        marked, starting = _find_marked(f"{MARK}={mark}".encode())
+        marked, hidden = _find_marked(f"{MARK}={mark}".encode())
         if marked - killed:
             until = time.monotonic() + _EXEC_SECONDS
         for number in marked:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(number, signal.SIGKILL)
                 killed.add(number)
-        if not (marked or starting) or time.monotonic() >= until:
+        if not marked and hidden <= _ALWAYS_HIDDEN:
+            return len(killed)
+        if time.monotonic() >= until:
+            _ALWAYS_HIDDEN.update(hidden)
             return len(killed)
         time.sleep(_POLL_SECONDS)
 
 
-def _find_marked(wanted: bytes) -> tuple[set[int], set[int]]:
-    """Return the processes that have a variable, and those that may be starting a program."""
-    marked, starting = set(), set()
+_ALWAYS_HIDDEN: set[tuple[str, str]] = set()
+"""Processes of this user, with their starting times, that never show their variables."""
+
+
+def _find_marked(wanted: bytes) -> tuple[set[int], set[tuple[str, str]]]:
+    """Return the processes that have a variable, and those of this user that show none."""
+    marked, hidden = set(), set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             variables = (folder / "environ").read_bytes()
-        except OSError:  # it has just ended, belongs to another user, or to the kernel
+        except PermissionError:
+            variables = b""
+        except OSError:  # it has just ended, or belongs to the kernel
             continue
         if wanted in variables.split(b"\0"):
             marked.add(int(folder.name))
-        elif not variables and _has_program(folder):
-            starting.add(int(folder.name))
-    return marked, starting
+        elif not variables and (began := _own_start(folder)):
+            hidden.add((folder.name, began))
+    return marked, hidden
 
 
-def _has_program(folder: Path) -> bool:
-    """Return whether a process has a program: those of the kernel and ended ones have none."""
+def _own_start(folder: Path) -> str:
+    """Return when a process began; empty if it is not of this user or has no program (any more)."""
     try:
-        (folder / "exe").readlink()
+        lines = (folder / "status").read_text(errors="replace").splitlines()
+        began = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[19]
     except OSError:
-        return False
-    return True
+        return ""
+    status = dict(line.partition(":")[::2] for line in lines)
+    is_own = status.get("Uid", "").split()[:1] == [str(os.getuid())]
+    # processes of the kernel, and ended ones, have no memory
+    return began if is_own and "VmSize" in status else ""
 
 
 def wait_for_group(group: int, seconds: float) -> bool:

@@ -148,12 +148,25 @@ def test_ranks_in_sessions_of_their_own_are_ended_with_their_launcher(tmp_path):
     assert (processes.kill_marked(""), processes.kill_marked("abc")) == (0, 0)
 
 
-def test_processes_without_variables_are_examined_again(monkeypatch):
-    monkeypatch.setattr(processes, "_EXEC_SECONDS", 30.0)
-    # as in the moment in which a program replaces another one
-    late = ["env", "-i", "sh", "-c", f"sleep 0.3; {processes.MARK}=late exec sleep 600"]
-    with subprocess.Popen(late, start_new_session=True) as process:
+def test_processes_without_variables_are_examined_again(tmp_path, monkeypatch):
+    # others may be hidden for good
+    processes.kill_marked("nobody")
+    monkeypatch.setattr(processes, "_EXEC_SECONDS", 60.0)
+    find, looks = processes._find_marked, []
+
+    def look(wanted):
+        looks.append(find(wanted))
+        (tmp_path / "go").touch()
+        return looks[-1]
+
+    monkeypatch.setattr(processes, "_find_marked", look)
+    # without variables until it is examined, as while a program replaces another one
+    wait = f"while [ ! -e {tmp_path}/go ]; do :; done; {processes.MARK}=late exec sleep 600"
+    with subprocess.Popen(["env", "-i", "/bin/sh", "-c", wait], start_new_session=True) as process:
         while Path(f"/proc/{process.pid}/environ").read_bytes():
             time.sleep(0.001)
         assert processes.kill_marked("late") == 1
-        assert process.wait(5) == -signal.SIGKILL
+        assert process.wait(60) == -signal.SIGKILL
+    marked, hidden = looks[0]
+    assert not marked
+    assert str(process.pid) in dict(hidden)

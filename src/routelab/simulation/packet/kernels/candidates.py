@@ -72,7 +72,8 @@ def candidate_units(engine, place):
         # without bubbles, this is the only virtual channel of the class
         return np.int64(room[u(first)].capacity - room[u(first)].credits)
     port = np.int64(candidates[u(place)].out)
-    return class_units(engine, port, engine.class_of[u(first - port * setting[at.S_VCS])])
+    name = np.int64(engine.class_of[u(first - port * setting[at.S_VCS])])
+    return class_units(engine, port, name)
 
 
 @inline
@@ -122,10 +123,11 @@ def next_change(engine, queue, now):
             continue
         if cost < least:
             least, soonest = cost, np.int64(-1)
-        if not has_space(engine, candidates[u(place)].first, candidates[u(place)].kind):
+        first, kind = np.int64(candidates[u(place)].first), np.int64(candidates[u(place)].kind)
+        if not has_space(engine, first, kind):
             continue
         # a candidate may have become the best in this cycle
-        when = max(now + 1, idle_time(engine.outputs, candidates[u(place)].out))
+        when = max(now + 1, idle_time(engine.outputs, np.int64(candidates[u(place)].out)))
         if soonest < 0 or when < soonest:
             soonest = when
     engine.watches[u(queue)].most = least - lowest

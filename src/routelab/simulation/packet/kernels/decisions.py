@@ -21,8 +21,8 @@ def decide(engine, count, shift):
     for k in range(count):
         cost = np.int64(out[k, 2])
         if engine.setting[at.S_OCCUPANCY] != 0:
-            port = engine.port_of_channel[out[k, 0]]
-            cost += class_units(engine, port, out[k, 1] + shift)
+            port = np.int64(engine.port_of_channel[out[k, 0]])
+            cost += class_units(engine, port, np.int64(out[k, 1] + shift))
         if k > 0 and cost == least:
             # each of equal candidates is equally likely
             ties += np.uint64(1)

@@ -29,9 +29,9 @@ def _choose(engine, queue, now):
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
     for k in range(begin, begin + queues[u(queue)].choices):
-        out = candidates[u(k)].out
-        kind = candidates[u(k)].kind
-        place = find_queue(engine, out, candidates[u(k)].first, kind, now, wormhole)
+        out, first = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
+        kind = np.int64(candidates[u(k)].kind)
+        place = find_queue(engine, out, first, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
@@ -78,11 +78,8 @@ def _propose(engine, begin, end, now, last):
             continue
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
-            place = np.int64(
-                find_queue(
-                    engine, queues[u(queue)].out, queues[u(queue)].first, kind, now, wormhole
-                )
-            )
+            out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+            place = find_queue(engine, out, first, kind, now, wormhole)
         else:
             place = np.int64(_choose(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
@@ -92,7 +89,9 @@ def _propose(engine, begin, end, now, last):
                 sleep(engine, queue, port, now)
                 active[u(k)].queue = -1
             continue
-        rank = rank_packet(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
+        rank = rank_packet(
+            engine, np.int64(queue - inputs[u(port)].turn), np.int64(active[u(k)].packet)
+        )
         # the queues of a port are consecutive
         if port != latest:
             latest = port
@@ -121,7 +120,8 @@ def _grant(engine, made, now):
         rank = np.int64(proposals[u(j)].rank)
         if not by_age:
             one = active[u(proposals[u(j)].entry)]
-            rank = rank_packet(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
+            turn = np.int64(one.port - outputs[u(out)].turn)
+            rank = rank_packet(engine, turn, np.int64(one.packet))
             proposals[u(j)].rank = rank
         best = outputs[u(out)].choice
         # an old choice may be any number; it is valid if it is a proposal of this round for `out`

@@ -29,7 +29,8 @@ def watch_candidates(engine, queue):
         lowest = min(lowest, np.int64(candidates[u(place)].penalty))
     near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
     for place in range(begin, end):
-        bit = _watch_bit(engine, np.int64(candidates[u(place)].out), candidates[u(place)].first)
+        out, first = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
+        bit = _watch_bit(engine, out, first)
         more = candidates[u(place)].penalty - lowest
         if more == 0:
             near |= bit
@@ -56,7 +57,7 @@ def wake_sleepers(engine, place, switch, row):
     port, vcs = np.int64(queues[u(place)].port), engine.setting[at.S_VCS]
     name = engine.class_of[u(place - port * vcs)]
     changed = _watch_bit(engine, port, place)
-    units = class_units(engine, port, name)
+    units = class_units(engine, port, np.int64(name))
     first = np.int64(engine.switch_ports[u(switch)]) * vcs
     last = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
     awake = 0
@@ -95,7 +96,7 @@ def wake_rankers(engine, place, switch, row):
     port = np.int64(engine.queues[u(place)].port)
     name = engine.class_of[u(place - port * vcs)]
     first = port * vcs + engine.classes[name, 0]
-    if has_space(engine, first, engine.classes[name, 1] << at.LANES):
+    if has_space(engine, first, np.int64(engine.classes[name, 1]) << at.LANES):
         wake_sleepers(engine, place, switch, row)
 
 
@@ -143,11 +144,11 @@ def sleep(engine, queue, port, now):
         soonest = np.int64(-1)
         for k in range(count):
             one = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
-            idle = idle_time(engine.outputs, one.out)
+            idle = idle_time(engine.outputs, np.int64(one.out))
             if (
                 idle > now
                 and (soonest < 0 or idle < soonest)
-                and (not fixed or has_space(engine, one.first, one.kind))
+                and (not fixed or has_space(engine, np.int64(one.first), np.int64(one.kind)))
             ):
                 soonest = idle
         if soonest >= 0:
