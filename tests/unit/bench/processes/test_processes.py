@@ -163,10 +163,13 @@ def test_processes_without_variables_are_examined_again(tmp_path, monkeypatch):
     # without variables until it is examined, as while a program replaces another one
     wait = f"while [ ! -e {tmp_path}/go ]; do :; done; {processes.MARK}=late exec sleep 600"
     with subprocess.Popen(["env", "-i", "/bin/sh", "-c", wait], start_new_session=True) as process:
-        while Path(f"/proc/{process.pid}/environ").read_bytes():
-            time.sleep(0.001)
-        assert processes.kill_marked("late") == 1
-        assert process.wait(60) == -signal.SIGKILL
+        try:
+            while Path(f"/proc/{process.pid}/environ").read_bytes():
+                time.sleep(0.001)
+            assert processes.kill_marked("late") == 1
+            assert process.wait(60) == -signal.SIGKILL
+        finally:
+            process.kill()
     marked, hidden = looks[0]
     assert not marked
     assert str(process.pid) in dict(hidden)
