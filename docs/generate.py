@@ -1,28 +1,37 @@
 """Write the generated pages: commands from their parsers, the gallery from the registry.
 
 python docs/generate.py            the pages
-python docs/generate.py --pictures the gallery's pictures, too
+python docs/generate.py --pictures the gallery's pictures and the page of the notebook, too
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import contextlib
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+from api_page import api_lines
 
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
 from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
-from routelab.registry.column_page import column_page
+from routelab.registry.column_page import column_page, column_tables
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
 from routelab.registry.works import find_work
+from routelab.stages.infiniband.columns import CHECK, WHAT_IF
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
+NOTEBOOK = DOCS / "tutorial.ipynb"
+NOTEBOOK_PAGE = DOCS / "notebook-tutorial.md"
 MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
 
 KINDS = {
@@ -51,13 +60,21 @@ COMMON = ("verbose", "quiet", "log_json")
 
 SHOWN = {
     "topology/dragonfly": ("dragonfly", "dfsssp"),
+    "topology/fat-tree": ("fat-tree~k=3,levels=3", "dfsssp"),
+    "topology/slim-fly": ("slim-fly~q=5", "dfsssp"),
+    "topology/polarfly": ("polarfly~q=5", "dfsssp"),
     "topology/hamming": ("hamming~dims=4x4", "dfsssp"),
     "topology/hypercube": ("hypercube~dims=4", "dor"),
+    "topology/infiniband": (
+        "infiniband~file=config/networks/r64d6h1.net",
+        "dfsssp",
+    ),
+    "topology/random-irregular": ("random-irregular", "dfsssp"),
     "topology/megafly": ("megafly", "dfsssp"),
     "topology/random-regular": ("random-regular~n=16,degree=4", "dfsssp"),
     "topology/torus": ("torus~dims=4x4", "dor"),
     "topology/mesh": ("mesh~dims=4x4", "dor"),
-    "topology/graph": (f"graph~file={DOCS.parent / 'tests/data/abilene.graphml'}", "dfsssp"),
+    "topology/graph": ("graph~file=tests/data/abilene.graphml", "dfsssp"),
     "rules/angara": ("torus~dims=4x4x2", "sssp@angara~turns=exact"),
     "rules/direction-order": ("torus~dims=4x4x2", "first@direction-order"),
     "rules/dimension-order": ("torus~dims=4x4x2", "first@dimension-order"),
@@ -70,7 +87,17 @@ SHOWN = {
     "routing/dfsssp": ("torus~dims=4x2x2x2", "dfsssp"),
     "routing/dor": ("torus~dims=4x2x2x2", "dor"),
 }
-"""Plugins with a picture: the network and the routing whose channel loads it shows."""
+"""Plugins with a picture: the network and the routing whose channel loads it shows.
+
+Files are relative to the repository, as pictures and pages name them.
+"""
+
+
+FABRIC_COLUMNS = (
+    ("Checks of an InfiniBand fabric", "routelab infiniband check", CHECK),
+    ("Failures of an InfiniBand fabric", "routelab infiniband what-if", WHAT_IF),
+)
+"""Columns that only one command has: title, command, columns."""
 
 
 def commands_page() -> str:
@@ -144,7 +171,7 @@ def _plugin(entry: CatalogueEntry, plugin: type[Plugin], catalogue: Catalogue) -
         yield from ("; ".join(f"{part}: `{name}`" for part, name in parts.items()), "")
     if key in SHOWN:
         network, routing = SHOWN[key]
-        shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
+        shown = f"{routing} on {network}"
         yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
     if entry.kind in CLAIM_KINDS:
         yield from (f"Claims: {_claims(plugin)}.", "")
@@ -183,7 +210,16 @@ def columns_page() -> str:
     found = [*core_columns(), *(column for plugin in plugins for column in plugin.columns)]
     # the first declaration counts
     first = {(column.name, column.of): column for column in reversed(found)}
-    return f"# Columns\n\n{MADE}\n\n{column_page(reversed(first.values()))}"
+    lines = ["# Columns", "", MADE, "", column_page(reversed(first.values()))]
+    for title, command, columns in FABRIC_COLUMNS:
+        lines += [f"## {title}", "", f"Output of `{command}`; not for studies.", ""]
+        lines += column_tables(columns)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def api_page() -> str:
+    """Return the reference page of the Python API, entry points and formats."""
+    return "\n".join(["# Python API and formats", "", MADE, "", *api_lines()]).rstrip() + "\n"
 
 
 def draw_pictures() -> None:
@@ -191,9 +227,64 @@ def draw_pictures() -> None:
     import routelab
 
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for key, (network, routing) in SHOWN.items():
-        figure = routelab.route(network, routing).picture()
-        figure.savefig(PICTURES / f"{key.replace('/', '-')}.png", dpi=70, metadata={"Software": ""})
+    with contextlib.chdir(DOCS.parent):
+        for key, (network, routing) in SHOWN.items():
+            figure = routelab.route(network, routing).picture()
+            figure.savefig(
+                PICTURES / f"{key.replace('/', '-')}.png",
+                dpi=70,
+                bbox_inches="tight",  # long titles and notes are wider than small networks
+                pad_inches=0.1,
+                metadata={"Software": ""},
+            )
+
+
+def execute_notebook() -> Any:
+    """Run the tutorial notebook and return it with its outputs."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    return NotebookClient(nbformat.read(NOTEBOOK, as_version=4), timeout=300).execute()
+
+
+def notebook_page(notebook: Any) -> tuple[str, dict[Path, bytes]]:
+    """Return the page of an executed notebook, and its pictures by file."""
+    lines: list[str] = []
+    pictures: dict[Path, bytes] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            lines += [cell.source, ""]
+            continue
+        lines += ["```python", cell.source, "```", ""]
+        for output in cell.outputs:
+            if "image/png" in output.data:
+                file = DOCS / "images" / "notebook" / f"{len(pictures) + 1}.png"
+                pictures[file] = base64.b64decode(output.data["image/png"])
+                *_, heading = re.findall(r"^#+ (.*)", "\n".join(lines), re.MULTILINE)
+                lines += [f"![{heading}]({file.relative_to(DOCS)})", ""]
+            elif "text/html" in output.data:
+                lines += [_bare_table(output.data["text/html"]), ""]
+            else:
+                lines += ["```text", output.data["text/plain"], "```", ""]
+    title, introduction, *rest = "\n".join(lines).split("\n\n", 2)
+    link = f"[{NOTEBOOK.name}]({NOTEBOOK.name})"
+    source = f"Download {link}, or run `routelab init --notebook my-experiments`."
+    return "\n\n".join([title, MADE, introduction, source, *rest]), pictures
+
+
+def _bare_table(html: str) -> str:
+    """Return a table in one line, without pandas' style."""
+    bare = re.sub(r"<style.*?</style>", "", html, flags=re.DOTALL)
+    return re.sub(r'\n\s*| (border|class|style)="[^"]*"', "", bare)
+
+
+def write_notebook_page() -> None:
+    """Run the notebook, and write its page and pictures."""
+    text, pictures = notebook_page(execute_notebook())
+    NOTEBOOK_PAGE.write_text(text, encoding="utf-8")
+    for file, content in pictures.items():
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(content)
 
 
 def pages() -> dict[Path, str]:
@@ -202,6 +293,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "commands.md": commands_page(),
         DOCS / "reference" / "gallery.md": gallery_page(installed_catalogue()),
         DOCS / "reference" / "columns.md": columns_page(),
+        DOCS / "reference" / "api.md": api_page(),
     }
 
 
@@ -210,3 +302,4 @@ if __name__ == "__main__":
         path.write_text(text, encoding="utf-8")
     if "--pictures" in sys.argv:
         draw_pictures()
+        write_notebook_page()
