@@ -77,7 +77,7 @@ class _Finder:
 def _register(caching: Any) -> None:
     """Put the locator before those that are in force: the user's, or else Numba's own.
 
-    Numba reads its settings anew, also in the midst of a compilation, when the environment has
+    Numba reads its settings again, also in the midst of a compilation, when the environment has
     changed, and forgets what was set in the process.
     """
     config = caching.config

@@ -32,7 +32,8 @@ EXAMPLES = (
 GROUPS = {
     "try networks and routings": ("topology", "route", "evaluate", "bound", "export"),
     "simulate": ("simulate", "workload"),
-    "run studies": ("init", "study", "report"),
+    "run studies": ("init", "study", "report", "compare"),
+    "operate fabrics": ("infiniband",),
     "measure on clusters": ("cluster", "bench"),
     "extend": ("plugins", "completion"),
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from routelab.api import InputError, RouteTable, Topology
+from routelab.api import InputError, Plugin, RouteTable, Topology
 from routelab.deadlock import Verdict
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed_catalogue
@@ -46,7 +46,9 @@ SHOWN = (
 """Facts in the display of a routed network; `RoutedNetwork.facts` has all."""
 
 
-def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.DataFrame:
+def evaluate(
+    topology: str | Topology, routings: str | Plugin | Iterable[str | Plugin]
+) -> pd.DataFrame:
     """Route a network with several routings, prove and measure.
 
     Parameters
@@ -54,8 +56,9 @@ def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.Data
     topology : str or Topology
         Instance name such as ``"torus~dims=4x2x2x2"``, a folder or file that ``routelab topology``
         wrote, or a network.
-    routings : str or iterable of str
-        Instance names such as ``"angara-sssp"`` or ``"sssp@angara~turns=exact"``.
+    routings : str, Plugin, or an iterable of them
+        Instance names such as ``"angara-sssp"`` or ``"sssp@angara~turns=exact"``; or your own
+        algorithms, objects of subclasses of `routelab.api.RoutingPlugin`.
 
     Returns
     -------
@@ -71,8 +74,8 @@ def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.Data
     InputError
         If a name is wrong; the message lists all wrong routings.
     """
-    names = [routings] if isinstance(routings, str) else list(routings)
-    rows = stage.evaluate_routings(topology, names)
+    several = [routings] if isinstance(routings, str | Plugin) else list(routings)
+    rows = stage.evaluate_routings(topology, several)
     frame = pd.DataFrame(rows, columns=list(FIELDS))
     frame.attrs["topology"] = rows[0]["topology"] if rows else obtain(topology)[0]
     frame.attrs["facts"] = [
@@ -98,15 +101,15 @@ def topology(name: str) -> Topology:
     return obtain(name)[1]
 
 
-def route(topology: str | Topology, routing: str) -> RoutedNetwork:
+def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     """Route a network and prove the table free of deadlock, or find the cycle.
 
     Parameters
     ----------
     topology : str or Topology
         As for `evaluate`.
-    routing : str
-        Instance name.
+    routing : str or Plugin
+        Instance name, or your own algorithm as for `evaluate`.
 
     Raises
     ------
@@ -125,7 +128,7 @@ def route(topology: str | Topology, routing: str) -> RoutedNetwork:
 
 
 def simulate(
-    topology: str | Topology, routing: str, work: str, *, engine: str = "", **settings: Any
+    topology: str | Topology, routing: str | Plugin, work: str, *, engine: str = "", **settings: Any
 ) -> SimulatedNetwork:
     """Simulate packets, or the messages of a program, on a network.
 
@@ -133,8 +136,9 @@ def simulate(
     ----------
     topology : str or Topology
         As for `evaluate`.
-    routing : str
-        Instance name, or a ``routes.npz`` that was made on this network.
+    routing : str or Plugin
+        Instance name, a ``routes.npz`` that was made on this network, or your own algorithm as for
+        `evaluate`.
     work : str
         Instance name of traffic such as ``"uniform"`` or ``"tornado~shift=3x0"``, or of a workload
         if `engine` runs these.

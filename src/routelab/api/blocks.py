@@ -88,13 +88,13 @@ def _check_arrays(
 ) -> None:
     ranks = len(start) - 1
     if ranks < 1 or start[0] != 0 or start[-1] != len(kind) or (np.diff(start) < 0).any():
-        raise PluginError("block: start does not go up from 0 to the number of operations")
+        raise PluginError("block: start must rise from 0 to the number of operations")
     if not len(kind) == len(peer) == len(amount) == len(tag):
         raise PluginError("block: kind, peer, amount and tag differ in length")
     if not np.isin(kind, range(6)).all():
-        raise PluginError("block: kind holds what is no kind of operation")
+        raise PluginError("block: kind holds a value that is not a kind of operation")
     if not np.isfinite(amount).all() or (amount < 0).any():
-        raise PluginError("block: amount holds what is no amount")
+        raise PluginError("block: amount holds a negative number")
     talks = (kind >= SEND) & (kind <= IRECV)
     if not ((peer[talks] >= 0) & (peer[talks] < ranks)).all():
         raise PluginError("block: peer names a rank that does not exist")

@@ -68,6 +68,9 @@ class Column:
         See `Place`.
     decimals : int or None
         Digits after the decimal point (default: four significant digits).
+    nominal : bool
+        Whether positive integers are names of groups, and 0 is none of them. Pictures of networks
+        give neighbouring groups different colours.
     group : str
         Section of the reference page.
     """
@@ -82,6 +85,7 @@ class Column:
     needs: str = ""
     shown: tuple[Place, ...] = ()
     decimals: int | None = None
+    nominal: bool = False
     group: str = ""
 
     def __post_init__(self) -> None:
@@ -94,7 +98,7 @@ class Column:
         """
         wrong = []
         if not re.fullmatch(r"\w+(\.\w+)*", self.name):
-            wrong.append("the name is not letters, digits and underscores")
+            wrong.append("the name must consist of letters, digits and underscores")
         if not self.meaning or self.meaning.endswith("."):
             wrong.append("the meaning is missing or ends with a full stop")
         if self.better not in get_args(Better):
@@ -109,9 +113,14 @@ class Column:
             raise PluginError(f"column {self.name!r}: {'; '.join(wrong)}")
 
     @property
-    def label(self) -> str:
-        """Name in reports: heading, or name with spaces, with the unit (except of counts)."""
+    def heading_parts(self) -> tuple[str, str]:
+        """Heading, or name with spaces, and the unit; it is empty if the heading says it."""
         heading = self.heading or self.name.replace("_", " ")
-        if not self.unit or self.unit in COUNTS or self.unit in heading.split():
-            return heading
-        return f"{heading} ({self.unit})"
+        named = self.unit in COUNTS or self.unit in heading.split()
+        return heading, "" if named else self.unit
+
+    @property
+    def label(self) -> str:
+        """Name in reports: heading with the unit in brackets (except of counts)."""
+        heading, unit = self.heading_parts
+        return f"{heading} ({unit})" if unit else heading

@@ -102,6 +102,14 @@ class HopProgram:
         example for adaptive routing with an escape class. None: all classes get equally many.
         Packets take any virtual channel of a class; under bubble flow control, they keep the same
         one along a ring.
+    detour_penalty : int
+        Largest penalty, in flits, of candidates other than escapes where the packet also has a
+        candidate without penalty. Results warn if it is larger than any queue, because packets
+        never take such a candidate then. 0: no such penalty.
+    escape_wait : int
+        Time that a packet waits for its best candidate before it may escape, in times that a packet
+        takes to cross a channel, but at most 500 cycles. Needs the ranking ``best-or-escape`` and
+        `again`. The wait is finite, so proofs do not depend on it.
     fixed : bool
         Declare that the answer of `hop` (candidates, their classes and penalties) depends only on
         SOURCE, TARGET, PHASE, the switch and the class `vc`: never on queues, random words, earlier
@@ -130,6 +138,8 @@ class HopProgram:
     bubble: tuple[int, ...] = ()
     max_hops: int | None = None
     rest: int | None = None
+    detour_penalty: int = 0
+    escape_wait: int = 0
     fixed: bool = False
 
     def __post_init__(self) -> None:
@@ -165,6 +175,13 @@ class HopProgram:
         if not all(0 <= vc < total for vc in self.bubble):
             raise PluginError(
                 f"hop program: bubble names classes {self.bubble}, there are 0..{total - 1}"
+            )
+        if self.escape_wait < 0 or (
+            self.escape_wait and not (self.again and self.ranking == "best-or-escape")
+        ):
+            raise PluginError(
+                f"hop program: escape_wait is {self.escape_wait}, expected at least 0, and 0 "
+                "without ranking best-or-escape and again"
             )
         if self.fixed and self.by_terminal:
             raise PluginError(

@@ -45,7 +45,7 @@ def check_number_text(text: str) -> None:
     Raises
     ------
     ValueError
-        If it is such a text; other texts that are no numbers pass.
+        If it is such a text; texts that are not numbers pass.
     """
     try:
         float(text)

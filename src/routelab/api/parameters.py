@@ -107,7 +107,9 @@ class Parameters(BaseModel):
         try:
             return value.expanduser()
         except RuntimeError:
-            raise ValueError(f"there is no home folder for {value}; write the whole path") from None
+            raise ValueError(
+                f"cannot find the home folder of {value}; write the whole path"
+            ) from None
 
     def texts(self) -> dict[str, str]:
         """Return all fields as they are written in an instance name, in order of declaration."""
@@ -161,7 +163,7 @@ def parse_dims(value: Any) -> Any:
         return (value,)
     if isinstance(value, str):
         if not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
-            raise ValueError(f"{value!r} is no list of dimensions; write them as 4x2x2")
+            raise ValueError(f"{value!r} is not a list of dimensions; write them as 4x2x2")
         parts = value.split("x")
         if len(parts) > MAX_DIMS:
             raise ValueError(
@@ -227,10 +229,10 @@ def parse_bytes(value: Any) -> Any:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", value)
     units = {unit.lower(): size for unit, size in UNITS.items()} | {"": 1}
     if match is None or match[2].lower() not in units:
-        raise ValueError(f"{value!r} is no size; write 4096, 64KiB, 1MiB or 1MB")
+        raise ValueError(f"{value!r} is not a size; write 4096, 64KiB, 1MiB or 1MB")
     size = Fraction(match[1]) * units[match[2].lower()]
     if size.denominator != 1:
-        raise ValueError(f"{value!r} is no whole number of bytes")
+        raise ValueError(f"{value!r} is not a whole number of bytes")
     return int(size)
 
 

@@ -95,8 +95,8 @@ class RouteTable(Contents):
         Raises
         ------
         PluginError
-            If an array does not hold numbers of its kind, offsets do not fit, a hop names a
-            channel that does not exist, a path does not lead from its source to its target, a
+            If an array does not hold numbers of its kind, or offsets do not fit. If a hop names a
+            channel that does not exist, or a path does not lead from its source to its target. If a
             pair's weights do not add up to 1, or a counter is not a number.
         """
         hops = _adopt("hop_channel", hop_channel, np.int32)
@@ -467,5 +467,7 @@ def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     bent = np.flatnonzero(cast != given)
     if bent.size:
         wrong = given.reshape(-1)[bent[0]]
-        raise PluginError(f"route table: {name} has {wrong}, which is no {np.dtype(dtype).name}")
+        raise PluginError(
+            f"route table: {name} has {wrong}, which is not a valid {np.dtype(dtype).name}"
+        )
     return cast

@@ -2,15 +2,17 @@
 
 A routing graph is a small automaton laid over a network (Mukosey et al., *Optimized Graph Based
 Routing Algorithm for the Angara Interconnect*, section 3). Its vertices are (switch, state)
-pairs, each of its edges is a hop over one channel, and a route is legal if and only if it is the
+pairs, and each of its edges is a hop over one channel. A route is legal if and only if it is the
 channel sequence of a path that starts in its source's begin vertex and stops in an accepting
 vertex of its target. The paper's explicit end vertices are the accepting marks here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +44,15 @@ class RoutingGraph(Contents):
         Name of the set of admitted turns, for reports and bounds (``""`` if there is only one).
     minimal_only : bool
         The graph is exact only for shortest routes: longer paths in it may break the rules.
+    facts : mapping of str to number or str
+        What the rules tell about the network, such as ``{"segments": 43}``, for results. The
+        rules declare a column for each.
+    channel_facts : mapping of str to int32 array, shape (C,)
+        Numbers of channels, such as the segment that each belongs to, 0 for none.
+    prohibited : int32 array, shape (T, 3)
+        Turns that the rules prohibit, each as three switches: a packet from the first must not
+        leave the second for the third. For reports only, and empty for rules that are not defined
+        by turns; the edges decide which routes are legal.
     """
 
     topology: Topology
@@ -53,6 +64,9 @@ class RoutingGraph(Contents):
     edge_channel: Int32Array
     turn_set: str = ""
     minimal_only: bool = False
+    facts: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+    channel_facts: Mapping[str, Int32Array] = field(default_factory=lambda: MappingProxyType({}))
+    prohibited: Int32Array = field(default_factory=lambda: frozen_array(np.empty((0, 3)), np.int32))
 
     @classmethod
     def create(
@@ -67,6 +81,9 @@ class RoutingGraph(Contents):
         edge_channel: ArrayLike,
         turn_set: str = "",
         minimal_only: bool = False,
+        facts: Mapping[str, float | str] | None = None,
+        channel_facts: Mapping[str, ArrayLike] | None = None,
+        prohibited: ArrayLike = (),
     ) -> RoutingGraph:
         """Build a routing graph from a list of edges in any order, and check it.
 
@@ -75,8 +92,10 @@ class RoutingGraph(Contents):
         Raises
         ------
         InputError
-            If an index is out of range, or an edge's channel does not join the switches of the
-            edge's vertices, or a begin vertex belongs to another switch.
+            If an index is out of range. If an edge's channel does not join the switches of the
+            edge's vertices. If a begin vertex belongs to another switch. If a fact of the channels
+            does not have one number per channel, or another fact is neither a number nor a text. If
+            a prohibited turn is not three switches.
         """
         switch = np.asarray(vertex_switch, dtype=np.int32)
         source = np.asarray(edge_source, dtype=np.int32)
@@ -100,6 +119,23 @@ class RoutingGraph(Contents):
             )
         if not np.array_equal(switch[starts], np.arange(topology.num_switches)):
             raise InputError("routing graph: begin must hold one vertex on each switch, in order")
+        for name, fact in (facts or {}).items():
+            if not isinstance(fact, int | float | np.number | str):
+                raise InputError(
+                    f"routing graph: fact {name!r} is {fact!r}, expected a number or a text"
+                )
+        of_channels = {
+            name: frozen_array(numbers, np.int32) for name, numbers in (channel_facts or {}).items()
+        }
+        for name, numbers in of_channels.items():
+            if numbers.shape != (topology.num_channels,):
+                raise InputError(
+                    f"routing graph: {name} has shape {numbers.shape}, expected one number for "
+                    f"each of {topology.num_channels} channels"
+                )
+        turns = np.asarray(prohibited, dtype=np.int32).reshape(-1, 3)
+        if turns.size and (turns.min() < 0 or turns.max() >= topology.num_switches):
+            raise InputError("routing graph: a prohibited turn has a switch that does not exist")
         order = np.lexsort((target, channel, source))
         edge_start = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
@@ -113,6 +149,9 @@ class RoutingGraph(Contents):
             edge_channel=frozen_array(channel[order], np.int32),
             turn_set=turn_set,
             minimal_only=minimal_only,
+            facts=MappingProxyType(dict(facts or {})),
+            channel_facts=MappingProxyType(of_channels),
+            prohibited=frozen_array(turns, np.int32),
         )
         _ = graph.checksums
         return graph

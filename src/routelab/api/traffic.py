@@ -84,7 +84,7 @@ class Demand:
         terminals = len(self.rate)
         problems = []
         if not np.isfinite(self.rate).all() or self.rate.min(initial=0) < 0:
-            problems.append("rate holds what is no rate")
+            problems.append("rate holds a value that is not a rate")
         for name, starts, end in (
             ("part_start", self.part_start, len(self.part_share)),
             ("set_start", self.set_start, len(self.members)),
@@ -95,7 +95,7 @@ class Demand:
                 or starts[-1] != end
                 or (np.diff(starts) < 0).any()
             ):
-                problems.append(f"{name} does not go up from 0 to {end}")
+                problems.append(f"{name} must rise from 0 to {end}")
         if len(self.part_start) != terminals + 1:
             problems.append(f"part_start has {len(self.part_start)} entries, not {terminals + 1}")
         if len(self.part_set) != len(self.part_share):
@@ -128,7 +128,7 @@ class Demand:
         bad = used & ((size == 0) | only)
         if bad.any():
             one = int(source[np.flatnonzero(bad)[0]])
-            raise PluginError(f"demand: terminal {one} has nobody to send to")
+            raise PluginError(f"demand: terminal {one} has no destination")
 
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:
@@ -215,7 +215,7 @@ class Messages:
             and not (np.diff(made.start) < 0).any()
         )
         if not fits:
-            raise PluginError("messages: start does not go up from 0 to the number of messages")
+            raise PluginError("messages: start must rise from 0 to the number of messages")
         if len(made.target) and not (made.target.min() >= 0 and made.target.max() < terminals):
             raise PluginError("messages: target names a terminal that does not exist")
         return made

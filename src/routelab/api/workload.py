@@ -136,7 +136,7 @@ class Program:
                     f"program: a block has {step.ranks} ranks, the program {self.ranks}"
                 )
             if times < 0:
-                raise PluginError("program: a loop is done a negative number of times")
+                raise PluginError("program: a loop has a negative number of rounds")
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -167,7 +167,7 @@ class Program:
                 for name, value in sums.items():
                     if value >= 2.0**63:
                         raise InputError(
-                            f"program: {value:.3g} {name} are too many to be counted; take fewer "
+                            f"program: {value:.3g} {name} are too many to count; use fewer "
                             "iterations or smaller messages"
                         )
                 pairs.append(source * self.ranks + step.peer[sends])

@@ -102,7 +102,7 @@ def _read(
     try:
         with open_input(path, MAX_ARRAYS) as stream:
             if not zipfile.is_zipfile(stream):
-                raise zipfile.BadZipFile("no complete zip archive")
+                raise zipfile.BadZipFile("not a complete zip archive")
             stream.seek(0)
             _check_size(stream)
             file = np.load(stream, allow_pickle=False)
@@ -122,7 +122,8 @@ def _read(
             return metadata, {name: file[name] for name in wanted_members}
     except _DAMAGE as error:
         raise InputError(
-            f"{path} is damaged or no npz file: {wanted}, found {error}; remove it and run again"
+            f"{path} is damaged or not an npz file: {wanted}, found {error}; remove it and run "
+            "again"
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error

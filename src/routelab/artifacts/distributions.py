@@ -30,9 +30,11 @@ def _plugin_distributions() -> dict[str, tuple[str, str]]:
     """Return distribution and version by plugin module and by top-level package."""
     found: dict[str, tuple[str, str]] = {}
     for distribution in distributions():
-        for point in distribution.entry_points:
-            if point.group.startswith("routelab."):
-                where = (distribution.name, distribution.version)
+        points = [one for one in distribution.entry_points if one.group.startswith("routelab.")]
+        if points:
+            # each of the two reads and parses the metadata
+            where = (distribution.name, distribution.version)
+            for point in points:
                 found.setdefault(point.module, where)
                 found.setdefault(point.module.partition(".")[0], where)
     return found

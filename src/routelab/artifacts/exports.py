@@ -62,7 +62,7 @@ def table_mismatch(table: RouteTable, other: RouteTable) -> str | None:
     for name in NETWORK:
         expected, found = getattr(table.topology, name), getattr(other.topology, name)
         if not np.array_equal(expected, found):
-            return f"the network is another one: {name} {_mismatch_text(expected, found)}"
+            return f"the network differs: {name} {_mismatch_text(expected, found)}"
     if table.per_terminal != other.per_terminal:
         kinds = [
             "routes to terminals" if each else "routes to switches"

@@ -79,8 +79,8 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"{path} is damaged or no JSON: expected {expected}, found {error}; "
-            "remove it and run again"
+            f"{path} is damaged or not JSON: expected {expected}, found {error}; remove it and "
+            "run again"
         ) from error
     check_format(path, content.get("format") if isinstance(content, dict) else None, expected)
     return dict(content)
@@ -101,7 +101,7 @@ def check_format(path: str | os.PathLike[str], found: object, expected: str) -> 
     if found_kind != kind or not found_version.isdecimal():
         fix = "give a file of that format"
     elif int(found_version) > int(version):
-        fix = "it is from a newer routelab; update routelab"
+        fix = "a newer routelab wrote it; update routelab"
     else:
-        fix = "it is from an older routelab; remove it and run again"
+        fix = "an older routelab wrote it; remove it and run again"
     raise InputError(f"{path}: expected format {expected}, found {found or 'none'}; {fix}")

@@ -78,7 +78,7 @@ def load_routes(path: str | os.PathLike[str], topology: Topology) -> RouteTable:
                 f"{made_on['switches']} switches and {made_on['channels']} channels, this is "
                 f"{topology.family} with {topology.num_switches} switches and "
                 f"{topology.num_channels} channels (digests differ); give the topology that the "
-                "routes were made on, or make them again"
+                "routes were made for, or compute them again"
             )
         return RouteTable.create(
             topology,

@@ -73,6 +73,18 @@ def read_tuples(
         ) from error
 
 
+def further_columns(path: str | os.PathLike[str], columns: Sequence[str]) -> list[str]:
+    """Return the columns that a table has after `columns`; none if it is missing or another table.
+
+    `read_tuples` says what is wrong with such a table.
+    """
+    try:
+        header = next(_unescaped_lines(read_text(path).partition("\n")[0]), [])
+    except (OSError, ValueError, csv.Error):
+        return []
+    return header[len(columns) :] if header[: len(columns)] == list(columns) else []
+
+
 def read_rows(
     path: str | os.PathLike[str], needed: Collection[str], texts: Collection[str] = ()
 ) -> list[dict[str, Any]]:

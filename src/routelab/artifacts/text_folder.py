@@ -35,7 +35,7 @@ def check_text_folder(
         if others:
             more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
             raise InputError(
-                f"cannot write {folder}: it holds other things than {what} "
+                f"cannot write {folder}: it has files that are not {what} "
                 f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)
@@ -72,7 +72,7 @@ def read_folder(folder: Path) -> dict[str, str]:
         If the folder does not exist, or a file cannot be read as text.
     """
     if not is_folder(folder):
-        raise InputError(f"cannot read {folder}: there is no such folder")
+        raise InputError(f"cannot read {folder}: folder not found")
     texts = {}
     for path in sorted(folder.iterdir()):
         if path.is_dir():
@@ -80,7 +80,7 @@ def read_folder(folder: Path) -> dict[str, str]:
         try:
             texts[path.name] = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError:
-            raise InputError(f"cannot read {path}: it is no text in UTF-8") from None
+            raise InputError(f"cannot read {path}: it is not UTF-8 text") from None
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from None
     return texts

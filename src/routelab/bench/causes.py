@@ -1,8 +1,8 @@
 """Causes of failed runs: what broke first, as launchers, shells and exit codes report it.
 
 When one process fails, launchers end the others and report each of them. Only the first report is
-the cause. Slurm prints its own messages before or after the output of programs, in any order; the
-order of its own messages tells what came first. What programs print is judged by plugins.
+the cause. Slurm prints its messages before or after the output of programs, in any order. The
+order of Slurm's messages shows what came first. Plugins judge the output of programs.
 
 Messages of srun are those of Slurm 22.05, observed; those of MPICH are of Hydra 4.0; those of Open
 MPI are of its help texts (``help-orterun.txt``, ``help-mpirun.txt`` of version 4.1 and 5.0).

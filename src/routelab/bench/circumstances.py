@@ -109,15 +109,15 @@ def hosts_of_ranks(
     where = {int(rank): host for rank, of, host, _ in found if rank != "?" and of == str(ranks)}
     if len(found) != ranks or sorted(where) != list(range(ranks)):
         raise RoutelabError(
-            f"{ranks} ranks were asked for, and {len(found)} processes started that are "
-            f"{len(where)} different ranks of {ranks}; launcher and MPI do not go together, or "
+            f"{ranks} ranks were requested, but {len(found)} processes started that are "
+            f"{len(where)} different ranks of {ranks}; the launcher belongs to another MPI, or "
             "its options change the number"
         )
     for rank in range(ranks if hosts else 0):
         wanted = hosts[rank // (ranks // len(hosts))]
         if where[rank].split(".")[0] != wanted.split(".")[0]:
             raise RoutelabError(
-                f"rank {rank} runs on {where[rank]} and has to on {wanted}; the launcher does not "
-                "keep to the order of the network (options of the cluster's file may do that)"
+                f"rank {rank} runs on {where[rank]} but must run on {wanted}; the launcher does "
+                "not keep the order of the network (check 'options' in the cluster's file)"
             )
     return [where[rank] for rank in range(ranks)]

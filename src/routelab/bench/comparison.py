@@ -106,7 +106,7 @@ class Comparison:
 
     @property
     def minutes(self) -> int:
-        """Time to request from a scheduler: all limits together, or less if the settings say so."""
+        """Time to request from a scheduler: all limits together, or less if set."""
         return min(self.worst_minutes, self.settings.minutes or self.worst_minutes)
 
 

@@ -23,9 +23,9 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 """Names of each launcher's program, the least ambiguous one first."""
 
 MEND = {
-    "srun": "run this where Slurm's commands are, or choose a cluster with another launcher",
-    "mpiexec": "install MPICH (Debian: mpich), or name the file: program: /path/to/mpiexec",
-    "openmpi": "install Open MPI (Debian: openmpi-bin), or name the file: program: /path/to/mpirun",
+    "srun": "run this on a host with Slurm's commands, or choose a cluster with another launcher",
+    "mpiexec": "install MPICH (Debian: mpich), or set its path: program: /path/to/mpiexec",
+    "openmpi": "install Open MPI (Debian: openmpi-bin), or set its path: program: /path/to/mpirun",
 }
 
 HOSTFILE = "hosts.txt"

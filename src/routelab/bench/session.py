@@ -214,8 +214,8 @@ class Session:
             self._restore_turn(number, guard.set_group)
         except Exception as error:
             logger.error(
-                "THE FABRIC WAS NOT RESTORED: it may still route as %s says. %s. See %s; the next "
-                "session tries again. If you restore it by hand, remove %s.",
+                "THE FABRIC WAS NOT RESTORED: it may still have the routing in %s. %s. See %s; "
+                "the next session tries again. If you restore it by hand, remove %s.",
                 self._turns[number][1].routing.text,
                 str(error).rstrip("."),
                 self.journal.log,
@@ -235,8 +235,8 @@ class Session:
         if left is None:
             return
         logger.warning(
-            "an earlier session (process %s on %s) left the fabric routing as %s says; it is "
-            "restored first",
+            "an earlier session (process %s on %s) left the fabric with the routing in %s; "
+            "restoring it first",
             left.get("process"),
             left.get("host"),
             left.get("routing"),
@@ -248,7 +248,8 @@ class Session:
             self.plan.fabric.restore(job, LoggedSwitch(self.journal.log))
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(
-                "the fabric was left switched by an earlier session and cannot be restored, "
-                f"nothing is measured: {error}; restore it by hand, then remove {self.journal.path}"
+                "an earlier session did not restore the fabric, and it cannot be restored now, "
+                f"so nothing is measured: {error}; restore it by hand, then remove "
+                f"{self.journal.path}"
             ) from error
         self.journal.clear()

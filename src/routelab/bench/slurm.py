@@ -161,8 +161,8 @@ def salloc(
     program = shutil.which("salloc")
     if program is None:
         raise InputError(
-            "launcher srun: there is no allocation here (no SLURM_JOB_ID) and no salloc to make "
-            "one; run this where Slurm's commands are"
+            "launcher srun: no allocation (SLURM_JOB_ID is not set) and no salloc to request "
+            "one; run this on a host with Slurm's commands"
         )
     return [
         program,

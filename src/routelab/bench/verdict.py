@@ -101,7 +101,7 @@ def judge_output(
     except Exception as error:
         if cause is None:
             raise PluginError(
-                f"{plugin.name}: parse() has to return figures or raise BenchmarkError, it raised "
+                f"{plugin.name}: parse() must return figures or raise BenchmarkError, but raised "
                 f"{type(error).__name__}: {error}"
             ) from error
         return _broken(cause, output)

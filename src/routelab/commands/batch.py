@@ -12,8 +12,8 @@ def add_parser(subparsers: Any) -> None:
     """Add the command; it has no help, as only the workflow calls it."""
     parser = subparsers.add_parser(
         "batch",
-        description="Do the jobs that FILE lists and that have no result yet. The workflow writes "
-        "the list and calls this.",
+        description="Run the jobs in FILE that have no result yet. The workflow writes the list "
+        "and calls this command.",
     )
     parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
     parser.add_argument(

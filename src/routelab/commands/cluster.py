@@ -63,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FOLDER",
         type=named_path,
         default=Path("results"),
-        help="where the study's results would be written (default: results)",
+        help="folder of the study's results (default: results)",
     )
     add_format_option(check)
     check.set_defaults(run=run_check)
@@ -97,7 +97,9 @@ def add_parser(subparsers: Any) -> None:
         default="json",
         help="JSON schema (default) or reference page",
     )
-    schema.add_argument("-o", "--output", metavar="FILE", type=named_path, help="write it here")
+    schema.add_argument(
+        "-o", "--output", metavar="FILE", type=named_path, help="output file (default: print)"
+    )
     schema.set_defaults(run=run_schema)
 
 

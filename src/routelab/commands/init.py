@@ -14,12 +14,13 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "init",
         help="make a working directory with a Snakefile and example studies",
-        examples=("routelab init my-experiments",),
+        examples=("routelab init my-experiments", "routelab init --notebook my-experiments"),
         description="Make a working directory: Snakefile, workflow, profile, configuration, "
         "example studies and a README with the next steps.",
     )
+    parser.add_argument("folder", metavar="FOLDER", type=named_path, help="new or empty folder")
     parser.add_argument(
-        "folder", metavar="FOLDER", type=named_path, help="a new folder, or an empty one"
+        "--notebook", action="store_true", help="add the tutorial notebook, tutorial.ipynb"
     )
     parser.set_defaults(run=run)
 
@@ -30,9 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     from routelab.stages.workflow.project import create_project
 
-    create_project(arguments.folder)
-    print("made; go on with:")
+    create_project(arguments.folder, notebook=arguments.notebook)
+    print("created. Next steps:")
     if arguments.folder.resolve() != Path.cwd():
         print(f"    cd {shlex.quote(str(arguments.folder))}")
     print("    snakemake report --config studies=examples/compare-algorithms")
+    if arguments.notebook:
+        print("    jupyter lab tutorial.ipynb    # if missing: pip install jupyterlab")
     return 0

@@ -76,12 +76,16 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.seconds or arguments.memory_gb:
             from routelab.api import InputError
 
-            raise InputError("--seconds and --memory-gb need -o: they limit what writes a folder")
+            raise InputError(
+                "--seconds and --memory-gb need -o: they limit the job that writes a folder"
+            )
         return _print(arguments)
     if arguments.certificate is not None:
         from routelab.api import InputError
 
-        raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
+        raise InputError(
+            "-o writes the proof to certificate.json in the folder; leave out --certificate"
+        )
     check_result_folder(arguments.output)
     return _write(arguments)
 

@@ -54,7 +54,9 @@ def add_parser(subparsers: Any) -> None:
             "routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A --engine flow",
         ),
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="network: instance name or file")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
+    )
     parser.add_argument(
         "routings",
         metavar="ROUTING",
@@ -64,29 +66,29 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "work",
         metavar="WORK",
-        help="instance name of traffic or of a workload, or the file of an MPI program (smpi)",
+        help="traffic or workload: instance name; or the file of an MPI program (smpi)",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
         type=named_path,
-        help="folder for the result files; of several routings, a folder in it for each",
+        help="folder for the result files; with several routings, it has a folder for each",
     )
     parser.add_argument(
         "--plot",
         metavar="FILE",
         type=named_path,
-        help="picture of latency against load, or of the time of a workload, for each routing "
-        "(.svg, .png, .pdf; .csv for the numbers)",
+        help="plot of latency against load, or of the time of a workload, for each routing (.svg, "
+        ".png, .pdf; .csv for the numbers)",
     )
     add_format_option(parser)
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
         default=ENGINE,
-        help="engine: packet (packets, cycle by cycle), flow (messages of a workload), smpi (the "
-        "same in SimGrid) or another engine plugin (default: packet)",
+        help="engine: packet (packets, cycle by cycle), flow (messages of a workload), smpi (a "
+        "workload in SimGrid) or another engine plugin (default: packet)",
     )
     parser.set_defaults(run=run)
 

@@ -48,9 +48,9 @@ def add_parser(subparsers: Any) -> None:
         "plan",
         examples=EXAMPLES[1:2],
         help="show what a run would do",
-        description="Show which jobs of some studies would run: 'cached' jobs have a result, "
-        "'missing' jobs have none, results of 'stale' jobs are from other code or files, and "
-        "'failed' jobs are tried again. Also show the allocations that they take, with node-hours.",
+        description="Show which jobs of studies would run: 'cached' jobs have a result, 'missing' "
+        "jobs have none, results of 'stale' jobs are from other code or files, and 'failed' "
+        "jobs are tried again. Also show the allocations that the jobs need, with node-hours.",
     )
     _add_files(plan)
     plan.add_argument(
@@ -77,7 +77,9 @@ def add_parser(subparsers: Any) -> None:
         help="JSON schema (default) or reference page",
     )
     schema.add_argument("--built-in", action="store_true", help="offer routelab's own plugins only")
-    schema.add_argument("-o", "--output", metavar="FILE", type=named_path, help="write it here")
+    schema.add_argument(
+        "-o", "--output", metavar="FILE", type=named_path, help="output file (default: print)"
+    )
     schema.set_defaults(run=run_schema)
 
 
@@ -87,7 +89,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         metavar="STUDY",
         nargs="+",
         type=named_path,
-        help="a study's file, or its name in config/studies",
+        help="study: name in config/studies, or a file",
     )
 
 
@@ -177,7 +179,7 @@ def _print_allocations(allocations: Sequence[Allocation]) -> None:
         print(f"{title}: {len(some)} with {runs} runs{limit}")
     expected = expected_node_hours(missing)
     if expected is None:
-        print("expected: unknown until each benchmark has been measured once")
+        print("expected: unknown until every benchmark has run once")
     elif missing:
         print(f"expected: {expected:.2f} node-hours, by the wall times of the runs so far")
 

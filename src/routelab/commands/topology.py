@@ -10,6 +10,9 @@ from typing import Any
 from routelab.commands._shared.arguments import add_result_options
 from routelab.commands._shared.output import check_result_folder, print_facts, warn
 
+MAX_ENTRIES = 8
+"""Longest list of a network's attribute that is printed in full."""
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -20,8 +23,8 @@ def add_parser(subparsers: Any) -> None:
             "routelab topology torus~dims=4x2x2x2",
             "routelab topology torus~dims=4x2x2x2 --format csv",
         ),
-        description="Build a network and write it, or print its sizes as a table or JSON, or its "
-        "channels as CSV.",
+        description="Build a network. Writes a folder, or prints: its sizes as a table or JSON, "
+        "its channels as CSV.",
     )
     parser.add_argument(
         "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
@@ -69,4 +72,11 @@ def _print(name: str, network: Any, form: str) -> None:
     if form == "json":
         print(json.dumps(facts, indent=2))
     else:
-        print_facts({key: str(value) for key, value in facts.items()}, COLUMNS)
+        print_facts({key: _text(value) for key, value in facts.items()}, COLUMNS)
+
+
+def _text(value: object) -> str:
+    """Return a fact as text; long lists, such as LIDs by GUID, as their number of entries."""
+    if isinstance(value, dict | list | tuple) and len(value) > MAX_ENTRIES:
+        return f"{len(value)} entries"
+    return str(value)

@@ -12,8 +12,8 @@ def add_parser(subparsers: Any) -> None:
     """Add the command; it has no help, as only the workflow calls it."""
     parser = subparsers.add_parser(
         "warm",
-        description="Do the jobs that FILE lists on a tiny network, so that compiled kernels are "
-        "in the cache when many jobs start. The workflow writes the list and calls this.",
+        description="Run the jobs in FILE on a tiny network, so that compiled kernels are in the "
+        "cache before many jobs start. The workflow writes the list and calls this command.",
     )
     parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
     parser.set_defaults(run=run)

@@ -50,8 +50,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--collectives",
         action="store_true",
-        help="show calls: bytes as given to the call (of alltoallv: all bytes of one call), ranks "
-        "of each group, and calls that each of these ranks makes",
+        help="show collective calls: bytes (as given to the call; for alltoallv all bytes of one "
+        "call), ranks of each group, and calls of each rank",
     )
     add_format_option(parser)
     parser.add_argument(
@@ -59,8 +59,8 @@ def add_parser(subparsers: Any) -> None:
         "--output",
         metavar="FOLDER",
         type=named_path,
-        help="write the whole program as a time-independent trace for SimGrid's smpirun -replay "
-        "instead",
+        help="file for the whole program as a time-independent trace for SimGrid's smpirun "
+        "-replay (default: print a table)",
     )
     parser.set_defaults(run=run)
 

@@ -2,9 +2,10 @@
 
 from routelab.config.entries import Choice, Named, Range, Sweep, Systems, Use, choices
 from routelab.config.errors import ConfigError
+from routelab.config.headline import Headline
 from routelab.config.reference import Reference, Source, load_reference
 from routelab.config.study import Bound, Limits, Study, Survey, load_draft, load_study
-from routelab.config.views import STATISTICS, Beside, Between, Figure, Relative, Table
+from routelab.config.views import STATISTICS, Beside, Between, Figure, Pivot, Relative, Table
 
 __all__ = [
     "STATISTICS",
@@ -14,8 +15,10 @@ __all__ = [
     "Choice",
     "ConfigError",
     "Figure",
+    "Headline",
     "Limits",
     "Named",
+    "Pivot",
     "Range",
     "Reference",
     "Relative",

@@ -19,15 +19,20 @@ class BenchSettings(Parameters):
         description="Cluster: <name> of config/clusters/<name>.yaml, or a file",
     )
     ranks_per_node: int = Field(
-        default=0, ge=0, le=4096, description="MPI processes per host; 0: as in the cluster's file"
+        default=0,
+        ge=0,
+        le=4096,
+        description="MPI processes per host; 0: the value of the cluster's file",
     )
     repeats: int = Field(default=5, ge=1, le=1000, description="Measured rounds")
-    warm_up: int = Field(default=1, ge=0, le=100, description="Warm-up rounds, which do not count")
+    warm_up: int = Field(
+        default=1, ge=0, le=100, description="Warm-up rounds, which are not counted"
+    )
     seconds: float = Field(default=600, gt=0, description="Time limit of one run, in seconds")
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Seed of the order of runs")
     baseline: str = Field(
         default="",
-        description="Routing that the others are compared with; empty: the first one",
+        description="Routing to compare with; empty: the first one",
     )
     predict: bool = Field(
         default=True, description="Add predictions of the flow engine to the measurements"
@@ -35,8 +40,8 @@ class BenchSettings(Parameters):
     minutes: int = Field(
         default=0,
         ge=0,
-        description="Longest allocation, in minutes; the next run measures the rest. 0: as long as "
-        "all runs take at their limits",
+        description="Longest allocation, in minutes; the next run measures the rest. 0: the sum "
+        "of the limits of all runs",
     )
 
     def canonical(self) -> str:

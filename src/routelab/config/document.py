@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +93,16 @@ def load_document(path: Path) -> Document:
         If the file does not exist, is not valid YAML, has tags for objects, is too large or too
         deep, or a mapping has a duplicate key.
     """
-    text = _text(path)
+    try:
+        read = _parse(path, _text(path))
+        return Document(path, copy.deepcopy(read.data), read.root)
+    except RecursionError:
+        raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
+
+
+@lru_cache(maxsize=16)
+def _parse(path: Path, text: str) -> Document:
+    """Return the document of a text; hundreds of jobs read the same cluster file."""
     try:
         loader = _Loader(text)
         root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
@@ -108,15 +119,13 @@ def load_document(path: Path) -> Document:
         if "constructor for the tag" in str(error.problem):
             problem = f"{error.problem}; write plain values, without '!'"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
-    except RecursionError:
-        raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         problem = f"is not valid YAML: the character #x{error.character:02x} is not allowed"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except ValueError as error:  # for example a number of thousands of digits
         fix = str(error).partition(";")[0]
-        raise ConfigError([f"{path}: has a value that cannot be read: {fix}"]) from None
+        raise ConfigError([f"{path}: invalid value: {fix}"]) from None
     return Document(path, data, root)
 
 
@@ -144,7 +153,7 @@ def _check_size(root: yaml.Node, path: Path) -> None:
 
     if size(root) > MAX_PARTS:
         counted = f"more than {MAX_PARTS} parts, those repeated by '*name' counted each time"
-        raise ConfigError([f"{path}: has {counted}; write less, or less often"])
+        raise ConfigError([f"{path}: has {counted}; shorten the file or repeat fewer parts"])
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:

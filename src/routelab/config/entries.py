@@ -27,7 +27,7 @@ from pydantic import (
 
 def _one_value(value: Any) -> Any:
     if not isinstance(value, (bool, int, float, str)):
-        raise ValueError(f"{value!r} should be one number, word or truth value")
+        raise ValueError(f"{value!r} must be a single number, word or truth value")
     return value
 
 
@@ -53,13 +53,13 @@ class StudyPart(BaseModel):
 class Sweep(StudyPart):
     """Take these values one after the other."""
 
-    sweep: list[Scalar] = Field(min_length=1, description="Values to take one after the other")
+    sweep: list[Scalar] = Field(min_length=1, description="Values to run one after the other")
 
 
 class Range(StudyPart):
     """Take the integers from 0 on."""
 
-    range: int = Field(ge=1, description="How many integers to take, from 0 on")
+    range: int = Field(ge=1, description="Number of integers, starting with 0")
 
 
 class Box(StudyPart):
@@ -70,14 +70,16 @@ class Box(StudyPart):
         description="Least and greatest size of a dimension, such as [2, 8]"
     )
     max_nodes: int | None = Field(
-        default=None, ge=1, description="Most switches of a grid; no limit by default"
+        default=None, ge=1, description="Largest number of switches of a grid (default: no limit)"
     )
 
     @field_validator("sizes")
     @classmethod
     def _ascending(cls, sizes: tuple[int, int]) -> tuple[int, int]:
         if not 2 <= sizes[0] <= sizes[1]:
-            raise ValueError(f"{list(sizes)} should be two sizes from 2 on, the lesser one first")
+            raise ValueError(
+                f"{list(sizes)} must be two sizes of at least 2, the smaller one first"
+            )
         return sizes
 
     @model_validator(mode="after")
@@ -135,7 +137,7 @@ Value: TypeAlias = Annotated[
     Discriminator(
         _value_form,
         custom_error_type="value_form",
-        custom_error_message="a mapping here is {sweep: [...]}, {range: n} or {boxes: {...}}",
+        custom_error_message="a mapping here must be {sweep: [...]}, {range: n} or {boxes: {...}}",
     ),
 ]
 
@@ -156,7 +158,8 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
     def _one_plugin(cls, value: Any) -> Any:
         if len(value) != 1:
             raise ValueError(
-                f"one plugin an entry, here are {len(value)}: write each as '- name: {{...}}'"
+                f"an entry names one plugin, this one names {len(value)}: write each as '- name: "
+                f"{{...}}'"
             )
         return {name: {} if values is None else values for name, values in value.items()}
 
@@ -170,20 +173,27 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
 class Systems(StudyPart):
     """The networks of the study on which a routing runs."""
 
+    families: list[str] = Field(
+        default=[], description="Only networks of these plugins, such as `[hamming]`"
+    )
     max_nodes: int | None = Field(
-        default=None, ge=1, description="Only whole grids of at most so many switches"
+        default=None,
+        ge=1,
+        description="Only grids without failures with at most this number of switches",
     )
     sample: int | None = Field(
         default=None,
         ge=1,
-        description="So many networks of each entry of `topologies`, drawn at random",
+        description="Number of networks to draw at random from each entry of `topologies`",
     )
-    seed: int = Field(default=0, ge=0, description="Of the draw; more networks include the fewer")
+    seed: int = Field(
+        default=0, ge=0, description="Seed of the draw; a larger sample contains the smaller ones"
+    )
 
     @model_validator(mode="after")
     def _chooses(self) -> Systems:
-        if self.max_nodes is None and self.sample is None:
-            raise ValueError("say max_nodes, sample or both")
+        if not self.families and self.max_nodes is None and self.sample is None:
+            raise ValueError("set families, max_nodes or sample")
         return self
 
 
@@ -197,16 +207,16 @@ class Use(StudyPart):
     ) = Field(
         default=None,
         alias="as",
-        description="Its name in results, tables and figures; one meaning in all studies",
+        description="Name in results, tables and figures; it must have one meaning in all studies",
     )
     on: Systems | None = Field(
-        default=None, description="The networks that a routing runs on; all by default"
+        default=None, description="Networks that a routing runs on (default: all)"
     )
 
     @model_validator(mode="after")
     def _says_something(self) -> Use:
         if self.as_ is None and self.on is None:
-            raise ValueError("give it another name, 'as: NAME', or say 'on' which networks")
+            raise ValueError("give it an alias with 'as: NAME', or select networks with 'on'")
         return self
 
 
@@ -226,7 +236,7 @@ Entry: TypeAlias = Annotated[
         _entry_form,
         custom_error_type="entry_form",
         custom_error_message=(
-            "an entry is a name, {name: {parameter: value}} or {use: name, as: alias}"
+            "an entry must be a name, {name: {parameter: value}} or {use: name, as: alias}"
         ),
     ),
 ]

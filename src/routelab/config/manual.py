@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.entries import Box, Range, Sweep, Systems, Use
+from routelab.config.headline import Headline
 from routelab.config.reference import Source
 from routelab.config.study import ENGINES, Bound, Limits, Study, Survey
-from routelab.config.views import Beside, Between, Figure, Relative, Table
+from routelab.config.views import Beside, Between, Figure, Pivot, Relative, Table
 from routelab.registry.engines import KEY, engine_class
 
 _INTRODUCTION = """\
@@ -20,9 +21,9 @@ _INTRODUCTION = """\
 
 <!-- Made by `make schema` from the models in src/routelab/config; edit those. -->
 
-A study is a YAML file. `routelab study check FILE` tells all mistakes in it, each with its line,
-`routelab study plan FILE` what a run would do. An editor with a YAML language server completes keys
-and plugins when the file begins with the line
+A study is a YAML file. `routelab study check FILE` reports all mistakes in it, each with its line.
+`routelab study plan FILE` shows what a run would do. An editor with a YAML
+language server completes keys and plugins if the file begins with the line
 
     # yaml-language-server: $schema=../schema/study.schema.json
 
@@ -35,16 +36,16 @@ _ENTRIES = """\
 An entry of `topologies`, `routings`, `traffic`, `workloads` or `benchmarks` is one of
 
 - a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
-- a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
-  value or a list of them; several values to take one after the other are marked by `sweep`,
-  `range` or `boxes`. An entry with several marked parameters stands for every combination;
-- a name with an alias: `{use: "sssp@angara~turns=exact", as: exact}`. The alias stands in tables
-  and figures, and names folders; it has one meaning in all studies that run together. In the same
-  form a routing runs on some of the networks only: `{use: angara-genetic, on: {sample: 20}}`.
+- a plugin with parameters: `torus: {dims: 4x2}`. A value is a number, a word, a truth value or a
+  list of them. `sweep`, `range` and `boxes` mark several values to take one after the other. An
+  entry with several marked parameters stands for every combination;
+- a name with an alias: `{use: "sssp@angara~turns=exact", as: exact}`. Tables, figures and folders
+  show the alias. It has one meaning in all studies that run together. The same form limits a
+  routing to some of the networks: `{use: angara-genetic, on: {sample: 20}}`.
 
 A name that contains a path needs an alias. If a name is longer than 150 bytes, its results folder
-is named by the beginning of the name and a digest; outcomes and reports have the whole name. Files
-that parameters name are searched for in the study's folder.
+is named by the beginning of the name and a digest; outcomes and reports have the whole name.
+Parameters name files relative to the study's folder.
 """
 
 _SWEEPS = """\
@@ -52,8 +53,8 @@ Simulations of `traffic` use these settings. `engine` names an [engine](../plugi
 The other keys are its settings; the table lists those of `packet`. `routelab plugins show
 engine/NAME` lists the settings of other engines.
 
-A single value can be `{sweep: [2, 4]}`: there is then one simulation with each value. Several
-sweeps mean every combination.
+A single value can be `{sweep: [2, 4]}`, which makes a simulation with each value. Several sweeps
+make every combination.
 """
 
 _FLOWS = """\
@@ -63,52 +64,56 @@ engines; the column `engine` distinguishes their rows. If SimGrid is not install
 are unsupported.
 
 A value can be a `sweep` as above, or one value for each workload: `{by: {LU: 6, MG: 4}}`; all other
-workloads use the default. `machine: desmos` is `clusters/desmos.yaml` beside
-the study's folder, or `config/clusters/desmos.yaml`; a placement's file is looked up in the study's
-folder.
+workloads use the default. `machine: desmos` names `clusters/desmos.yaml` next to the study's
+folder, or `config/clusters/desmos.yaml`. The file of a placement is relative to the study's folder.
 """
 
 _BENCH = """\
-`benchmarks` are measured with these settings, all on one network in one allocation. A value can be
-a `sweep` as above, but for `baseline`, `predict` and `minutes`, which change nothing that is
-measured. `cluster: desmos` is `clusters/desmos.yaml` beside the study's folder, or
-`config/clusters/desmos.yaml`. The routings are those with tables; there are as many hosts as the
-network has terminals.
+These settings apply to all `benchmarks`, which are measured on one network in one allocation. A
+value can be a `sweep` as above, except for `baseline`, `predict` and `minutes`, which do not change
+what is measured. `cluster: desmos` names `clusters/desmos.yaml` next to the study's folder, or
+`config/clusters/desmos.yaml`. The routings must have route tables. The number of hosts is the
+number of terminals of the network.
 """
 
 _COLUMNS = """\
 ## Columns
 
-`rows`, `values`, `on`, `where`, `x`, `y`, `hue` and `col` name columns. The
-[list of columns](columns.md) has them by the rows that have them (`of`), with their meaning and
-unit, and with what a study must ask for. `routelab study check` refuses all others. There are
+The keys `rows`, `values`, `pivot`, `on`, `where`, `x`, `y`, `hue` and `col` name columns. The
+[list of columns](columns.md) is sorted by the kind of row (`of`). It has their meaning and unit,
+and the setting that a study needs. `routelab study check` rejects all other names. There are
 
 - `topology` and `routing`, `traffic`, `workload` or `benchmark`: names or aliases, without the
   parameters that `over` pools;
-- every parameter: `dims`, `seed`; where a network and a routing have one of the same name,
-  `topology.seed` and `routing.seed`; of parts of a routing also `routing.selection.ties`;
-- every setting of simulations and measurements, by its bare name and as `simulation.vcs`,
+- every parameter: `dims`, `seed`. If a network and a routing both have it, write `topology.seed` or
+  `routing.seed`; for parts of a routing, `routing.selection.ties`;
+- every setting of simulations and measurements, as a bare name or as `simulation.vcs`,
   `flow.ranks` or `bench.repeats`;
-- the columns of the routing's table in rows of simulations and measurements, where it has one;
-- with `relative`, for its column c, `relative_to`, `c_reference`, `c_ratio`, `c_gain` (by how many
-  percent c is less), `c_group` (less, equal, greater) and `improvement_percent`: by how many
-  percent there is more of c, or of its inverse unless more of c is known to be better.
+- the columns of the route table in rows of simulations and measurements, if the routing has one;
+- with `relative`, the columns `relative_to` and `improvement_percent`, and for its column c
+  `c_reference`, `c_ratio`, `c_gain` (reduction of c in percent) and `c_group` (less, equal,
+  greater). `improvement_percent` is the increase of c in percent, or of its inverse unless larger
+  values of c are known to be better.
 
-With `of: routes`, `x: load` and `colour: load` show one row for each channel.
+The key `of` selects the kind of row:
 
-With `of: loads` a row is a simulation at one offered load, with `of: simulations` all of its loads
-together. With `of: channels`, `terminals` or `latencies` a row is a channel, a terminal or as many
-packets as had one latency, in a simulation at one load; `load` is the offered load there, and
-`where: {load: 0.5}` chooses one. Channels have the place of the switch that they leave as `at_x`,
-`at_y`, ... Terminals are left out where they have nothing to send (`offered`, `accepted`) or to get
-(`received`).
+- `of: routes`: a routing on a network; with `x: load` or `colour: load` a channel;
+- `of: loads`: a simulation at one offered load;
+- `of: simulations`: all loads of a simulation;
+- `of: channels`: a channel in a simulation at one load;
+- `of: terminals`: a terminal in a simulation at one load;
+- `of: latencies`: all packets with one latency in a simulation at one load;
+- `of: flows`: a workload on a network with a routing;
+- `of: flow-channels`: a channel of such a run;
+- `of: flow-ranks`: a rank of such a run;
+- `of: benchmarks`: a figure of merit at one message size, over all rounds that count.
 
-With `of: flows` a row is a workload that was run on a network with a routing, with
-`of: flow-channels` and `flow-ranks` one of its channels or ranks.
+In rows of channels, terminals and latencies, `load` is the offered load, and `where: {load: 0.5}`
+selects one. The position of the switch that a channel leaves is `at_x`, `at_y`, ... A terminal that
+sends nothing has no `offered` and `accepted`; one that receives nothing has no `received`.
 
-With `of: benchmarks` a row is what a benchmark measured on a network under a routing: one figure of
-merit at one size of message, of all rounds that count. The interval of its median is a bootstrap
-interval; `improvement_percent` compares it with the routing that `baseline` names.
+In rows of benchmarks, the interval of the median is a bootstrap interval. `improvement_percent`
+compares with the routing that `baseline` names.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -121,7 +126,9 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Bound", Bound),
     ("Survey", Survey),
     ("Bench", BenchSettings),
+    ("Headline", Headline),
     ("Tables", Table),
+    ("Pivot", Pivot),
     ("Beside", Beside),
     ("Figures", Figure),
     ("Relative", Relative),
@@ -161,7 +168,7 @@ def section(title: str, model: type[BaseModel]) -> str:
     lines += ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
     required = schema.get("required", ())
     for key, part in schema["properties"].items():
-        default = "has to be given" if key in required else _default(part.get("default"))
+        default = "required" if key in required else _default(part.get("default"))
         settings = part.get("additionalProperties") is True
         value = f"[settings](#{key})" if settings else _value(part)
         cells = (f"`{key}`", value, default, part.get("description", ""))
@@ -174,14 +181,17 @@ def _default(value: Any) -> str:
     if value in (None, {}, []):
         return ""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {item:g}" for key, item in value.items())
+        given = {key: item for key, item in value.items() if item not in (None, {})}
+        return ", ".join(f"{key} {item:g}" for key, item in given.items())
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 _LINKS = {
     "Table": "[tables](#tables)",
     "Figure": "[figures](#figures)",
+    "Headline": "[headline](#headline)",
     "Limits": "[limits](#limits)",
+    "Pivot": "[pivot](#pivot)",
     "Beside": "[beside](#beside)",
     "Named": "[entries](#entries)",
     "Use": "[entries](#entries)",

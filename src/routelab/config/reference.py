@@ -23,13 +23,15 @@ class Source(StudyPart):
     key: str = Field(description="Citation key, equal to the folder's name")
     title: str = Field(description="As printed")
     authors: list[str] = Field(min_length=1, description="As printed")
-    affiliation: str | None = Field(default=None, description="Of the authors, as printed")
+    affiliation: str | None = Field(
+        default=None, description="Affiliation of the authors, as printed"
+    )
     venue: str | None = Field(default=None, description="Journal, proceedings or publisher")
     year: int | None = Field(default=None, description="Of publication")
-    doi: str | None = Field(default=None, description="Without the resolver's address")
-    note: str | None = Field(default=None, description="What a reader of the numbers has to know")
+    doi: str | None = Field(default=None, description="DOI without the resolver's address")
+    note: str | None = Field(default=None, description="Notes that readers of the numbers need")
     tables: dict[str, str] = Field(
-        min_length=1, description="CSV files of the folder, each with what it holds"
+        min_length=1, description="CSV files of the folder, each with a description"
     )
 
 

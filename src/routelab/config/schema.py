@@ -108,7 +108,7 @@ def _parameters_schema(description: str, rows: list[ParameterRow]) -> dict[str, 
 
 
 def _row_text(row: ParameterRow) -> str:
-    default = "has to be given" if row.default is None else f"default: {row.default}"
+    default = "required" if row.default is None else f"default: {row.default}"
     return f"{row.description} ({row.type}; {default})"
 
 

@@ -126,7 +126,7 @@ def _read(
             also = " or {by: {name: value}}" if by_name else ""
             place = document.place((within, key))
             mistakes.append(
-                f"{place}a mapping here is {{sweep: [...]}}{also}, with at least one value"
+                f"{place}a mapping here must be {{sweep: [...]}}{also}, with at least one value"
             )
     settings: dict[str, tuple[Made, ...]] = {}
     for name in dict.fromkeys((DEFAULT, *(name for by in named.values() for name in by))):

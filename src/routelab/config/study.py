@@ -24,6 +24,7 @@ from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, parse_entry
 from routelab.config.errors import ConfigError, suggestion
+from routelab.config.headline import Headline, headline_mistakes
 from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_engines, read_study_settings
 from routelab.config.validation import describe
@@ -50,7 +51,7 @@ class Limits(StudyPart):
     idle_seconds: float = Field(
         default=300,
         gt=0,
-        description="Time without a break in which no thread of a job runs or is ready to run, "
+        description="Longest continuous time in which no thread of a job runs or is ready to run, "
         "in seconds",
     )
 
@@ -71,13 +72,17 @@ class Limits(StudyPart):
 class Bound(StudyPart):
     """Bounds: of the maximum load under rules, and of throughput for any routing."""
 
-    seconds: float = Field(default=60, gt=0, description="About the longest time of each search")
+    seconds: float = Field(
+        default=60, gt=0, description="Approximate time limit of each search, in seconds"
+    )
     exact: bool = Field(
-        default=False, description="Prove more by a mixed-integer program, if there are few routes"
+        default=False,
+        description="Also search for the exact bound with a mixed-integer program, if "
+        "there are few routes",
     )
     any_routing: bool = Field(
         default=False,
-        description="Also bound what any routing can deliver of each traffic, at all simulated "
+        description="Also bound the throughput of any routing for each traffic, at all simulated "
         "loads",
     )
 
@@ -86,7 +91,10 @@ class Survey(StudyPart):
     """Many runs with one row each instead of a folder."""
 
     runs: int = Field(
-        default=200, ge=1, le=5000, description="Most runs of a process, about: networks stay whole"
+        default=200,
+        ge=1,
+        le=5000,
+        description="Approximate number of runs per process; all runs of a network share a process",
     )
 
 
@@ -116,64 +124,67 @@ class Study(StudyPart):
         default=None, description="Folder in references/ with the published numbers"
     )
     topologies: list[Entry] = Field(min_length=1, description="Networks")
-    routings: list[Entry] = Field(
-        min_length=1, description="Routings; each of them runs on each network"
-    )
+    routings: list[Entry] = Field(min_length=1, description="Routings; each runs on every network")
     traffic: list[Entry] = Field(
         default=[],
-        description="Patterns of traffic; each routing is simulated on each network with each",
+        description="Traffic patterns; every routing is simulated with each of them on every "
+        "network",
     )
     simulation: dict[str, Any] = Field(
         default={},
-        description="Engine and settings of the simulations; some values may be swept",
+        description="Engine and settings of the simulations; values can be swept",
     )
     workloads: list[Entry] = Field(
         default=[],
-        description="Programs of ranks; each is run on each network with each table of routes",
+        description="Workloads; each runs on every network with every route table",
     )
     flow: dict[str, Any] = Field(
         default={},
-        description="Engine and settings of the workloads: the machine, the job; some values may "
-        "be swept",
+        description="Engine and settings of the workloads, such as the machine and the number of "
+        "ranks; values can be swept",
     )
     benchmarks: list[Entry] = Field(
         default=[],
-        description="Programs that are run on a cluster, on each network under each table of "
-        "routes",
+        description="Benchmarks to run on a cluster, on every network with every route table",
     )
     bench: dict[str, Any] = Field(
         default={},
-        description="Settings of what is measured: the cluster, how often; some values may be "
-        "swept",
+        description="Settings of the benchmarks, such as the cluster and the number of rounds; "
+        "values can be swept",
     )
     metrics: list[str] | None = Field(
         default=None,
         min_length=1,
-        description="Metric plugins; by default all but those that run only where they are named",
+        description="Metric plugins (default: all except those that run only if named)",
     )
-    limits: Limits = Field(default=Limits(), description="What one job may use")
+    limits: Limits = Field(default=Limits(), description="Limits of each job")
     bound: Bound | bool = Field(
-        default=False, description="Prove what no table can better, and put it beside each run"
+        default=False,
+        description="Prove lower bounds for all route tables, and show them with each run",
     )
     survey: Survey | bool = Field(
         default=False,
-        description="Keep a row of facts a run, no folder; measures only the `metrics` it names",
+        description="Store one row of facts per run instead of a folder; measure only the "
+        "`metrics` listed here",
+    )
+    headline: Headline = Field(
+        default=Headline(), description="The study's question, and what answers it on its page"
     )
     tables: dict[FileName, Table] = Field(
-        default={}, description="Tables of the report by name, which names their files"
+        default={}, description="Tables of the report; the name is the file name"
     )
     figures: dict[FileName, Figure] = Field(
-        default={}, description="Figures of the report by name, which names their files"
+        default={}, description="Figures of the report; the name is the file name"
     )
     notes: list[str] = Field(
-        default=[], description="Paragraphs of the report: how its numbers are to be read"
+        default=[], description="Paragraphs of the report that explain its numbers"
     )
 
     @field_validator("limits")
     @classmethod
     def _check_limits(cls, limits: Limits) -> Limits:
         if not limits.is_finite:
-            raise ValueError("should be finite numbers; for a generous limit, say 1e6")
+            raise ValueError("must be finite numbers; for a generous limit, use 1e6")
         return limits
 
     @model_validator(mode="after")
@@ -198,12 +209,12 @@ class Study(StudyPart):
         ):
             given = bool(getattr(self, key))
             if given and self.survey:
-                raise ValueError(f"a survey {done}s nothing: leave out '{key}', or 'survey'")
+                raise ValueError(f"a survey does not {done}: leave out '{key}', or 'survey'")
             if getattr(self, settings) and not given:
                 raise ValueError(f"'{settings}' needs '{key}': {what}")
             shown = [place for place, view in views if view.of in kinds and not given]
             if shown:
-                raise ValueError(f"{', '.join(shown)}: nothing is {done}d; say '{key}'")
+                raise ValueError(f"{', '.join(shown)}: nothing is {done}d; add '{key}'")
         return self
 
     _document: Document = PrivateAttr()
@@ -266,7 +277,9 @@ def load_study(path: Path | str) -> Study:
     """
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
-        raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
+        raise ConfigError(
+            [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
+        )
     engines, wrong = _engines(document)
     measured, more = read_study_settings(document, "bench", BenchSettings)
     wrong += more + _useless_sweeps(document, measured[DEFAULT])
@@ -287,6 +300,8 @@ def load_study(path: Path | str) -> Study:
     study._flows = engines["flow"] if study.workloads else {}
     study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
     mistakes = [*_name_mistakes(study), *wrong]
+    for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
+        mistakes.append(f"{study.place('headline', key)}{mistake}")
     try:
         study._reference = _load_citation(study)
     except ConfigError as error:
@@ -360,7 +375,9 @@ def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> li
         return []
     names = [name for name in NO_CHANGE if len({getattr(one, name) for one in settings}) > 1]
     place = document.place(("bench",))
-    return [f"{place}{', '.join(names)}: cannot be swept, as nothing else is measured then"]
+    return [
+        f"{place}{', '.join(names)}: cannot be swept, because it does not change what is measured"
+    ]
 
 
 def _name_mistakes(study: Study) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _line(
     if kind == "string_pattern_mismatch":
         return f"{place}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
     if kind == "too_short":
-        return f"{place}may not be empty"
+        return f"{place}must not be empty"
     message = detail["msg"]
     if message.startswith("Input should "):
         return f"{place}{_short(detail['input'])} should {message.removeprefix('Input should ')}"

@@ -26,10 +26,14 @@ def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
             for column in getattr(view, key):
                 if column not in view.names:
                     yield key, column
+        if view.pivot is not None:
+            for column in (view.pivot.by, *view.pivot.values):
+                if column not in view.names:
+                    yield "pivot", column
         for column in view.names.values():
             yield "names", column
     else:
-        for key in ("x", "y", "hue", "col", "colour"):
+        for key in ("x", "y", "bound", "hue", "col", "colour"):
             if (column := getattr(view, key)) is not None:
                 yield key, column
 

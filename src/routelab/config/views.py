@@ -12,8 +12,8 @@ from routelab.config.entries import Scalar, Scalars, StudyPart
 Pooling: TypeAlias = Annotated[
     dict[str, Literal["median", "range", "mean"]],
     Field(
-        description="Parameters whose runs are pooled: to the lower median, with the range too, or "
-        "to the mean, which of what is true (1) or not (0) is a share"
+        description="Parameters whose runs are pooled, each by the lower median, the median with "
+        "its range, or the mean (the mean of true and false is a share)"
     ),
 ]
 
@@ -27,9 +27,9 @@ class Between(StudyPart):
     @model_validator(mode="after")
     def _bounded(self) -> Between:
         if self.min is None and self.max is None:
-            raise ValueError("say min, max or both")
+            raise ValueError("add min, max or both")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"nothing lies between {self.min:g} and {self.max:g}")
+            raise ValueError(f"no value is between {self.min:g} and {self.max:g}")
         return self
 
 
@@ -50,8 +50,8 @@ Filter: TypeAlias = Annotated[
         ],
     ],
     Field(
-        description="Columns with the value, the values, or the least and greatest number "
-        "(`{min: 2, max: 64}`) of the rows to keep"
+        description="Rows to keep: for each column a value, a list of values, or the least and "
+        "greatest number (`{min: 2, max: 64}`)"
     ),
 ]
 
@@ -59,12 +59,12 @@ Filter: TypeAlias = Annotated[
 class Relative(StudyPart):
     """Compare each run with that of another routing on the same network."""
 
-    to: Scalars = Field(description="The other routing, or several: each makes rows of its own")
-    column: str = Field(description="What is compared; the greater the worse")
+    to: Scalars = Field(description="Routing to compare with; several make separate rows for each")
+    column: str = Field(description="Column to compare; larger values are worse")
     median: bool = Field(
         default=False,
-        description="Compare with the median (of an even number the worse one) of all runs of the "
-        "other routing on the network, and keep these",
+        description="Compare with the median of all runs of the other routing on the network (of "
+        "an even number, the worse one), and keep these runs",
     )
 
     @property
@@ -78,19 +78,44 @@ Statistic: TypeAlias = Literal[
 ]
 STATISTICS: tuple[str, ...] = get_args(Statistic)
 _STATISTICS = Field(
-    description="Of all runs of a row: mean, median, min, max or sum of the values; the share of "
-    "runs for which it is true; the total of ratios or gains, that of the sums; argmin and argmax, "
-    "the networks with the least and the greatest value"
+    description="Statistic over all runs of a row: mean, median, min, max or sum; share (of runs "
+    "with a true value); total (ratio or gain of the sums); argmin and argmax (networks with the "
+    "least and the greatest value)"
 )
 
 
 class Beside(StudyPart):
     """Published numbers next to ours."""
 
-    reference: str = Field(description="A CSV file of the reference that the study cites")
-    on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")
-    prefix: str = Field(default="paper_", description="Put before the names of their columns")
-    columns: list[str] = Field(default=[], description="Those to show; all by default")
+    reference: str = Field(description="CSV file of the cited reference")
+    on: list[str] = Field(
+        min_length=1, description="Columns that match our rows with those of the file"
+    )
+    prefix: str = Field(default="paper_", description="Prefix for the names of the file's columns")
+    columns: list[str] = Field(default=[], description="Columns of the file to show (default: all)")
+    not_reproducible: str | None = Field(
+        default=None,
+        description="Why this table cannot reproduce the published numbers; shown below the table",
+    )
+
+
+class Pivot(StudyPart):
+    """Columns made of the rows that differ in one column only, such as one for each routing."""
+
+    by: str = Field(description="Column whose values become columns")
+    value: str | Annotated[list[str], Field(min_length=1)] = Field(
+        description="Column to show in these columns, or several; the best of each row is bold"
+    )
+    groups: Literal["values", "names"] = Field(
+        default="values",
+        description="Upper headings: `values` with the names below them, or `names` "
+        "with the values below them",
+    )
+
+    @property
+    def values(self) -> list[str]:
+        """Columns to show for each name."""
+        return self.value if isinstance(self.value, list) else [self.value]
 
 
 _SEEN = ("channels", "terminals", "latencies")
@@ -109,17 +134,27 @@ class Table(StudyPart):
     """A table of the report: values of runs, or statistics of many."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["values"]}, {"required": ["statistics"]}]}
+        json_schema_extra={
+            "oneOf": [
+                {"anyOf": [{"required": ["values"]}, {"required": ["pivot"]}]},
+                {"required": ["statistics"]},
+            ]
+        }
     )
 
     title: str | None = Field(default=None, description="Caption; the table's name by default")
     of: Literal["routes", "simulations", "loads", "flows", "benchmarks"] = Field(
         default="routes",
-        description="What a run is: a routing on a network; a simulation of it; one offered load "
-        "of a simulation; a workload that was run on it; or what a benchmark measured on a cluster",
+        description="Kind of row, such as routes (a routing on a network), simulations, loads, "
+        "flows (workloads) or benchmarks",
     )
     rows: list[str] = Field(min_length=1, description="Columns that identify a row")
     values: list[str] = Field(default=[], description="Columns to show")
+    pivot: Pivot | None = Field(
+        default=None,
+        description="Add a column after the values for each value of another column, such as "
+        "each routing",
+    )
     statistics: Annotated[dict[str, list[Statistic]], _STATISTICS] = {}
     relative: Relative | None = Field(
         default=None, description="Adds columns that compare runs with those of another routing"
@@ -127,26 +162,37 @@ class Table(StudyPart):
     over: Pooling = {}
     where: Filter = {}
     beside: Beside | None = Field(
-        default=None, description="Published numbers to stand beside ours"
+        default=None, description="Published numbers to show next to ours"
     )
     count: bool = Field(
-        default=False, description="Rows and values identify a row together; `runs` counts"
+        default=False,
+        description="Count runs: `rows` and `values` identify a row, and `runs` is the count",
     )
     names: dict[str, str] = Field(
-        default={}, description="Further names of columns for this table, each with the column"
+        default={},
+        description="Additional column names in this table, each with the column it stands for",
     )
-    runs: bool = Field(default=True, description="Tell how many runs a pooled row stands for")
+    runs: bool = Field(default=True, description="Show the number of runs in each pooled row")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Table:
-        if bool(self.values) == bool(self.statistics):
-            raise ValueError("a table has values or statistics")
+        if bool(self.values or self.pivot) == bool(self.statistics):
+            raise ValueError("a table needs either values or statistics")
+        if self.pivot and self.count:
+            raise ValueError("pivot cannot be combined with count")
+        if self.pivot and self.pivot.by in self.rows:
+            raise ValueError(f"pivot.by is {self.pivot.by}, which is also in rows")
+        if self.pivot and len({*self.values, *self.pivot.values}) < len(
+            [*self.values, *self.pivot.values]
+        ):
+            raise ValueError("pivot.value names a column twice, or one that is in values")
         if self.statistics and (self.count or "mean" in self.over.values()):
-            raise ValueError("a table of statistics has no count, and pools to no mean")
+            raise ValueError("statistics cannot be combined with count or with means in over")
         if self.count and self.beside:
-            raise ValueError("a table that counts runs has nothing to stand beside")
-        if self.beside and (foreign := set(self.beside.on) - set(self.rows)):
-            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, not among the rows")
+            raise ValueError("count cannot be combined with beside")
+        keys = {*self.rows, self.pivot.by} if self.pivot else set(self.rows)
+        if self.beside and (foreign := set(self.beside.on) - keys):
+            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, which is not in rows")
         return self
 
 
@@ -160,8 +206,12 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "scatter": ({"x", "y"}, {"hue", "col", *_AXES}),
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
     "box": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "improvement": ({"x", "y"}, {"hue", "col", "mark"}),
+    "bound": ({"x", "y", "bound"}, {"hue", "col", "mark"}),
+    "pareto": ({"x", "y"}, {"hue", "col", *_AXES}),
     "heat": ({"x", "y", "colour"}, {"col"}),
-    "network": ({"colour"}, set()),
+    "overview": ({"x", "y", "colour"}, {"col"}),
+    "network": ({"colour"}, {"turns"}),
 }
 """Keys that each kind of figure needs, and those that it may have."""
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
@@ -183,39 +233,52 @@ class Figure(StudyPart):
         "scatter",
         "bar",
         "box",
+        "improvement",
+        "bound",
+        "pareto",
         "heat",
+        "overview",
         "network",
     ] = Field(
-        description="Shares of channels with at most a value (ecdf) or with each value "
-        "(histogram), a value over another (line; curve, with its "
-        "interval and without latencies of saturated loads; scatter, a point a run), values in "
-        "descending order (ranked), a statistic of many runs (bar), their spread (box), a mean "
-        "in each field of a grid (heat), or the network drawn"
+        description="Kind of figure: ecdf or histogram (share of channels with at most a value, "
+        "or with each value), line, curve (with intervals; without latencies of saturated "
+        "loads), scatter (a point per run), ranked (values in descending order), bar (a "
+        "statistic of runs), box (their spread), heat (means on a grid) or network (a drawing). "
+        "Comparisons: improvement (paired, with intervals), bound (a value, its bound and the "
+        "gap), pareto (points with the Pareto front) or overview (a number for each x and y)"
     )
     of: Rows = Field(
         default="routes",
-        description="What is drawn: routings on networks, simulations of them, single offered "
-        "loads; what a simulation has seen at such a load: its channels, its terminals, or its "
-        "packets by their latencies and hops; workloads that were run; their channels, or their "
-        "ranks; or what benchmarks measured on a cluster",
+        description="Kind of row that is drawn, such as routes (routings on networks), "
+        "simulations, loads, channels, terminals, latencies, flows (workloads) or benchmarks",
     )
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
     y: str | None = Field(default=None, description="Column along the vertical axis")
-    hue: str | None = Field(default=None, description="Column that tells colours apart")
-    col: str | None = Field(default=None, description="Column that tells panels apart")
+    hue: str | None = Field(default=None, description="Column that determines the colour")
+    col: str | None = Field(default=None, description="Column that determines the panel")
     colour: str | None = Field(
-        default=None, description="Column that channels are coloured by (network)"
+        default=None,
+        description="Column that determines the colour of fields (heat, overview), or of channels "
+        "(network): an amount, or group numbers",
+    )
+    bound: str | None = Field(
+        default=None, description="Column with the bound of the column on the vertical axis (bound)"
+    )
+    turns: bool = Field(
+        default=False,
+        description="Mark and list the turns that the rules of the routing prohibit (network)",
     )
     statistic: Literal["mean", "median", "min", "max", "sum", "share", "total"] | None = Field(
-        default=None, description="What a bar shows of its runs; the mean by default"
+        default=None, description="Statistic of the runs of a bar (default: the mean)"
     )
     log: list[Literal["x", "y"]] = Field(default=[], description="Axes with a logarithmic scale")
     mark: float | None = Field(
-        default=None, description="Value on the vertical axis at which a line is drawn across"
+        default=None, description="Value on the vertical axis to mark with a horizontal line"
     )
     lines: list[float] = Field(
-        default=[], description="Values on the horizontal axis of a histogram to mark with lines"
+        default=[],
+        description="Values on the horizontal axis of a histogram to mark with vertical lines",
     )
     relative: Relative | None = Field(
         default=None, description="Adds columns that compare runs with those of another routing"
@@ -229,7 +292,7 @@ class Figure(StudyPart):
         given = {
             key
             for key in type(self).model_fields.keys() - _ANY_KIND
-            if getattr(self, key) not in (None, [])
+            if getattr(self, key) not in (None, [], False)
         }
         if missing := needed - given:
             raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")
@@ -238,9 +301,11 @@ class Figure(StudyPart):
                 f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
             )
         if self.of in DETAILS and self.kind not in _OF_DETAILS:
-            raise ValueError(f"a figure of kind {self.kind} shows runs, and nothing of {self.of}")
+            raise ValueError(f"a figure of kind {self.kind} cannot show rows of {self.of}")
         if self.kind in ("heat", "network") and self.of not in _WITH_CHANNELS:
-            raise ValueError(f"a figure of kind {self.kind} shows channels; say 'of: channels'")
+            raise ValueError(f"a figure of kind {self.kind} shows channels; set 'of: channels'")
+        if self.turns and self.of != "routes":
+            raise ValueError("turns are marked in pictures of route tables; drop 'turns' or 'of'")
         if self.kind != "line" and "mean" in self.over.values():
             raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")
         return self

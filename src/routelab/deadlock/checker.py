@@ -30,8 +30,8 @@ Why it suffices
 ---------------
 Bubble keeps a free slot in each ring. An entry finds two free slots in one buffer of the ring and
 leaves one. A move along the ring takes a slot and gives one back. Leaving gives one back. Each
-buffer is filled over one channel, so two packets do not enter it at once; and a resource is in at
-most one ring. So a ring that begins empty always has a free slot somewhere.
+buffer is filled over one channel, so two packets do not enter it at the same time; and a resource
+is in at most one ring. So a ring that begins empty always has a free slot somewhere.
 
 Take a reachable state with packets in it. Order the components topologically and show, from the
 last backwards, that a component with packets, behind which all later ones are empty, has a packet

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.dependency_rows import edges_of, places_of
 from routelab.deadlock.hop_states import UNITS, queue_pictures
 from routelab.deadlock.kernels import legs as kernel
 from routelab.deadlock.kernels.legs import LegFindings, LegInput
 from routelab.deadlock.kernels.waypoints import compile_samples
 from routelab.deadlock.leg_search import blank_findings, leg_input, list_legs, search_legs
-from routelab.deadlock.walks import Walks, endpoint_distances
+from routelab.deadlock.walks import SEED, Walks, drawn_sources, endpoint_distances
 
-MAX_LEGS = 4_000_000
-"""Largest number of pairs of switches."""
 MAX_CALLS = 500_000_000
 """Largest number of states of all pairs: about a minute by switches, two with dependencies."""
 FIRST_CALLS = 1_000_000
@@ -29,7 +27,7 @@ _INJECT_CALLS = 200_000
 _MOST_WORDS = 2520
 
 _PROBLEMS = {
-    "channel": (kernel.CHANNEL, "candidate {} is no channel that leaves the switch"),
+    "channel": (kernel.CHANNEL, "candidate {} is not a channel that leaves the switch"),
     "class": (kernel.CLASS, "a candidate is of class {}, there are 0..{classes}"),
     "count": (kernel.COUNT, "{} candidates are returned, the program claims {candidates}"),
     "penalty": (kernel.PENALTY, "a candidate has penalty {}, expected 0 or more"),
@@ -62,8 +60,8 @@ class FixedStates:
         Source, target and phase, in the order of the search.
     ascending : bool
         Every hop uses the class behind that of the hop before, and dependencies are not collected.
-    complete : bool
-        Whether the search was complete.
+    drawn : bool
+        Whether legs begin at some switches only, because the network is very large.
     waypoints : str
         Which waypoints are assumed; empty for a program without waypoints.
     findings : LegFindings
@@ -78,7 +76,7 @@ class FixedStates:
     classes: int
     legs: Int32Array
     ascending: bool
-    complete: bool
+    drawn: bool
     waypoints: str
     findings: LegFindings
     task: LegInput
@@ -86,10 +84,25 @@ class FixedStates:
     injection: str
 
     @property
+    def complete(self) -> bool:
+        """Whether the search was complete."""
+        return not self.drawn and int(self.findings.numbers[kernel.N_LEGS]) == len(self.legs)
+
+    @property
+    def part(self) -> str:
+        """Text about the examined part, if the search was not complete."""
+        done = int(self.findings.numbers[kernel.N_LEGS])
+        if self.program.phases == 1:
+            return f"{done:,} of {self.walks.pairs:,} pairs"
+        some = ", with sources drawn" if self.drawn else ""
+        return f"{done:,} of {len(self.legs):,} halves of routes{some}"
+
+    @property
     def coverage(self) -> str:
         """Text about the extent of the search."""
         numbers = self.findings.numbers
-        states = f"{int(numbers[kernel.N_CALLS]):,} states of {self.walks.pairs:,} pairs"
+        extent = f"{self.walks.pairs:,} pairs" if self.complete else self.part
+        states = f"{int(numbers[kernel.N_CALLS]):,} states of {extent}"
         if self.ascending:
             states += ", each for all classes, as the class counts the hops"
         text = (
@@ -143,7 +156,7 @@ class FixedStates:
         used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
         return used
 
-    def edges(self, proof: str, switching: str) -> tuple[Int64Array, Int64Array]:
+    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
         """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
 
         `explore_fixed` was called with `escapes` for ``duato``, and only then. Not for ``duato``
@@ -155,21 +168,11 @@ class FixedStates:
         last = self.findings.last
         joined[last] |= self.findings.first[heads[last]]
         joined[~self.used(proof)] = 0
-        source, bit = np.nonzero(_bits(joined))
-        start, channels = self.topology.outgoing
-        channel = channels[start[heads[source]] + bit // self.classes].astype(np.int64)
-        target = channel * self.classes + bit % self.classes
-        order = np.lexsort((target, source))
-        return source[order].astype(np.int64), target[order]
+        return edges_of(self.topology, self.classes, joined)
 
-    def causes(
-        self, source: Int32Array, target: Int32Array, proof: str, switching: str
-    ) -> Int32Array:
+    def causes(self, source: Int32Array, target: Int32Array) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
-        wanted = np.full((len(source), 3), -1, np.int64)
-        wanted[:, 0] = source
-        port = self.task.channels[target // self.classes, 2].astype(np.int64)
-        wanted[:, 1] = port * self.classes + target % self.classes
+        wanted = places_of(self.topology, self.classes, source, target)
         blank = blank_findings(self.topology, self.classes, self.legs, self.task, rows=True)
         search_legs(self.program, self.task, self.legs, blank._replace(wanted=wanted))
         pairs: Int32Array = self.legs[wanted[:, 2], :2]
@@ -192,14 +195,6 @@ def describe_state(topology: Topology, example: list[int]) -> str:
     return f"{source} to {target}, at switch {names[example[kernel.F_SWITCH]]}, {came}"
 
 
-def too_many_pairs(topology: Topology) -> str:
-    """Return why a network is too large for a program with fixed candidates; empty if it is not."""
-    count = len(topology.endpoints)
-    if count * count > MAX_LEGS:
-        return f"{count} switches with terminals, at most {int(MAX_LEGS**0.5)} are looked at"
-    return ""
-
-
 def explore_fixed(
     program: HopProgram,
     topology: Topology,
@@ -216,7 +211,6 @@ def explore_fixed(
     program : HopProgram
         Prepared for `topology`.
     topology : Topology
-        A network without `too_many_pairs`.
     virtual_channels : int, optional
         Virtual channels of the program (default: as many as it needs).
     escapes : bool
@@ -226,7 +220,8 @@ def explore_fixed(
     max_states : int
         Limit at which the search stops; it stops early if some pairs show that it will not suffice.
     """
-    distance = endpoint_distances(topology)
+    sources = drawn_sources(topology, len(topology.endpoints))
+    distance = endpoint_distances(topology, sources)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     given = run_tables(program, topology, vcs, capacity=UNITS)
@@ -235,14 +230,15 @@ def explore_fixed(
     task = leg_input(program, topology, given, pictures, roots)
     task.limits[kernel.L_ESCAPES] = escapes
     for by_source in (False, True):
-        legs = list_legs(program, topology, distance, roots, by_source=by_source)
-        # pairs from all over the network first
-        legs = legs[np.argsort(np.arange(len(legs)) * 7919 % max(len(legs), 1), kind="stable")]
+        legs = list_legs(program, topology, (sources, distance), roots, by_source=by_source)
+        legs = legs[np.random.default_rng(SEED).permutation(len(legs))]
         task.limits[kernel.L_CALLS] = max_states if collect else min(max_states, FIRST_CALLS)
         blank = blank_findings(topology, classes, legs, task, rows=True)
         findings = search_legs(program, task, legs, blank)
+        open_ones = not findings.numbers[kernel.N_BROKEN]
+        open_ones &= int(findings.numbers[kernel.N_LEGS]) < len(legs)
         affordable = _expected_states(topology, legs, findings) <= max_states
-        if not _complete(findings, legs) and not collect and affordable:
+        if open_ones and affordable and not collect:
             task.limits[kernel.L_CALLS] = max_states
             legs = legs[np.lexsort((legs[:, 1], legs[:, 0], legs[:, 2]))]
             findings = _search_large(program, topology, task, legs, findings)
@@ -256,11 +252,11 @@ def explore_fixed(
         classes,
         legs,
         ascending,
-        _complete(findings, legs),
+        len(sources) < len(topology.endpoints),
         waypoints,
         findings,
         task,
-        _walks(topology, distance, roots, legs, findings),
+        _walks(topology, (sources, distance), roots, legs, findings),
         injection,
     )
 
@@ -340,17 +336,22 @@ def _search_large(
 
 def _walks(
     topology: Topology,
-    distance: Int32Array,
+    begins: tuple[Int32Array, Int32Array],
     roots: Int32Array,
     legs: Int32Array,
     findings: LegFindings,
 ) -> Walks:
-    """Derive facts about routes from the longest walks of all legs."""
-    ends = topology.endpoints
+    """Derive facts about routes from the longest walks of all legs.
+
+    `begins`: switches where routes begin, and their distances.
+    """
+    (sources, distance), ends = begins, topology.endpoints
     between = distance[:, ends]
-    diameter = int(between.max(initial=0))
+    diameter, pairs = int(between.max(initial=0)), int((between > 0).sum())
+    if len(sources) < len(ends):
+        pairs = len(ends) * (len(ends) - 1)
     place = np.full(topology.num_switches, -1)
-    place[ends] = np.arange(len(ends))
+    place[sources] = np.arange(len(sources))
     source, target, phase, _ = legs.T
     longest = np.zeros(distance.shape, np.int32)
     whole = phase == 0
@@ -360,14 +361,14 @@ def _walks(
         # from each source over each waypoint to each target
         for row, first in zip(total, longest[:, roots], strict=True):
             np.maximum(row, (first + findings.tails).max(axis=1), out=row)
-    np.fill_diagonal(total, 0)
+    total[between <= 0] = 0
     faults = findings.faults
     short = faults[kernel.SHORT].tolist()
     dead = faults[kernel.DEAD_END].tolist()
     return Walks(
         longest=None if findings.numbers[kernel.N_CYCLIC] else int(total.max(initial=0)),
         diameter=diameter,
-        pairs=int((between > 0).sum()),
+        pairs=pairs,
         far_pairs=int((total > 2 * diameter).sum()),
         dead_ends=dead[kernel.F_COUNT],
         dead_end=describe_state(topology, dead) if dead[kernel.F_COUNT] else "",
@@ -376,15 +377,3 @@ def _walks(
         if short[kernel.F_COUNT]
         else "",
     )
-
-
-def _complete(findings: LegFindings, legs: Int32Array) -> bool:
-    broken = bool(findings.numbers[kernel.N_BROKEN])
-    return broken or int(findings.numbers[kernel.N_LEGS]) == len(legs)
-
-
-def _bits(rows: NDArray[np.uint64]) -> BoolArray:
-    """Return the bits of each row, the lowest of the first word first."""
-    size, words = rows.shape
-    octets = rows.astype("<u8").view(np.uint8).reshape(size, words * 8)
-    return np.unpackbits(octets, axis=1, bitorder="little").astype(np.bool_)

@@ -13,8 +13,8 @@ A program may declare that its candidates are `fixed` (`HopProgram`). Then a sta
 target, a phase, a switch and a class, and each is examined once: large networks can be explored
 (`fixed_states`). The declaration is verified in a sample of the states. Packets that came over
 different channels on the same class are in the same state, so the dependencies are those of all
-channels that lead to the state: the same as if channels were told apart, because candidates do not
-depend on them. With waypoints, both phases are explored separately. Any switch that may be a
+channels that lead to the state: the same as if channels were distinguished, because candidates do
+not depend on them. With waypoints, both phases are explored separately. Any switch that may be a
 waypoint is assumed to be one for every pair, and any last resource of phase 0 into it depends on
 any first resource of phase 1 out of it. This may refuse an algorithm, but never proves a wrong one.
 
@@ -22,6 +22,10 @@ If, in addition, each hop uses the class behind that of the hop before, dependen
 collected: the class is the rank. Candidates then do not depend on the class either, and a state is
 examined for all its classes together. Both are verified, the first in each state, the second in
 one of 16; a violation leads to the search above.
+
+On a network with too many states, pairs are examined in drawn order up to a limit of states. What
+they show to be wrong is wrong; if nothing is, the verdict is ``not-checked``, because a proof needs
+all states.
 
 Random draws of functions are enumerated or sampled. Every first draw among up to 60 outcomes is
 enumerated. Further draws and the state of the queues are sampled: empty, full and partly filled
@@ -139,12 +143,16 @@ from routelab.api import (
     RoutingPart,
     Topology,
     frozen_array,
-    needed_classes,
 )
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
-from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed, too_many_pairs
-from routelab.deadlock.hop_states import MAX_STATES, Exploration, explore_states, too_large
+from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
+from routelab.deadlock.hop_states import (
+    MAX_DEPENDENCIES,
+    MAX_STATES,
+    Exploration,
+    explore_states,
+)
 from routelab.deadlock.hop_verdict import HopVerdict
 from routelab.deadlock.small_networks import small_network
 from routelab.deadlock.verdict import Ring, Switching
@@ -181,8 +189,8 @@ def check_hop_routing(
 ) -> HopVerdict:
     """Check a routing on a network of any size.
 
-    A network that is too large is not checked (``not-checked``): this depends on whether its
-    program declares `fixed` candidates. Instead, the same algorithm is
+    If there are too many states, pairs are examined in drawn order as far as the limit of states
+    allows. Without a fault in them the verdict is ``not-checked``, and the same algorithm is also
     checked on a small network of the same kind, if possible (`small_network`); the reason and
     ``small`` hold that verdict.
 
@@ -220,7 +228,7 @@ def _add_small_verdict(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
     return replace(
         verdict,
         reason=f"{verdict.reason}; on a {shape} it is {small.status}: {small.reason}",
-        coverage=f"{shape}: {small.coverage}",
+        coverage=f"{verdict.coverage}; {shape}: {small.coverage}",
         small=small,
     )
 
@@ -254,8 +262,9 @@ def check_hops(
     virtual_channels : int, optional
         Virtual channels of the program (default: as many as it needs).
     max_states : int, optional
-        Limit at which the search stops with the verdict ``not-checked`` (default: 250,000, and
-        500 million for programs with `fixed` candidates).
+        Number of states at which the search stops (default: 250,000, and 500 million for programs
+        with `fixed` candidates). What it has found then counts: a fault is ``not-proven``, and
+        without any the verdict is ``not-checked``.
 
     Returns
     -------
@@ -281,21 +290,22 @@ def _check_program(
     max_states: int | None = None,
 ) -> HopVerdict:
     switching = _switching(proof, options)
-    indirect = proof == "duato" and switching == "wormhole"
-    fixed = program.fixed and not indirect
-    large = too_many_pairs(topology) if fixed else too_large(topology, needed_classes(program))
-    if large:
-        return HopVerdict("not-checked", proof, switching, large, topology)
+    escapes = proof == "duato"
+    # with shared buffers, escapes prove nothing
+    indirect = escapes and switching == "wormhole" and not options[2]
     found: Exploration | FixedStates
-    if fixed:
+    if program.fixed and not indirect:
         most = MAX_CALLS if max_states is None else max_states
-        found = explore_fixed(
-            program, topology, virtual_channels, escapes=proof == "duato", max_states=most
-        )
+        found = explore_fixed(program, topology, virtual_channels, escapes=escapes, max_states=most)
     else:
         most = MAX_STATES if max_states is None else max_states
         found = explore_states(
-            program, topology, virtual_channels, indirect=indirect, max_states=most
+            program,
+            topology,
+            virtual_channels,
+            escapes=escapes,
+            indirect=indirect,
+            max_states=most,
         )
     return judge_states(found, proof, options)
 
@@ -337,10 +347,8 @@ def judge_states(
         "classes": exploration.classes,
         "coverage": exploration.coverage,
         "problems": tuple(exploration.problems.values()),
-        "walks": exploration.walks if exploration.complete else None,
+        "walks": exploration.walks,
     }
-    if not exploration.complete:
-        return HopVerdict("not-checked", reason="there are too many states", **facts)
     if exploration.problems:
         first = next(iter(exploration.problems.values()))
         return HopVerdict("not-proven", reason=f"the contract is broken: {first}", **facts)
@@ -395,14 +403,15 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
 def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> HopVerdict:
     """Find a proof or a cycle from the components of the dependencies and their rings."""
     topology, classes = exploration.topology, exploration.classes
+    if isinstance(exploration, Exploration) and exploration.dependencies > MAX_DEPENDENCIES:
+        reason = f"there are {exploration.dependencies:,} dependencies of escapes, too many"
+        return HopVerdict("not-checked", reason=reason, **facts)
     speaks = exploration.used(facts["proof"])
-    if exploration.ascending:
+    if exploration.ascending and exploration.complete:
         rank = np.where(speaks.reshape(-1, classes), np.arange(classes), -1)
         facts["rank"] = frozen_array(rank, np.int32)
         return HopVerdict("proven", reason="every hop uses a higher class", **facts)
-    source, target = (
-        ends.astype(np.int32) for ends in exploration.edges(facts["proof"], facts["switching"])
-    )
+    source, target = (ends.astype(np.int32) for ends in exploration.edges(facts["proof"]))
     counts = np.bincount(source, minlength=len(speaks))
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     component = strong_components(start, target)
@@ -414,6 +423,9 @@ def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> Ho
     offending = inside & ~along
     if offending.any():
         return _refusal(exploration, (start, target, component, offending), facts)
+    if not exploration.complete:
+        reason = f"no fault in {exploration.part}; there are too many states to examine all"
+        return HopVerdict("not-checked", reason=reason, **facts)
     rank = np.where(speaks, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
@@ -440,7 +452,7 @@ def _refusal(
 ) -> HopVerdict:
     resources = short_cycle(*graph, CYCLE_BUDGET)
     after = np.roll(resources, -1)
-    pairs = exploration.causes(resources, after, facts["proof"], facts["switching"])
+    pairs = exploration.causes(resources, after)
     kind = "escapes" if facts["proof"] == "duato" else "resources"
     outside = " that is not one complete ring" if exploration.program.bubble else ""
     cycle = [divmod(int(resource), exploration.classes) for resource in resources]

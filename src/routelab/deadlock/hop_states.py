@@ -1,20 +1,27 @@
-"""Reachable states of a hop-by-hop algorithm on a small network, and violations of its contract."""
+"""Reachable states of any hop-by-hop algorithm, and violations of its contract."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.dependency_rows import (
+    bits_of,
+    channel_places,
+    edges_of,
+    places_of,
+    row_words,
+    search_in_chunks,
+)
 from routelab.deadlock.kernels import hop_states as kernel
 from routelab.deadlock.kernels.hop_search import compile_search
 from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, SearchInput
-from routelab.deadlock.walks import Walks, endpoint_distances
-from routelab.kernels.distances import hop_distances
+from routelab.deadlock.walks import SEED, Walks, drawn_sources, endpoint_distances
 from routelab.kernels.hops import (
     BUSY_UNTIL,
     CREDITS,
@@ -22,23 +29,23 @@ from routelab.kernels.hops import (
     NOW,
 )
 
-MAX_SWITCHES = 64
-"""Switches of the largest network that is explored."""
-MAX_RESOURCES = 2560
-"""Largest number of channels times classes; dependencies are a full matrix of them."""
 MAX_STATES = 250_000
-"""Largest total number of states of all pairs: a few seconds."""
+"""Number of states at which a search stops: a few seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
+MAX_DEPENDENCIES = 10_000_000
+"""Largest number of dependencies after further hops."""
 UNBOUNDED_HOPS = 64
 """Hops to follow for an algorithm without a bound."""
 
 UNITS = 8
 """Size in flits of each buffer in the queues for functions."""
 _PICTURES = 16
+_CHUNK = 1 << 10
+"""Pairs between two chances to interrupt a search."""
 
 PROBLEMS = {
     "dead-end": (kernel.DEAD_END, "there is no candidate"),
-    "channel": (kernel.WRONG_CHANNEL, "candidate {} is no channel that leaves the switch"),
+    "channel": (kernel.WRONG_CHANNEL, "candidate {} is not a channel that leaves the switch"),
     "class": (kernel.WRONG_CLASS, "a candidate is of class {}, there are 0..{classes}"),
     "count": (kernel.WRONG_COUNT, "{} candidates are returned, the program claims {candidates}"),
     "penalty": (kernel.WRONG_PENALTY, "a candidate has penalty {}, expected 0 or more"),
@@ -52,7 +59,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """All reachable states of a program on a small network.
+    """Reachable states of a program: all, or those of some pairs.
 
     Attributes
     ----------
@@ -61,16 +68,26 @@ class Exploration:
     classes : int
         Classes of all phases; resource ``channel * classes + class``.
     pairs : int32 array, shape (N, 2)
-        Source and destination switch of every pair that the network joins; of every pair of
-        terminals, if the program is `by_terminal`.
+        Source and destination switch of every pair that the network joins, in the order of the
+        search; of every pair of terminals, if the program is `by_terminal`. On very large networks,
+        only pairs with drawn sources.
+    total : int
+        Number of all pairs.
+    escapes : int64 array, shape (E,), or None
+        Resources of the rows of `Findings.earlier`, if these are collected.
     findings : Findings
+    search : callable
+        Repeats the search with given findings.
     """
 
     topology: Topology
     program: HopProgram
     classes: int
     pairs: Int32Array
+    total: int
+    escapes: Int64Array | None
     findings: Findings
+    search: Callable[[Findings], None]
 
     ascending = False
     """Dependencies are always collected."""
@@ -78,20 +95,33 @@ class Exploration:
     @property
     def states(self) -> int:
         """Number of states of all pairs."""
-        return int(self.findings.seen[0])
+        return int(self.findings.numbers[kernel.N_STATES])
+
+    @property
+    def examined(self) -> int:
+        """Number of pairs of which all states were examined."""
+        numbers = self.findings.numbers
+        return int(numbers[kernel.N_PAIRS] - numbers[kernel.N_UNFINISHED])
 
     @property
     def complete(self) -> bool:
         """Whether the search was complete."""
-        return self._example(kernel.TOO_MANY_STATES) is None
+        return self.examined == self.total
+
+    @property
+    def part(self) -> str:
+        """Text about the examined part, if the search was not complete."""
+        return f"{self.examined:,} of {self.total:,} pairs"
 
     @property
     def coverage(self) -> str:
         """Text about the extent of the search."""
+        pairs = f"{self.total:,} pairs" if self.complete else self.part
         far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
         of = " of terminals" if self.program.by_terminal else ""
+        drawn = "" if self.complete else f", drawn with seed {SEED}"
         return (
-            f"{self.states:,} states of {len(self.pairs):,} pairs{of}{far}, each asked with "
+            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each asked with "
             f"{WORDS * ROUNDS} random words (every first draw among up to "
             f"{WORDS}; further draws and queues are sampled)"
         )
@@ -128,14 +158,22 @@ class Exploration:
 
     @cached_property
     def walks(self) -> Walks:
-        """Facts about the routes; dead ends and classes that do not exist are `problems`."""
-        distance = endpoint_distances(self.topology)[:, self.topology.endpoints]
-        diameter, longest = int(distance.max(initial=0)), self.findings.longest
+        """Facts about the routes; dead ends and classes that do not exist are `problems`, too."""
+        ends = self.topology.endpoints
+        sources = drawn_sources(self.topology, len(ends))
+        diameter = int(endpoint_distances(self.topology, sources)[:, ends].max(initial=0))
+        longest, problems = self.findings.longest, self.findings.problems
+        dead, short = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
+        short = short if short and short[4] >= 0 else None
         return Walks(
             longest=int(longest.max(initial=0)),
             diameter=diameter,
-            pairs=len(self.pairs),
+            pairs=self.total,
             far_pairs=int((longest > 2 * diameter).sum()),
+            dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead else 0,
+            dead_end=self._location(dead) if dead else "",
+            short_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT]) if short else 0,
+            short_state=f"{self._location(short)}, needs class {short[4]}" if short else "",
         )
 
     def used(self, proof: str) -> BoolArray:
@@ -143,26 +181,33 @@ class Exploration:
         used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
         return used
 
-    def edges(self, proof: str, switching: str) -> tuple[Int64Array, Int64Array]:
-        """Return the dependencies of the criterion of a proof: resources a, then b, ascending."""
-        source, target = np.nonzero(self._first_pairs(proof, switching) >= 0)
-        return source, target
+    @property
+    def dependencies(self) -> int:
+        """Number of dependencies after further hops; 0 if these are not collected."""
+        return int(np.bitwise_count(self.findings.earlier).sum())
 
-    def causes(
-        self, source: Int32Array, target: Int32Array, proof: str, switching: str
-    ) -> Int32Array:
+    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
+        """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
+
+        The search was for this proof: with `escapes` for ``duato``, and only then.
+        """
+        if self.escapes is None:
+            rows = self.findings.rows.copy()
+            rows[~self.used(proof)] = 0
+            return edges_of(self.topology, self.classes, rows)
+        source, target = np.nonzero(bits_of(self.findings.earlier)[:, : len(self.escapes)].T)
+        return self.escapes[source], self.escapes[target]
+
+    def causes(self, source: Int32Array, target: Int32Array) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
-        pairs: Int32Array = self.pairs[self._first_pairs(proof, switching)[source, target]]
+        wanted = places_of(self.topology, self.classes, source, target)
+        if self.escapes is not None:
+            wanted[:, 0] = np.searchsorted(self.escapes, target)
+            wanted[:, 1] = np.searchsorted(self.escapes, source)
+        blank = blank_findings(self.topology, self.classes, len(self.pairs), self.escapes)
+        self.search(blank._replace(wanted=wanted))
+        pairs: Int32Array = self.pairs[wanted[:, 2]]
         return pairs
-
-    def _first_pairs(self, proof: str, switching: str) -> Int32Array:
-        """Return the pair that causes each dependency of the criterion, −1 for none; (R, R)."""
-        dependencies, used = self.findings.dependencies, self.findings.used
-        if proof != "duato":
-            every: Int32Array = dependencies[kernel.ANY]
-            return every
-        row = kernel.AS_ESCAPE if switching == "virtual-cut-through" else kernel.LATER_AS_ESCAPE
-        return np.where(used[1][:, np.newaxis], dependencies[row], np.int32(-1))
 
     def _example(self, row: int) -> list[int] | None:
         example: list[int] = self.findings.problems[row].tolist()
@@ -171,7 +216,7 @@ class Exploration:
     def _against_waypoint(self, example: list[int]) -> str:
         if self.program.phases == 1:
             return "the program has one phase"
-        _, destination, switch, _, waypoint, *_ = example
+        _, destination, switch, _, waypoint = example[:5]
         if not -1 <= waypoint < self.topology.num_switches:
             return f"there are switches 0..{self.topology.num_switches - 1}"
         there = destination if waypoint < 0 else waypoint
@@ -179,7 +224,7 @@ class Exploration:
 
     def _location(self, example: list[int]) -> str:
         names = self.topology.switch_names
-        source, destination, switch, channel, _, first, last = example
+        source, destination, switch, channel, _, first, last = example[:7]
         came = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
         ends = f"{names[source]} to {names[destination]}"
         if self.program.by_terminal:
@@ -187,62 +232,85 @@ class Exploration:
         return f"{ends}, at switch {names[switch]}, come {came}"
 
 
-def too_large(topology: Topology, classes: int) -> str:
-    """Return why a network with that many classes is not explored; empty if it is."""
-    resources = topology.num_channels * classes
-    if topology.num_switches > MAX_SWITCHES:
-        return f"{topology.num_switches} switches, at most {MAX_SWITCHES} are looked at"
-    if resources > MAX_RESOURCES:
-        return f"{resources} channels times classes, at most {MAX_RESOURCES} are looked at"
-    return ""
-
-
 def explore_states(
     program: HopProgram,
     topology: Topology,
     virtual_channels: int | None = None,
     *,
+    escapes: bool = False,
     indirect: bool = False,
     max_states: int = MAX_STATES,
 ) -> Exploration:
-    """Follow every packet of a program through a network.
+    """Follow packets of a program through a network, of all pairs or of as many as possible.
 
     Parameters
     ----------
     program : HopProgram
         Prepared for `topology`.
     topology : Topology
-        A network that is not `too_large`.
     virtual_channels : int, optional
         Virtual channels of the program (default: as many as it needs).
+    escapes : bool
+        Collect the dependencies on escape candidates only.
     indirect : bool
-        Also find dependencies on resources after further hops (wormhole switching).
+        Collect those between escapes, after further hops, too (wormhole switching).
     max_states : int
-        Limit at which the search stops.
+        Number of states at which the search stops.
     """
-    pairs = _connected_pairs(topology, by_terminal=program.by_terminal)
+    pairs, total = _connected_pairs(topology, by_terminal=program.by_terminal)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
-    size = topology.num_channels * classes
     given = run_tables(program, topology, vcs, capacity=UNITS)
-    findings = Findings(
-        dependencies=np.full((3 if indirect else 2, size, size), -1, dtype=np.int32),
-        used=np.zeros((2, size), dtype=np.bool_),
-        problems=np.full((kernel.PROBLEMS, kernel.PROBLEM_COLUMNS), -1, dtype=np.int64),
-        longest=np.full(len(pairs), -1, dtype=np.int32),
-        seen=np.zeros(1, dtype=np.int64),
-    )
     task = SearchInput(
         tables=given.tables,
         reals=program.reals.copy(),
-        channel_source=topology.channel_source.copy(),
-        channel_target=topology.channel_target.copy(),
+        channels=channel_places(topology),
+        escape_of=np.full(topology.num_channels * classes, -1, np.int32),
         pictures=queue_pictures(given, vcs, waiting=program.waiting),
         limits=_limits(program, topology, max_states),
     )
+    task.limits[kernel.ESCAPES_ONLY] = escapes or indirect
     explore, choose_nothing = compile_search()
-    explore(program.hop, program.inject or choose_nothing, task, pairs, findings)
-    return Exploration(topology, program, classes, pairs[:, :2], findings)
+    inject = program.inject or choose_nothing
+
+    def search(findings: Findings) -> None:
+        search_in_chunks(
+            lambda some, found: explore(program.hop, inject, task, some, found),
+            pairs,
+            findings,
+            lambda: int(findings.numbers[kernel.N_PAIRS]),
+            _CHUNK,
+        )
+
+    known: Int64Array | None = None
+    findings = blank_findings(topology, classes, len(pairs), known)
+    search(findings)
+    # again, until all escapes have a row: which ones there are is known behind a search
+    while indirect and (known is None or findings.used[1, task.escape_of < 0].any()):
+        known = np.flatnonzero(findings.used[1] | (task.escape_of >= 0))
+        task.escape_of[known] = np.arange(len(known))
+        findings = blank_findings(topology, classes, len(pairs), known)
+        search(findings)
+    return Exploration(topology, program, classes, pairs[:, :2], total, known, findings, search)
+
+
+def blank_findings(
+    topology: Topology, classes: int, pairs: int, escapes: Int64Array | None
+) -> Findings:
+    """Return findings before a search of a number of pairs; see `Exploration.escapes`."""
+    size = topology.num_channels * classes
+    count = 0 if escapes is None else len(escapes)
+    problems = np.full((kernel.PROBLEMS, kernel.PROBLEM_COLUMNS), -1, np.int64)
+    problems[:, kernel.P_COUNT] = 0
+    return Findings(
+        rows=np.zeros((size, row_words(topology, classes)), np.uint64),
+        earlier=np.zeros((count, (count + 63) // 64), np.uint64),
+        used=np.zeros((2, size), np.bool_),
+        problems=problems,
+        longest=np.full(pairs, -1, np.int32),
+        numbers=np.zeros(kernel.NUMBERS, np.int64),
+        wanted=np.empty((0, 3), np.int64),
+    )
 
 
 def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Array:
@@ -258,29 +326,37 @@ def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Ar
     return limits
 
 
-def _connected_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
-    """Return the ordered pairs of different switches with terminals that the network joins.
+def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Array, int]:
+    """Return pairs of different switches with terminals that the network joins, in drawn order.
 
     Returns
     -------
-    int32 array, shape (N, 4)
+    pairs : int32 array, shape (N, 4)
         Source switch, destination switch, and a terminal at each: all of them if `by_terminal`,
-        else the first one.
+        else the first one. Of very large networks, those of some sources.
+    total : int
+        Number of pairs of the whole network, joined or not if these are only some.
     """
-    ends = topology.endpoints
-    distance = np.empty(topology.num_switches, np.int32)
-    queue = np.empty_like(distance)
-    terminals = {
-        end: np.flatnonzero(topology.terminal_switch == end).tolist() for end in ends.tolist()
-    }
-    pairs: list[tuple[int, int, int, int]] = []
-    for source in ends.tolist():
-        hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
-        for target in ends.tolist():
-            if distance[target] > 0:
-                both = list(product(terminals[source], terminals[target]))
-                pairs += [(source, target, *two) for two in (both if by_terminal else both[:1])]
-    return np.array(pairs, dtype=np.int32).reshape(-1, 4)
+    at = topology.terminal_switch
+    ends, first = np.unique(at, return_index=True)
+    terminals = np.arange(len(at)) if by_terminal else first
+    switch = at[terminals]
+    most = int(np.bincount(switch, minlength=1).max())
+    sources = drawn_sources(topology, most * len(terminals))
+    joined = endpoint_distances(topology, sources) > 0
+    row = np.full(topology.num_switches, -1)
+    row[sources] = np.arange(len(sources))
+    begin = np.flatnonzero(row[switch] >= 0)
+    source, target = np.nonzero(joined[row[switch[begin]]][:, switch])
+    source = begin[source]
+    order = np.random.default_rng(SEED).permutation(len(source))
+    pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))[
+        order
+    ]
+    total = len(pairs)
+    if len(sources) < len(ends):
+        total = len(switch) ** 2 - int((np.bincount(switch) ** 2).sum())
+    return pairs.astype(np.int32), total
 
 
 def queue_pictures(

@@ -26,7 +26,8 @@ class HopVerdict:
     Attributes
     ----------
     status : {"proven", "not-proven", "not-applicable", "not-checked"}
-        ``not-proven`` means that the criterion fails, not that packets must deadlock.
+        ``not-proven`` means that the criterion fails, not that packets must deadlock;
+        ``not-checked`` that the examined part of the states has no fault.
     proof : str
         The requested kind of proof.
     switching : {"virtual-cut-through", "wormhole"}
@@ -36,7 +37,7 @@ class HopVerdict:
     classes : int
         Classes of virtual channels of all phases; resource ``channel * classes + class``.
     coverage : str
-        Number of explored states, and the method.
+        Number of explored states and pairs, and the method.
     preconditions : tuple of str
         Properties that the hardware must guarantee for the verdict to hold.
     dependencies : int32 array, shape (D, 2)
@@ -55,9 +56,9 @@ class HopVerdict:
         Violations of the contract; an algorithm with violations is never proven.
     walks : Walks or None
         The longest route, pairs with long routes, dead ends, and states that need more virtual
-        channels than there are; None if the search was not complete.
+        channels than there are, over the examined pairs.
     small : HopVerdict or None
-        Verdict on a small network of the same kind, if the network was too large.
+        Verdict on a small network of the same kind, if there were too many states.
     """
 
     status: HopStatus

@@ -6,14 +6,13 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology
 from routelab.api.topology import Int32Array
+from routelab.deadlock.dependency_rows import channel_places, row_words, search_in_chunks
 from routelab.deadlock.kernels import legs as kernel
 from routelab.deadlock.kernels.fixed_search import compile_legs
 from routelab.deadlock.kernels.legs import LegFindings, LegInput
 
 ALL_VERIFIED = 20_000
 """Number of states of which the declaration is verified in each."""
-EVERY = 256
-"""Every so many further states are verified, too."""
 _CHUNK = 1 << 13
 """Legs between two chances to interrupt a search."""
 
@@ -26,9 +25,6 @@ def leg_input(
     roots: Int32Array,
 ) -> LegInput:
     """Return the input of a search; `roots` are the switches that may be waypoints."""
-    start, channels = topology.outgoing
-    port = np.empty(topology.num_channels, np.int32)
-    port[channels] = np.arange(topology.num_channels) - start[topology.channel_source[channels]]
     first, incoming = topology.incoming
     entries = np.full((topology.num_switches, 2), -1, np.int32)
     some = np.flatnonzero(np.diff(first))
@@ -36,10 +32,10 @@ def leg_input(
     limits = np.zeros(kernel.LIMITS, np.int64)
     limits[kernel.L_PHASES], limits[kernel.L_CLASSES] = program.phases, program.vc_classes
     limits[kernel.L_CANDIDATES] = program.candidates
-    limits[kernel.L_ALL], limits[kernel.L_EVERY] = ALL_VERIFIED, EVERY
+    limits[kernel.L_ALL] = ALL_VERIFIED
     return LegInput(
         tables=given.tables,
-        channels=np.column_stack((topology.channel_source, topology.channel_target, port)),
+        channels=channel_places(topology),
         entries=entries,
         roots=roots,
         pictures=pictures,
@@ -50,20 +46,21 @@ def leg_input(
 def list_legs(
     program: HopProgram,
     topology: Topology,
-    distance: Int32Array,
+    begins: tuple[Int32Array, Int32Array],
     roots: Int32Array,
     *,
     by_source: bool,
 ) -> Int32Array:
     """Return source, target, phase and row of all legs; shape (N, 4).
 
-    `by_source`: one leg of phase 1 for each pair, not only for each target.
+    `begins`: switches where routes begin, and their distances. `by_source`: one leg of phase 1 for
+    each pair, not only for each target.
     """
-    ends = topology.endpoints
+    (sources, distance), ends = begins, topology.endpoints
     targets = ends if program.phases == 1 else np.union1d(ends, roots)
     source, target = np.nonzero(distance[:, targets] > 0)
     blank = np.zeros(len(source), np.int64)
-    legs = [np.column_stack((ends[source], targets[target], blank, blank))]
+    legs = [np.column_stack((sources[source], targets[target], blank, blank))]
     if program.phases == 2:
         source, target = np.nonzero(distance[:, ends] > 0)
         if not by_source:
@@ -71,7 +68,7 @@ def list_legs(
             target, one = np.unique(target, return_index=True)
             source = source[one]
         phase = np.ones(len(source), np.int64)
-        legs.append(np.column_stack((ends[source], ends[target], phase, target)))
+        legs.append(np.column_stack((sources[source], ends[target], phase, target)))
     return np.concatenate(legs).astype(np.int32)
 
 
@@ -80,8 +77,7 @@ def blank_findings(
 ) -> LegFindings:
     """Return findings before a search; without `rows`, dependencies are not collected."""
     size = topology.num_channels * classes
-    ports = int(np.diff(topology.outgoing[0]).max(initial=0))
-    words = (ports * classes + 63) // 64 if rows else 0
+    words = row_words(topology, classes) if rows else 0
     return LegFindings(
         rows=np.zeros((size, words), np.uint64),
         used=np.zeros((2, size), np.bool_),
@@ -106,20 +102,11 @@ def search_legs(
         `findings`, updated.
     """
     explore = compile_legs()
-    numbers, wanted = findings.numbers, findings.wanted
-    for begin in range(0, len(legs), _CHUNK):
-        end = min(begin + _CHUNK, len(legs))
-        open_ones = np.flatnonzero(wanted[:, 2] < 0)
-        explore(
-            program.hop,
-            task,
-            legs[begin:end],
-            findings._replace(longest=findings.longest[begin:end]),
-        )
-        new = open_ones[wanted[open_ones, 2] >= 0]
-        wanted[new, 2] += begin
-        if len(wanted) and (wanted[:, 2] >= 0).all():
-            break
-        if int(numbers[kernel.N_LEGS]) < end:
-            break
+    search_in_chunks(
+        lambda some, found: explore(program.hop, task, some, found),
+        legs,
+        findings,
+        lambda: int(findings.numbers[kernel.N_LEGS]),
+        _CHUNK,
+    )
     return findings

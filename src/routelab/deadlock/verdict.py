@@ -78,13 +78,22 @@ class Verdict:
         return self.status == "proven"
 
     def describe_cycle(self, topology: Topology) -> list[str]:
-        """Describe the cycle in one line per dependency."""
+        """Describe the cycle in one line per dependency.
+
+        Channels without a direction label have the port of their source, if it is known.
+        """
         names = topology.switch_names
+
+        def resource(channel: int, vc: int) -> str:
+            port, direction = topology.source_port[channel], topology.channel_direction[channel]
+            at = f" port {port}" if port >= 0 > direction else ""
+            return f"{topology.channel_name(channel)}{at} vc {vc}"
+
         after = (*self.cycle[1:], *self.cycle[:1])
         return [
-            f"{topology.channel_name(a)} vc {va} waits for {topology.channel_name(b)} vc {vb} "
+            f"{resource(*one)} waits for {resource(*other)} "
             f"(route {names[source]} to {names[target]})"
-            for (a, va), (b, vb), (source, target) in zip(
+            for one, other, (source, target) in zip(
                 self.cycle, after, self.cycle_routes, strict=True
             )
         ]

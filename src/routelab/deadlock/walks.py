@@ -10,21 +10,27 @@ from routelab.api import Topology
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
 
+MAX_PAIRS = 4_000_000
+"""Largest number of pairs; of larger networks, only some sources are examined."""
+SEED = 0
+"""Seed of the order in which pairs are examined, and of the sources."""
+
 
 @dataclass(frozen=True)
 class Walks:
-    """The routes that an algorithm allows on a network, over all reachable states.
+    """The routes that an algorithm allows on a network, over all examined states.
 
     Attributes
     ----------
     longest : int or None
-        Hops of the longest route; None if packets may walk for ever. With waypoints an upper bound.
-        With `short_states` on a large network, this and the numbers below are those with as many
-        virtual channels as are needed; on a small one, routes end where classes do.
+        Hops of the longest route; None if packets may never arrive. With waypoints an upper bound.
+        With `short_states` and fixed candidates on a large network, this and the numbers below are
+        those with as many virtual channels as are needed; elsewhere, routes end where classes do.
     diameter : int
         Longest distance between two switches with terminals.
     pairs : int
-        Connected pairs of different switches with terminals.
+        Connected pairs of different switches with terminals; of terminals for programs that are
+        `by_terminal`.
     far_pairs : int
         Pairs with a route of more than twice the diameter; with waypoints an upper bound.
     dead_ends : int
@@ -52,7 +58,7 @@ class Walks:
         """Describe the longest route for reports."""
         if self.longest is None:
             return "packets may walk for ever"
-        text = f"no route exceeds {self.longest} hops"
+        text = f"no route exceeds {self.longest} {'hop' if self.longest == 1 else 'hops'}"
         if self.far_pairs:
             text += (
                 f"; {self.far_pairs:,} of {self.pairs:,} pairs can exceed twice the diameter "
@@ -65,20 +71,37 @@ class Walks:
         """Say why the algorithm cannot run, empty if it can: dead ends, or too few classes."""
         found = []
         if self.dead_ends:
-            found.append(f"{self.dead_ends:,} dead ends without a candidate: {self.dead_end}")
+            ends = "dead end" if self.dead_ends == 1 else "dead ends"
+            found.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end}")
         if self.short_states:
+            states = "state needs" if self.short_states == 1 else "states need"
             found.append(
-                f"{self.short_states:,} states need more virtual channels than there are: "
+                f"{self.short_states:,} {states} more virtual channels than there are: "
                 f"{self.short_state}"
             )
         return "; ".join(found)
 
 
-def endpoint_distances(topology: Topology) -> Int32Array:
-    """Return the hops from each switch with terminals to every switch; (E, S), −1 if no path."""
+def drawn_sources(topology: Topology, pairs_of_each: int) -> Int32Array:
+    """Return the switches with terminals; some of them, drawn, if there are too many pairs.
+
+    Parameters
+    ----------
+    topology : Topology
+    pairs_of_each : int
+        Pairs with the same source switch.
+    """
     ends = topology.endpoints
-    distance = np.empty((len(ends), topology.num_switches), np.int32)
+    most = max(1, MAX_PAIRS // max(pairs_of_each, 1))
+    if len(ends) > most:
+        ends = np.sort(np.random.default_rng(SEED).choice(ends, most, replace=False))
+    return ends.astype(np.int32)
+
+
+def endpoint_distances(topology: Topology, sources: Int32Array) -> Int32Array:
+    """Return the hops from each of some switches to every switch; (E, S), −1 if no path."""
+    distance = np.empty((len(sources), topology.num_switches), np.int32)
     queue = np.empty(topology.num_switches, np.int32)
-    for row, end in zip(distance, ends, strict=True):
+    for row, end in zip(distance, sources, strict=True):
         hop_distances(*topology.outgoing, topology.channel_target, end, row, queue)
     return distance

@@ -72,6 +72,11 @@ class Batch:
         """Return the number of results of all jobs."""
         return sum(job.size for job in self.jobs)
 
+    @property
+    def priority(self) -> int:
+        """Return the expected time in units of 0.1 s: long batches should not be the last."""
+        return round(10 * sum(job.size * job.seconds_each for job in self.jobs))
+
     def manifest(self, results: Path) -> Path:
         """Return the file that the batch writes when all its jobs have an outcome."""
         return type(self.jobs[0]).manifest(results, self.id)
@@ -136,7 +141,7 @@ def read_jobs(path: Path) -> tuple[BaseJob, ...]:
         said = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
         raise InputError(
             f"{path} is not a list of jobs as this version of routelab writes it ({said}); the "
-            "next run of the workflow writes it anew"
+            "next run of the workflow writes it again"
         ) from error
 
 

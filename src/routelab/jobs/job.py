@@ -85,8 +85,10 @@ class BaseJob(ABC):
     order : int
         Place among the kinds in lists.
     per_batch : int
-        Largest number of jobs in a batch: enough to share the imports, few enough to keep all
-        cores busy.
+        Number of jobs in a batch of a small study: enough to share the imports, few enough to keep
+        all cores busy.
+    seconds_each : float
+        Typical time per result; batches that take long start first.
     of_surveys : bool
         Whether surveys consist of such jobs; other studies consist of all other kinds.
 
@@ -116,6 +118,7 @@ class BaseJob(ABC):
     nouns: ClassVar[tuple[str, str]]
     order: ClassVar[int]
     per_batch: ClassVar[int] = 20
+    seconds_each: ClassVar[float] = 0.1
     of_surveys: ClassVar[bool] = False
 
     folder: str

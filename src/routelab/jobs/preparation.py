@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import mmap
 from collections.abc import Callable
@@ -48,12 +49,13 @@ def in_prepared_process(
 
     def prepare_and_do() -> int:
         prepare()
+        gc.freeze()  # else the first collection in every job copies all memory that jobs share
         return do()
 
     ended = run_limited(prepare_and_do, limits, released=lambda: prepared[0] == 1)
     if not prepared[0]:
         why = ended.reason if isinstance(ended, Breach) else "see above"
-        logger.warning("kernels could not be loaded beforehand: %s", why)
+        logger.warning("kernels could not be loaded before the jobs: %s", why)
         # in a child all the same: if one of the two supervisors is killed, the other ends the jobs
         ended = run_limited(do)
     if ended != 0:

@@ -32,25 +32,25 @@ OWN = 8
 TIES_POSITIVE, TIES_BALANCED, TIES_RANDOM = 0, 1, 2
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def dimensions(tables):
     """Return the number of dimensions."""
     return np.int64(tables[table(tables, HEAD)])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def ring_classes(tables):
     """Return the number of classes that break ring deadlocks: 2 with a dateline, else 1."""
     return np.int64(tables[table(tables, HEAD) + 1])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def order_count(tables):
     """Return the number of orders of the dimensions in the tables."""
     return np.int64(tables[table(tables, HEAD) + 3])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def ring_size(tables, dimension):
     """Return the number of switches on the rings of a dimension; 0 if it has lines."""
     if tables[table(tables, RINGS) + dimension] == 0:
@@ -58,13 +58,13 @@ def ring_size(tables, dimension):
     return np.int64(tables[table(tables, SIZES) + dimension])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def coordinate(tables, switch, dimension):
     """Return a coordinate of a switch."""
     return np.int64(tables[table(tables, COORDINATES) + switch * dimensions(tables) + dimension])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def shortest_steps(tables, dimension, here, there):
     """Return the steps from one switch to the coordinate of another; half a ring is positive."""
     steps = coordinate(tables, there, dimension) - coordinate(tables, here, dimension)
@@ -77,7 +77,7 @@ def shortest_steps(tables, dimension, here, there):
     return steps
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def steps_with_sign(tables, dimension, here, there, sign):
     """Return the steps to the coordinate of another switch in the direction of `sign`.
 
@@ -89,13 +89,13 @@ def steps_with_sign(tables, dimension, here, there, sign):
     return steps
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def is_half_ring(tables, dimension, steps):
     """Return whether as many steps in the other direction lead to the same switch."""
     return steps != 0 and 2 * abs(steps) == ring_size(tables, dimension)
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def tie_sign(tables, source, target, here, random, dimension):
     """Return the direction in which half a ring is crossed: +1 or −1.
 
@@ -114,7 +114,7 @@ def tie_sign(tables, source, target, here, random, dimension):
     return np.int64(1)
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def minimal_steps(tables, dimension, source, target, here, random):
     """Return the shortest steps from here towards the target, with ties by `tie_sign`."""
     steps = shortest_steps(tables, dimension, here, target)
@@ -123,7 +123,7 @@ def minimal_steps(tables, dimension, source, target, here, random):
     return steps
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def channel_towards(tables, here, dimension, steps):
     """Return the channel of the first of those steps; `steps` is not 0."""
     count = dimensions(tables)
@@ -131,7 +131,7 @@ def channel_towards(tables, here, dimension, steps):
     return np.int64(tables[table(tables, OUT) + here * (2 * count) + slot])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def ring_class(tables, here, dimension, steps):
     """Return the class of the first of those steps, which is free of cycles on every ring.
 
@@ -149,7 +149,7 @@ def ring_class(tables, here, dimension, steps):
     return np.int64(0) if there < 0 or there >= size else last
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def order_step(tables, order, source, target, here, random):
     """Return the next hop of dimension-order routing on a shortest route.
 
@@ -178,7 +178,7 @@ def order_step(tables, order, source, target, here, random):
     return np.int64(-1), np.int64(0)
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def directed_order_step(tables, order, backwards, target, here):
     """Return the next hop of dimension-order routing with a fixed direction in every dimension.
 
@@ -205,7 +205,7 @@ def directed_order_step(tables, order, backwards, target, here):
     return np.int64(-1), np.int64(0)
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def switch_in_quadrant(tables, source, target, backwards, random):
     """Draw a switch between two, uniformly.
 
@@ -231,7 +231,7 @@ def switch_in_quadrant(tables, source, target, backwards, random):
     return np.int64(tables[table(tables, SWITCHES) + place])
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def minimal_directions(tables, source, target, random):
     """Return bits of the dimensions whose shortest direction is negative; ties are random."""
     backwards = np.int64(0)
@@ -245,7 +245,7 @@ def minimal_directions(tables, source, target, random):
     return backwards
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def weighted_directions(tables, source, target, random, local):
     """Draw bits of the dimensions to cross in the negative direction, weighted by distance.
 
@@ -271,7 +271,7 @@ def weighted_directions(tables, source, target, random, local):
     return backwards
 
 
-@njit(cache=True)
+@njit(_nrt=False, forceinline=True)
 def offer(out, count, channel, first, end, penalty):
     """Add virtual channels `first` up to `end` of a channel to the candidates, and count them."""
     for vc in range(first, end):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
+from numba.core.errors import NumbaError
 
 from routelab.kernels.jit import inline
 
@@ -149,10 +150,20 @@ def _compile(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
             f"of hop-by-hop routing it takes ({_ARGUMENTS[kind]})"
         )
     try:
-        return njit(signature, cache=True, nogil=True)(function)
+        # without counting references to arrays, which takes longer than many a decision
+        return _cached(signature, function, _nrt=False)
+    except NumbaError:
+        # functions that allocate need the count; others fail again
+        return _cached(signature, function)
+
+
+def _cached(signature: Any, function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a function, and cache the code if the function comes from a file."""
+    try:
+        return njit(signature, cache=True, nogil=True, **options)(function)
     except RuntimeError:
         # numba cannot cache code that has no file
-        return njit(signature, nogil=True)(function)
+        return njit(signature, nogil=True, **options)(function)
 
 
 @inline

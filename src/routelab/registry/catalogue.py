@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Literal
 
 from routelab.api import (
@@ -186,7 +186,7 @@ class Catalogue:
             cause = str(error)
         except Exception as error:
             # a class can be so unusual that the checks raise exceptions
-            cause = f"{label}: expected to be able to check it, found {_describe(error)}"
+            cause = f"{label}: cannot be checked: {_describe(error)}"
         else:
             return CatalogueEntry(
                 kind, point.name, *_origin(point), point.value, "ok", plugin=plugin
@@ -216,8 +216,8 @@ def installed_catalogue() -> Catalogue:
 def _check_kind(kind: str) -> None:
     if kind not in KINDS:
         raise InputError(
-            f"there is no kind of plugin called {kind!r}{did_you_mean(kind, KINDS)} "
-            f"(kinds: {', '.join(KINDS)})"
+            f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
+            f"{', '.join(KINDS)})"
         )
 
 
@@ -230,7 +230,13 @@ def _check_registration(kind: str, point: EntryPoint, label: str) -> None:
 
 
 def _origin(point: EntryPoint) -> tuple[str, str]:
-    return (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
+    return _name_and_version(point.dist) if point.dist else ("unknown", "unknown")
+
+
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    # each of the two reads and parses the metadata
+    return distribution.name, distribution.version
 
 
 def _label(kind: str, point: EntryPoint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import get_args
 
 from routelab.api import Column
@@ -40,11 +40,12 @@ def column_page(columns: Iterable[Column]) -> str:
     for rows in sorted(get_args(Rows), key=list(HEADINGS).index):
         mine = [column for column in known if rows in column.of]
         if mine:
-            lines += [f"## {HEADINGS[rows]}", "", f"`of: {rows}`", "", *_tables(mine)]
+            lines += [f"## {HEADINGS[rows]}", "", f"`of: {rows}`", "", *column_tables(mine)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _tables(columns: list[Column]) -> Iterator[str]:
+def column_tables(columns: Collection[Column]) -> Iterator[str]:
+    """Yield the lines of a table for each group of columns."""
     for group in dict.fromkeys(column.group for column in columns):
         if group:
             yield from (f"### {group}", "")

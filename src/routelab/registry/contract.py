@@ -155,8 +155,8 @@ def abi_hint(error: BaseException) -> str:
     """Return a hint for an import error about a missing name of hop-by-hop routing, or ""."""
     if isinstance(error, ImportError) and error.name == hops.__name__:
         return (
-            f"; this routelab has ABI {ABI} of hop-by-hop routing, adapt what was written for "
-            "another one (docs/concepts/hop-by-hop.md)"
+            f"; this routelab has ABI {ABI} of hop-by-hop routing; adapt plugins for other ABIs "
+            "(docs/concepts/hop-by-hop.md)"
         )
     return ""
 
@@ -175,7 +175,7 @@ def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:
 def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
     if isinstance(plugin.Parameters, type) and getattr(plugin.Parameters, "model_fields", None):
         yield (
-            "expected no Parameters of its own (a composition's are those of its parts), found "
+            "expected no Parameters (a composition has those of its parts), found "
             + ", ".join(fields(plugin.Parameters))
         )
     for part in PARTS:

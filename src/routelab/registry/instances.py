@@ -17,6 +17,7 @@ from routelab.api import (
     LayersPlugin,
     Parameters,
     Plugin,
+    PluginError,
     RoutingPlugin,
     RulesPlugin,
     SelectionPlugin,
@@ -27,6 +28,7 @@ from routelab.api import (
 from routelab.registry import compositions
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.compositions import Part
+from routelab.registry.contract import check_contract
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
 from routelab.registry.parameters import ParameterRow, as_text, name_fields, read_parameters, rows
 
@@ -114,19 +116,39 @@ def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
     name = parse_name(text)
     part = compositions.make_part(kind, name, catalogue or installed_catalogue())
     if issubclass(part.plugin, Composition):
-        raise InputError(f"{part.label} is made of parts; it is no plugin that runs by itself")
+        raise InputError(f"{part.label} is made of parts and does not run by itself")
     return _make(part, {}, text)
 
 
-def load_routing(text: str, catalogue: Catalogue | None = None) -> Routing:
+def load_routing(routing: str | Plugin, catalogue: Catalogue | None = None) -> Routing:
     """Make the routing with a name: ``angara-sssp``, ``sssp@angara~turns=exact``.
+
+    Parameters
+    ----------
+    routing : str or Plugin
+        A name, or an algorithm that need not be installed.
+    catalogue : Catalogue, optional
+        The installed plugins by default.
 
     Raises
     ------
     InputError, QuarantinedError
-        As `load`; the error lists the problems of all parts.
+        As `load`; the error lists the problems of all parts, or of the algorithm.
     """
-    return _routing(parse_routing(text), {}, catalogue or installed_catalogue())
+    catalogue = catalogue or installed_catalogue()
+    if isinstance(routing, str):
+        return _routing(parse_routing(routing), {}, catalogue)
+    if not isinstance(routing, RoutingPlugin | HopRoutingPlugin):
+        raise InputError(
+            f"{routing!r} is not a routing; use a name such as 'dor', or an object of a subclass "
+            "of RoutingPlugin"
+        )
+    plugin, name = type(routing), str(getattr(routing, "name", ""))
+    try:
+        check_contract(plugin, "routing", name, plugin.__name__)
+    except PluginError as error:
+        raise InputError(str(error)) from None
+    return _one_plugin(routing, str(Name(name)), catalogue)
 
 
 def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
@@ -200,9 +222,12 @@ def _routing(
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(whole.plugin, Composition):
         return _named_composition(whole, values, catalogue)
-    plugin = _make(whole, values, str(name))
+    return _one_plugin(_make(whole, values, str(name)), str(name), catalogue)
+
+
+def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> Routing:
     if isinstance(plugin, HopRoutingPlugin):
-        return _hop_routing(plugin, str(name), catalogue)
+        return _hop_routing(plugin, text, catalogue)
     complete = cast(RoutingPlugin, plugin)
     return Routing(name_of(plugin), complete, None, None, None, (plugin,))
 

@@ -51,7 +51,7 @@ class Name:
     def __post_init__(self) -> None:
         for word in (self.key, *(parameter for parameter, _ in self.parameters)):
             if not _WORD.fullmatch(word):
-                raise InputError(f"{word!r} cannot stand in a name: {_WORD_IS}")
+                raise InputError(f"{word!r} cannot be used in a name: {_WORD_IS}")
         given: set[str] = set()
         for parameter, value in self.parameters:
             if parameter in given:
@@ -105,7 +105,7 @@ def parse_name(text: str) -> Name:
     reader = _Reader(text)
     name = reader.name()
     if reader.next == "@":
-        raise reader.error("only a routing is put together with '@'")
+        raise reader.error("only routings are composed with '@'")
     reader.end()
     return name
 
@@ -211,7 +211,9 @@ class _Reader:
                 f"a value with {self.text[self.at]!r} in it goes in brackets, {parameter}=[...]"
             )
         if self.at == start:
-            raise self.error(f"expected a value for parameter {parameter!r}; an empty one is []")
+            raise self.error(
+                f"expected a value for parameter {parameter!r}; write [] for an empty one"
+            )
         return self.text[start : self.at]
 
     def bracket_value(self) -> str:

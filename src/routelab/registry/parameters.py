@@ -137,7 +137,7 @@ def _plain(
         name = str(details["loc"][0]) if details["loc"] else ""
         label = shown.get(name, name)
         if details["type"] == "missing":
-            found[name, f"parameter {label!r}"] = ["has to be given"]
+            found[name, f"parameter {label!r}"] = ["is required"]
             continue
         items = [f" item {part + 1}" for part in details["loc"][1:] if isinstance(part, int)]
         place = f"{label}={values.get(name, details['input'])}:{''.join(items)}" if name else ""

@@ -27,17 +27,19 @@ STATISTIC_LABELS = {
 """Labels of statistics, by the suffix of their columns after the underscore."""
 
 _ENDINGS = {
-    "ratio": "{}, ratio",
-    "gain": "{}, less by (%)",
-    "group": "{}, compared",
-    "reference": "{}, of the other routing",
-    **{key: f"{{}}: {text}" for key, text in STATISTIC_LABELS.items()},
+    "ratio": ("{}, ratio", ""),
+    "gain": ("{}, less by", "%"),
+    "group": ("{}, compared", ""),
+    "reference": ("{}, of the other routing", None),
+    "share": (f"{{}}: {STATISTIC_LABELS['share']}", ""),
+    **{key: (f"{{}}: {text}", None) for key, text in STATISTIC_LABELS.items() if key != "share"},
 }
-"""Labels of columns that are computed from another column, by their suffix."""
+"""Headings of columns that are computed from another column, by their suffix, and their units;
+None: that of the other column."""
 
 
 def label(column: str, of: str = "routes") -> str:
-    """Return a column's name for people.
+    """Return a column's name for people, with its unit.
 
     Parameters
     ----------
@@ -46,15 +48,34 @@ def label(column: str, of: str = "routes") -> str:
     of : str
         The rows; see `routelab.api.columns.Rows`.
     """
+    return with_unit(*heading_parts(column, of))
+
+
+def with_unit(heading: str, unit: str) -> str:
+    """Return a heading with its unit in brackets, if there is one."""
+    return f"{heading} ({unit})" if unit else heading
+
+
+def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
+    """Return a column's name for people and its unit; see `label`.
+
+    The unit is empty if there is none, or if the heading names it.
+    """
     exact = column_of(column, of)
     if exact is not None:
-        return exact.label
+        return exact.heading_parts
     base, _, suffix = column.rpartition("_")
-    if suffix in _ENDINGS and (base_column := column_of(base, of)) is not None:
-        return _ENDINGS[suffix].format(base_column.label)
-    if suffix in STATISTIC_LABELS and (base_label := label(base, of)) != base.replace("_", " "):
-        return f"{base_label}: {STATISTIC_LABELS[suffix]}"
-    return column.replace("_", " ")
+    known = column_of(base, of) is not None if base else False
+    if suffix in _ENDINGS and (known or (suffix in STATISTIC_LABELS and _has_heading(base, of))):
+        text, unit = _ENDINGS[suffix]
+        base_text, base_unit = heading_parts(base, of)
+        return text.format(base_text), base_unit if unit is None else unit
+    return column.replace("_", " "), ""
+
+
+def _has_heading(column: str, of: str) -> bool:
+    """Whether a computed column has another heading than its name."""
+    return heading_parts(column, of)[0] != column.replace("_", " ")
 
 
 def column_of(name: str, of: str = "") -> Column | None:
@@ -85,7 +106,7 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     number = float(value)
     if np.isnan(number):
         return ""
-    decimals = _decimals(column)
+    decimals = decimals_of(column)
     if decimals is not None:
         return f"{number:.{decimals}f}"
     if number.is_integer():
@@ -96,8 +117,8 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
 
 
 @cache
-def _decimals(column: str) -> int | None:
-    """Return the decimals of a column, or of the column from which it is computed."""
+def decimals_of(column: str) -> int | None:
+    """Return the fixed decimals of a column, or of the column from which it is computed, if any."""
     words = column.split("_")
     # a statistic has a suffix, a published number a prefix
     for first in range(len(words)):

@@ -7,8 +7,11 @@ square that is turned by about 27°).
 
 Both directions of a link run side by side, like traffic on the right; a barb on the outer side
 marks the end of a channel. A channel that closes a ring is cut: one end sticks out at each side of
-the grid, for inner dimensions at each side of the block. In dimensions that are no rings, because
+the grid, for inner dimensions at each side of the block. In dimensions that are not rings, because
 channels skip some switches of a row, a channel that passes over switches is an arc.
+
+A network is a grid if its switches have coordinates, unless these describe levels or groups. See
+`routelab.report.network_layout` for all others.
 """
 
 from __future__ import annotations
@@ -17,12 +20,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Topology
-from routelab.toolkit.families.groups import coordinate_name
+from routelab.report.network_layout import layout_of, switch_levels
+from routelab.toolkit.families.groups import coordinate_name, switch_groups
 
 Points = NDArray[np.float64]
 Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
@@ -39,8 +42,6 @@ BARB_BACK, BARB_OUT = 0.24, 0.13
 BULGE = 0.16
 """Height of an arc over switches of a row, relative to its length."""
 ARC_POINTS = 12
-LARGEST_FORCE_LAYOUT = 400
-"""Largest network without coordinates with a force layout; larger ones become a circle."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ class Picture:
     marks : tuple of str, length S
         Texts inside the switches: inner coordinates, a short name, or nothing.
     block_ticks : tuple of two lists of (float, str)
-        Positions and texts of the coordinates of dimensions 0 (below) and 1 (at the left); empty
-        lists for a network without coordinates.
+        Positions and texts of the coordinates of dimensions 0 (below) and 1 (at the left), or of
+        levels (at the left).
     hint : str
         How to read the picture.
+    captions : tuple of (float, float, str)
+        Places and names of groups of switches.
     """
 
     switches: Points
@@ -69,23 +72,28 @@ class Picture:
     marks: tuple[str, ...]
     block_ticks: Ticks
     hint: str
+    captions: tuple[tuple[float, float, str], ...] = ()
 
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Return left, right, bottom and top of the drawing, with a margin."""
-        points = np.concatenate([self.switches, *self.lines])
+        named = np.array([place[:2] for place in self.captions]).reshape(-1, 2)
+        points = np.concatenate([self.switches, named, *self.lines])
         (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
         return left - 0.5, right + 0.5, bottom - 0.5, top + 0.5
 
 
 def picture_of(topology: Topology) -> Picture:
-    """Lay out a network: unrolled if its switches have coordinates, otherwise by forces."""
+    """Lay out a network: unrolled if it is a grid, otherwise by its levels, groups or distances."""
     grid = topology.coordinates
+    steps = _row_steps(topology)
+    captions: list[tuple[float, float, str]] = []
     hint = "Traffic keeps to the right; a barb is at the end of a channel."
-    if grid is None or grid.shape[1] == 0:
-        switches, sizes = _force_layout(topology), None
-        ticks: Ticks = ([], [])
-        marks = tuple(name if len(name) <= 3 else "" for name in topology.switch_names)
+    if grid is None or not _is_grid(topology, steps):
+        layout, sizes = layout_of(topology), None
+        switches, marks, captions = layout.switches, layout.marks, layout.captions
+        ticks: Ticks = ([], layout.rows)
+        hint = f"{hint} {layout.hint}".rstrip()
     else:
         sizes = grid_sizes(topology)
         switches, ticks = unroll(grid, sizes), _block_ticks(topology, sizes)
@@ -97,8 +105,7 @@ def picture_of(topology: Topology) -> Picture:
     lines: list[Points] = []
     owners: list[int] = []
     lanes: Counter[tuple[int, int]] = Counter()
-    steps = _row_steps(topology)
-    rings = _ring_dimensions(steps, sizes or ())
+    rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
     for channel, (dimension, length) in enumerate(steps):
         ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
         side = SIDE * (1 + 1.6 * lanes[ends])
@@ -106,7 +113,7 @@ def picture_of(topology: Topology) -> Picture:
         start, end = switches[ends[0]], switches[ends[1]]
         if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
             mine = _cut_channel(start, end, side, switches, dimension)
-        elif dimension not in rings and length > 1:
+        elif sizes is not None and dimension not in rings and length > 1:
             mine = [_arc(start, end, side)]
         else:
             mine = [_straight(start, end, side)]
@@ -114,7 +121,16 @@ def picture_of(topology: Topology) -> Picture:
         owners += [channel] * len(mine)
     if len(lines) > topology.num_channels:
         hint += " Open ends close a ring with those at the other side."
-    return Picture(switches, tuple(lines), tuple(owners), marks, ticks, hint)
+    return Picture(switches, tuple(lines), tuple(owners), marks, ticks, hint, tuple(captions))
+
+
+def _is_grid(topology: Topology, steps: Sequence[tuple[int, int]]) -> bool:
+    """Return whether the coordinates are places in a grid, and not levels or groups."""
+    if topology.coordinates is None or topology.coordinates.shape[1] == 0:
+        return False
+    if all(dimension >= 0 for dimension, _ in steps):
+        return True
+    return switch_levels(topology) is None and switch_groups(topology) is None
 
 
 def grid_sizes(topology: Topology) -> tuple[int, ...]:
@@ -236,32 +252,3 @@ def _unit(vector: Points) -> Points:
 
 def _right_of(along: Points) -> Points:
     return np.array([along[1], -along[0]])
-
-
-def _turn_flat(points: Points) -> Points:
-    """Rotate points so that their longest extent is horizontal, because pages are wide."""
-    if len(points) < 2:
-        return points
-    around = points - points.mean(axis=0)
-    axes = np.linalg.svd(around, full_matrices=False)[2]
-    rotation = around @ axes.T
-    # fix the orientation of both axes: the farthest point is at the right, and at the top
-    return np.asarray(rotation * np.sign(rotation[np.abs(rotation).argmax(axis=0), [0, 1]]))
-
-
-def _force_layout(topology: Topology) -> Points:
-    """Return positions for a network without coordinates; the median link is about `GAP` long."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(topology.num_switches))
-    links = np.column_stack([topology.channel_source, topology.channel_target])
-    graph.add_edges_from(links.tolist())
-    if topology.num_switches <= LARGEST_FORCE_LAYOUT:
-        positions = nx.spring_layout(graph, seed=1, iterations=300)
-    else:
-        positions = nx.circular_layout(graph)
-    points = np.array([positions[i] for i in range(topology.num_switches)], dtype=np.float64)
-    points = _turn_flat(points)
-    if not len(links):
-        return points
-    lengths = np.hypot(*(points[links[:, 0]] - points[links[:, 1]]).T)
-    return np.asarray(points * (GAP / max(float(np.median(lengths)), 1e-9)))

@@ -5,15 +5,23 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
-from routelab.report.labels import label, number_text
-from routelab.report.tables import ReportColumn, ReportTable
+from routelab.report.labels import label, number_text, with_unit
+from routelab.report.number_formats import ColumnFormat, column_formats, finite_number
+from routelab.report.table import ReportColumn, ReportTable
 from routelab.toolkit.csv_cells import write_csv_rows
 
 Relation = Literal["", "equal", "inside", "below", "above"]
+
+VERDICT = "deadlock"
+"""Column with the checker's verdict."""
+
+CSV_DIGITS = 10
+"""Significant digits of numbers in CSV files."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,8 @@ class TableCell:
     numeric : bool
     header : bool
         Whether the cell identifies its row.
+    best : bool
+        Whether it is the best of its row in the columns of a pivot, as printed.
     """
 
     text: str
@@ -42,18 +52,26 @@ class TableCell:
     difference: str = ""
     numeric: bool = True
     header: bool = False
+    best: bool = False
 
     def __str__(self) -> str:
-        """Return value and spread as plain text."""
-        return f"{self.text} ({self.spread})" if self.spread else self.text
+        """Return value and spread as plain text in one line."""
+        text = "; ".join(self.text.splitlines())
+        return f"{text} ({self.spread})" if self.spread else text
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A label above one or more columns."""
+    """A label above one or more columns, with the unit of the numbers."""
 
     text: str
     span: int = 1
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        """Text with the unit in brackets."""
+        return with_unit(self.text, self.unit)
 
 
 @dataclass(frozen=True)
@@ -66,69 +84,150 @@ class Layout:
         First line of headings.
     headings : tuple of Heading or None
         One for each column, or None if one line is enough.
+    names : tuple of str
+        One for each column, for formats with one line of headings.
     rows : tuple of tuple of Cell
+    verdict : int or None
+        Position of the column with the deadlock verdict, which always stays visible.
     """
 
     groups: tuple[Heading, ...]
     headings: tuple[Heading, ...] | None
+    names: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
+    verdict: int | None = None
 
 
 def layout(table: ReportTable) -> Layout:
     """Lay out a table for readers."""
-    columns: list[ReportColumn] = []
-    groups: list[Heading] = []
+    formats = column_formats(table)
+    columns: list[tuple[ReportColumn, ReportColumn]] = []
+    groups: list[tuple[str, Heading]] = []
     second: list[Heading] = []
-    references = table.with_role("reference")
+    names: list[str] = []
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
-        beside = [other for other in references if other.of == column.name]
-        columns += [column, *beside]
-        groups.append(Heading(label(column.name, table.of), 1 + len(beside)))
-        second.append(Heading("ours" if beside else ""))
-        second += [Heading(label(other.name.removesuffix(other.of)).strip()) for other in beside]
-    rows = tuple(tuple(_cell(table, row, column) for column in columns) for row in table.rows)
-    two_lines = any(group.span > 1 for group in groups)
-    return Layout(tuple(groups), tuple(second) if two_lines else None, rows)
+        beside = [
+            other
+            for other in table.with_role("reference")
+            if other.of == column.name and other.by == column.by
+        ]
+        columns += [(one, column) for one in (column, *beside)]
+        form = formats[column.name]
+        value = Heading(form.heading, unit=form.unit)
+        if not column.by:
+            key, upper, lower = column.name, value, Heading("ours" if beside else "")
+        elif table.names_first:
+            key, upper, lower = f"={column.by}", Heading(column.by), value
+        else:
+            key, upper, lower = column.source, value, Heading(column.by)
+        prefixes = [label(other.source.removesuffix(column.source)).strip() for other in beside]
+        groups += [(key, upper)] * (1 + len(beside))
+        second += [lower, *map(Heading, prefixes)]
+        marks = [column.by] * bool(column.by)
+        names += [
+            with_unit(form.label, ", ".join([*marks, *prefix]))
+            for prefix in ([], *([text] for text in prefixes))
+        ]
+    rows = tuple(
+        tuple(_cell(row, column, value, formats, best) for column, value in columns)
+        for row, best in ((row, _best_texts(table, row, formats)) for row in table.rows)
+    )
+    sources = ["" if column.by else column.source for column, _ in columns]
+    return Layout(
+        tuple(_spanning([heading for _, heading in same]) for _, same in groupby(groups, _key)),
+        tuple(second) if any(heading.text for heading in second) else None,
+        tuple(names),
+        rows,
+        sources.index(VERDICT) if VERDICT in sources else None,
+    )
 
 
-def _cell(table: ReportTable, row: dict[str, Any], column: ReportColumn) -> TableCell:
-    text = number_text(column.name, row.get(column.name))
-    numeric = not text or re.match(r"[-\d]", text) is not None
+def _key(group: tuple[str, Heading]) -> str:
+    return group[0]
+
+
+def _spanning(headings: Sequence[Heading]) -> Heading:
+    """Return the heading of neighbouring columns with equal headings."""
+    return replace(headings[0], span=len(headings))
+
+
+def _cell(
+    row: dict[str, Any],
+    column: ReportColumn,
+    value: ReportColumn,
+    formats: Mapping[str, ColumnFormat],
+    best: Mapping[str, str],
+) -> TableCell:
+    form = formats[column.name]
+    text = form.text(row.get(column.name))
+    numeric = "\n" not in text and (not text or re.match(r"[-\d]", text) is not None)
     if column.role == "reference" and column.of:
-        return _reference_cell(row, column, text)
-    return TableCell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
+        return _reference_cell(row, column, value, form)
+    is_best = text != "" and column.by != "" and text == best.get(column.source)
+    return TableCell(
+        text,
+        _spread(row, column, form),
+        numeric=numeric,
+        header=column.role == "row",
+        best=is_best,
+    )
 
 
-def _spread(row: dict[str, Any], value: str) -> str:
-    low, high = (number_text(value, row.get(f"{value}_{end}")) for end in ("low", "high"))
+def _best_texts(
+    table: ReportTable, row: dict[str, Any], formats: Mapping[str, ColumnFormat]
+) -> dict[str, str]:
+    """Return the best value of a row in each value of a pivot, as printed."""
+    texts = {}
+    for source, direction in table.better.items():
+        columns = [one for one in table.with_role("value") if one.by and one.source == source]
+        values = [finite_number(row.get(column.name)) for column in columns]
+        numbers = [number for number in values if number is not None]
+        if numbers:
+            best = min(numbers) if direction == "lower" else max(numbers)
+            texts[source] = formats[columns[0].name].text(best)
+    return texts
+
+
+def _ends(row: dict[str, Any], column: ReportColumn) -> list[Any]:
+    """Return the ends of the range of a value; None if there is none."""
+    mark = f" ({column.by})" if column.by else ""
+    return [row.get(f"{column.source}_{end}{mark}") for end in ("low", "high")]
+
+
+def _spread(row: dict[str, Any], column: ReportColumn, form: ColumnFormat) -> str:
+    low, high = map(form.text, _ends(row, column))
     return f"{low}–{high}" if low != high else ""
 
 
-def _reference_cell(row: dict[str, Any], column: ReportColumn, text: str) -> TableCell:
+def _reference_cell(
+    row: dict[str, Any], column: ReportColumn, value: ReportColumn, form: ColumnFormat
+) -> TableCell:
     """Return the published value with its relation to ours, both as printed."""
-    ours = number_text(column.of, row.get(column.of))
+    text, ours = form.text(row.get(column.name)), form.text(row.get(value.name))
     if not text or not ours or isinstance(row[column.name], str):
         return TableCell(text)
     gap = float(ours) - float(text)
     if gap == 0:
         return TableCell(text, relation="equal")
-    difference = number_text(column.of, abs(gap))
-    difference = ("+" if gap > 0 else "−") + difference
-    ends = [number_text(column.of, row.get(f"{column.of}_{end}")) for end in ("low", "high")]
+    difference = ("+" if gap > 0 else "−") + form.digits(abs(gap))
+    ends = [form.text(end) for end in _ends(row, value)]
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
         return TableCell(text, relation="inside", difference=difference)
     return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)
 
 
 def to_csv(table: ReportTable) -> str:
-    """Return all columns as CSV, ends of ranges last, with numbers formatted by `number_text`."""
+    """Return all columns as CSV, numbers in the units of the runs and with all digits."""
     stream = io.StringIO()
-    names = [column.name for column in table.columns]
-    write_csv_rows(stream, [names])
+    write_csv_rows(stream, [[column.name for column in table.columns]])
     write_csv_rows(
-        stream, ([number_text(name, row.get(name), 6) for name in names] for row in table.rows)
+        stream,
+        (
+            [number_text("", row.get(column.name), CSV_DIGITS) for column in table.columns]
+            for row in table.rows
+        ),
     )
     return stream.getvalue()
 
@@ -140,10 +239,10 @@ def to_markdown(table: ReportTable) -> str:
         f"**{_markdown(table.title)}**",
         "",
         *(line for text in table.warnings for line in (f"**{_markdown(text)}**", "")),
-        _pipe_line([_markdown(text) for text in _one_line_headings(form)]),
+        _pipe_line([_markdown(text) for text in form.names]),
         _pipe_line(["---:" if numeric else "---" for numeric in _numeric_columns(form)]),
     ]
-    lines += [_pipe_line([_markdown(str(cell)) for cell in row]) for row in form.rows]
+    lines += [_pipe_line([_markdown_cell(cell) for cell in row]) for row in form.rows]
     if table.notes:
         lines += ["", *(f"- {_markdown(note)}" for note in table.notes)]
     return "\n".join(lines) + "\n"
@@ -159,9 +258,9 @@ def to_latex(table: ReportTable) -> str:
     lines.append(_tex_line([_tex_heading(group) for group in form.groups]))
     if form.headings is not None:
         lines.append(_tex_rules(form.groups))
-        lines.append(_tex_line([escape_latex(heading.text) for heading in form.headings]))
+        lines.append(_tex_line([escape_latex(heading.label) for heading in form.headings]))
     lines.append("\\midrule")
-    lines += [_tex_line([escape_latex(str(cell)) for cell in row]) for row in form.rows]
+    lines += [_tex_line([_tex_cell(cell) for cell in row]) for row in form.rows]
     lines += ["\\bottomrule", "\\end{tabular}"]
     lines += [f"% {_one_line(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
@@ -194,6 +293,7 @@ _LATEX = {
     "–": "--",
     "−": "$-$",
     "σ": r"$\sigma$",
+    "µ": r"\textmu{}",
 }
 
 
@@ -215,19 +315,13 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_|~\[\]#])", r"\\\1", html.escape(_one_line(text), quote=False))
 
 
+def _markdown_cell(cell: TableCell) -> str:
+    text = _markdown(str(cell))
+    return f"**{text}**" if cell.best else text
+
+
 def _pipe_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _one_line_headings(form: Layout) -> list[str]:
-    """Return headings for formats with one heading line: ``maximum load (paper)``."""
-    if form.headings is None:
-        return [group.text for group in form.groups]
-    over = [group.text for group in form.groups for _ in range(group.span)]
-    return [
-        f"{group} ({heading.text})" if heading.text not in ("", "ours") else group
-        for group, heading in zip(over, form.headings, strict=True)
-    ]
 
 
 def _numeric_columns(form: Layout) -> list[bool]:
@@ -240,8 +334,13 @@ def _tex_line(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
+def _tex_cell(cell: TableCell) -> str:
+    text = escape_latex(str(cell))
+    return f"\\textbf{{{text}}}" if cell.best else text
+
+
 def _tex_heading(group: Heading) -> str:
-    text = escape_latex(group.text)
+    text = escape_latex(group.label)
     return f"\\multicolumn{{{group.span}}}{{c}}{{{text}}}" if group.span > 1 else text
 
 

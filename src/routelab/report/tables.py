@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from statistics import fmean, median_low
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -15,74 +15,11 @@ from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.frames.view import OK, View, key_text, sort_texts
-
-Role = Literal["row", "value", "reference", "low", "high", "runs"]
-
+from routelab.report.pivot import pivot_table
+from routelab.report.table import ReportColumn, ReportTable
 
 MOST_CAUSES = 5
 """Largest number of reasons in a note below a table."""
-
-
-@dataclass(frozen=True)
-class ReportColumn:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name : str
-    role : str
-        ``row``: identifies a row; ``value``; ``reference``: published number next to a value;
-        ``low``, ``high``: ends of a value's range; ``runs``: number of runs of a row.
-    of : str
-        The value to which a reference or an end of a range belongs, otherwise empty.
-    """
-
-    name: str
-    role: Role
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A finished table.
-
-    Attributes
-    ----------
-    name, title : str
-    columns : tuple of Column
-    rows : tuple of dict
-        Values by column name; None or NaN if missing.
-    value_runs : tuple of dict
-        For each row, the run (its position in the study) that has the value, by column name.
-    counts : bool
-        Whether values also identify rows, and rows have the number of runs with these values.
-    averages : bool
-        Whether values are means over runs.
-    statistics : bool
-        Whether values are statistics of many runs.
-    notes : tuple of str
-        Notes below the table, e.g. on runs without a result.
-    of : str
-        Kind of its rows; see `config.Table`.
-    warnings : tuple of str
-        Serious problems, shown above the table.
-    """
-
-    name: str
-    title: str
-    columns: tuple[ReportColumn, ...]
-    rows: tuple[dict[str, Any], ...]
-    value_runs: tuple[dict[str, int], ...]
-    counts: bool
-    averages: bool
-    statistics: bool
-    notes: tuple[str, ...]
-    of: str = "routes"
-    warnings: tuple[str, ...] = ()
-
-    def with_role(self, role: Role) -> list[ReportColumn]:
-        """Return the columns with a role."""
-        return [column for column in self.columns if column.role == role]
 
 
 def build_table(
@@ -105,14 +42,31 @@ def build_table(
     Raises
     ------
     InputError
-        If a column does not exist, rows do not distinguish runs, or the reference has two rows
-        for the same keys.
+        If a column does not exist, rows do not distinguish runs, the reference has two rows
+        for the same keys, or a value of a pivot's row differs within the row.
     """
-    for parameter in spec.over:
-        frames.parameter(parameter, f"{place}over: ")
-    jobs = frames.select(spec.where, spec.over, place, spec.relative)
-    for new, old in spec.names.items():
-        jobs = jobs.assign(**{new: frames.column(jobs, old, f"{place}names: ")})
+    jobs = select_rows(spec, frames, place)
+    if spec.pivot is not None:
+        pivot = spec.pivot
+        update = {
+            "pivot": None,
+            "rows": [*spec.rows, pivot.by],
+            "values": [*spec.values, *pivot.values],
+        }
+        table = build_table(name, spec.model_copy(update=update), frames, reference, place)
+        groups = _group_runs(frames, jobs, spec.rows, place)
+        notes = (
+            *_reason(spec),
+            *_notes(jobs, groups, spec.rows, pivot.by),
+            *frames.notes(jobs.index),
+        )
+        table = replace(table, notes=notes)
+        better = {
+            value: direction
+            for value in pivot.values
+            if (direction := frames.better.get(spec.names.get(value, value)))
+        }
+        return pivot_table(table, pivot, better, place)
     if spec.statistics:
         # a run that is compared with several others occurs several times
         jobs = jobs.reset_index()
@@ -162,10 +116,20 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=(*_notes(jobs, every, spec.rows), *frames.notes(runs)),
+        notes=(*_reason(spec), *_notes(jobs, every, spec.rows), *frames.notes(runs)),
         of=spec.of,
         warnings=tuple(frames.warnings(runs)),
     )
+
+
+def select_rows(spec: TableSpec, frames: View, place: str) -> pd.DataFrame:
+    """Return the runs of a table, with the columns that it names."""
+    for parameter in spec.over:
+        frames.parameter(parameter, f"{place}over: ")
+    jobs = frames.select(spec.where, spec.over, place, spec.relative)
+    for new, old in spec.names.items():
+        jobs = jobs.assign(**{new: frames.column(jobs, old, f"{place}names: ")})
+    return jobs
 
 
 def _group_runs(
@@ -229,7 +193,9 @@ def _pooled_rows(
     rows, value_runs = [], []
     for runs in groups.values():
         mine = jobs.loc[runs]
-        _check_rows_distinct(mine[list(frames.identity)], spec.rows, place)
+        # without any result there is no column for the load
+        identity = [name for name in frames.identity if name in mine]
+        _check_rows_distinct(mine[identity], spec.rows, place)
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((mine["status"] == OK).sum())
         by: dict[str, int] = {}
@@ -276,7 +242,7 @@ def _average(
         means = {runs[0]: fmean(map(float, values[runs])) for runs in settings.values()}
     except ValueError:
         raise InputError(
-            f"{what} holds words, which have no mean; pool it to the median in a table of its own"
+            f"{what} holds words, which have no mean; pool it to the median in a separate table"
         ) from None
     return pd.Series(means, dtype=float)
 
@@ -330,8 +296,8 @@ def _join_reference(
         key = tuple(key_text(_number(line[name])) for name in beside.on)
         if key in lines:
             raise InputError(
-                f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; "
-                "name the column that tells them apart in 'on'"
+                f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; name the "
+                "column that distinguishes them in 'on'"
             )
         lines[key] = line
     reference_columns = reference.columns(beside.reference)
@@ -352,6 +318,12 @@ def _join_reference(
     ]
 
 
+def _reason(spec: TableSpec) -> list[str]:
+    """Return a sentence on published numbers that cannot be reproduced."""
+    reason = spec.beside.not_reproducible if spec.beside else None
+    return [f"This table cannot reproduce the published numbers. {reason}"] if reason else []
+
+
 def _number(text: str) -> Any:
     """Parse a cell of a reference file: a number, a word or None."""
     if not text.strip():
@@ -364,9 +336,15 @@ def _number(text: str) -> Any:
 
 
 def _notes(
-    jobs: pd.DataFrame, groups: Mapping[tuple[str, ...], list[int]], rows: Sequence[str]
+    jobs: pd.DataFrame,
+    groups: Mapping[tuple[str, ...], list[int]],
+    rows: Sequence[str],
+    by: str = "",
 ) -> list[str]:
-    """Return a sentence for each row that has runs without a result."""
+    """Return a sentence for each row that has runs without a result.
+
+    `by` is the column that tells the runs of a row apart; reasons begin with it.
+    """
     notes = []
     for key, runs in groups.items():
         mine = jobs.loc[runs]
@@ -379,7 +357,11 @@ def _notes(
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        texts = list(dict.fromkeys(map(cause_text, failures["status"], failures["reason"])))
+        texts = list(map(cause_text, failures["status"], failures["reason"]))
+        if by:
+            names = map(key_text, failures[by])
+            texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
+        texts = list(dict.fromkeys(texts))
         causes = "; ".join(texts[:MOST_CAUSES])
         if len(texts) > MOST_CAUSES:
             causes += f"; and {len(texts) - MOST_CAUSES} more"

@@ -94,8 +94,8 @@ def _run(
 ) -> tuple[RouteTable, RoutingGraph | None]:
     if routing.hops is not None:
         raise UnsupportedError(
-            f"{routing.hops.name}: it decides hop by hop and has no table of routes; "
-            "see what it does with: routelab simulate"
+            f"{routing.hops.name}: it decides hop by hop and has no route table; use routelab "
+            "simulate"
         )
     check_usable(topology)
     if routing.complete is not None:
@@ -135,7 +135,7 @@ def _check_owner(table: object, topology: Topology, name: str) -> RouteTable:
     if not isinstance(table, RouteTable):
         raise PluginError(f"{name}: expected a RouteTable, found {type(table).__name__}")
     if table.topology is not topology:
-        raise PluginError(f"{name}: the table belongs to another topology than it was given")
+        raise PluginError(f"{name}: the table belongs to another topology than the given one")
     return table
 
 

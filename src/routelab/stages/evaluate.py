@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import WAITING, tell
-from routelab.api import ContextMetricPlugin, InputError, RouteTable, Topology, UnsupportedError
+from routelab.api import (
+    ContextMetricPlugin,
+    InputError,
+    Plugin,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
 from routelab.metrics import channel_loads, relative_loads
@@ -27,7 +34,7 @@ WRONG_INPUT = "wrong_input"
 
 def evaluate_routings(
     topology: str | Topology,
-    routings: Iterable[str],
+    routings: Iterable[str | Plugin],
     certificate: Path | None = None,
     bound_seconds: float | None = None,
     metrics: Sequence[str] = (),
@@ -39,8 +46,8 @@ def evaluate_routings(
     ----------
     topology : str or Topology
         Instance name, or a folder or file that ``routelab topology`` wrote, or a network.
-    routings : iterable of str
-        Instance names.
+    routings : iterable of str or Plugin
+        Instance names, or algorithms.
     certificate : path, optional
         File for the proof (of the only routing).
     bound_seconds : float, optional
@@ -71,6 +78,8 @@ def evaluate_routings(
         *(partial(load_routing, text) for text in texts),
         *(partial(load, "metric", text) for text in metrics),
     )
+    if plot is not None and not network.num_channels:
+        raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
     chosen, measures = found[: len(texts)], found[len(texts) :]
     for routing in chosen:
         tell(routing.name, WAITING)
@@ -99,7 +108,7 @@ def metric_columns(metrics: Sequence[str]) -> list[str]:
 
 
 def _check_options(
-    texts: Sequence[str], certificate: Path | None, bound_seconds: float | None
+    texts: Sequence[object], certificate: Path | None, bound_seconds: float | None
 ) -> None:
     problems = []
     if certificate is not None and len(texts) != 1:

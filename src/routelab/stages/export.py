@@ -133,7 +133,7 @@ def table_of(routes: Sequence[str]) -> RouteTable:
     if not network:
         if file is None:
             raise InputError(
-                f"{routing} is no folder or routes.npz that `routelab route` wrote; give it, or a "
+                f"{routing} is not a folder or routes.npz of `routelab route`; name one, or a "
                 "network and a routing: TOPOLOGY ROUTING"
             )
         network = [_network_of(file)]
@@ -158,12 +158,12 @@ def _routes_file(text: str) -> Path | None:
 def _network_of(file: Path) -> str:
     """Return the network of a file of routes, from the outcome in its folder."""
     if not is_regular(file):
-        raise InputError(f"cannot read {file}: there is no such file")
+        raise InputError(f"cannot read {file}: file not found")
     outcome = file.parent / OUTCOME
     if not is_regular(outcome):
         raise InputError(
-            f"{file} does not hold the network of its routes, and there is no {OUTCOME} beside it; "
-            "name the network before it"
+            f"{file} does not contain the network of its routes, and its folder has no {OUTCOME}; "
+            "name the network before the file"
         )
     return read_outcome(outcome).topology
 

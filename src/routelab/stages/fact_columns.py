@@ -165,7 +165,7 @@ ROUTED: Final = (
     ),
     Column(
         "per_terminal",
-        "whether each terminal has routes of its own; otherwise the terminals of a switch share "
+        "whether each terminal has separate routes; otherwise the terminals of a switch share "
         "their routes",
         heading="routes per terminal",
         group=_FORM,
@@ -246,6 +246,14 @@ CHANNELS: Final = (
         heading="channel load",
         unit="routes",
         of=_CHANNELS,
+        group="Channels",
+    ),
+    Column(
+        "cycle",
+        "1 for the channels of `deadlock_cycle`, 0 for others; only of tables that are not proven",
+        heading="cycle of dependencies",
+        of=_CHANNELS,
+        nominal=True,
         group="Channels",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from routelab.api import PluginError, RouteTable
@@ -36,7 +37,7 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
     Raises
     ------
     PluginError
-        If a counter of the table has the name of a fact.
+        If a counter of the table, or a fact of the rules, has the name of another fact.
     """
     table = routed.table
     loads = channel_loads(table)
@@ -57,11 +58,18 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
         "routing_seconds": routed.seconds,
         "cpu_seconds": routed.cpu_seconds,
     }
-    # an algorithm's counters must not replace facts about its table
-    taken = sorted({*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS} & table.counters.keys())
-    if taken:
-        raise PluginError(f"route table: counters {', '.join(taken)} have the names of facts")
-    return facts | dict(table.counters)
+    graph = routed.graph
+    own: list[tuple[str, Mapping[str, float | str]]] = [("route table: counters", table.counters)]
+    own += [] if graph is None else [("routing graph: facts", graph.facts)]
+    # what plugins tell must not replace facts about the table, or one another
+    taken = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
+    for whose, told in own:
+        again = sorted(taken & told.keys())
+        if again:
+            raise PluginError(f"{whose} {', '.join(again)} have the names of facts")
+        taken |= told.keys()
+        facts |= told
+    return facts
 
 
 def _cycle(routed: AppliedRouting, verdict: Verdict) -> str:

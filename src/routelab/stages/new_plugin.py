@@ -30,13 +30,13 @@ SUMMARIES = {
     "selection": "A random shortest legal route for every pair",
     "layers": "The number of the hop is its virtual channel",
     "routing": "All routes along one spanning tree",
-    HOP_BY_HOP: "Any shortest way, with a virtual channel for every hop",
+    HOP_BY_HOP: "Adaptive shortest routes, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks further",
     "workload": "Ranks in a ring compute, exchange borders and agree on a number",
     "engine": "Load that the busiest channel lets the network accept",
     "export": "The network and its routes as lines of text",
-    "benchmark": "Every rank sends to the next one, time of a round",
+    "benchmark": "Every rank sends to the next one: time of a round",
     "fabric": "A table of next hops for every switch, loaded by a tool",
 }
 """Summary of each template's plugin."""
@@ -190,8 +190,8 @@ def make_new_plugin(
     problems = []
     if kind not in KINDS:
         problems.append(
-            f"there is no kind of plugin called {kind!r}{did_you_mean(kind, KINDS)} "
-            f"(kinds: {', '.join(KINDS)})"
+            f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
+            f"{', '.join(KINDS)})"
         )
     elif hop_by_hop and kind != "routing":
         problems.append(f"--hop-by-hop is for plugins of the kind routing, not {kind}")
@@ -207,8 +207,8 @@ def make_new_plugin(
     new = NewPlugin(kind, key, match["name"], match["email"] or "", hop_by_hop)
     if importlib.util.find_spec(new.package) is not None:
         raise InputError(
-            f"a package {new.package} is installed already, this one would be called the same; "
-            "choose another name or uninstall it"
+            f"a package {new.package} is already installed, and this one would have the same "
+            "name; choose another name or uninstall it"
         )
     return new
 

@@ -133,7 +133,8 @@ def plot_merit(title: str, column: Column, values: Mapping[str, float], file: Pa
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from routelab.report.figures.drawing import PALETTE, Drawing, house_style
+    from routelab.report.figures.drawing import Drawing, house_style
+    from routelab.report.figures.styles import PALETTE
 
     data = pd.DataFrame({"routing": list(values), column.name: list(values.values())})
     with house_style():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -30,9 +30,10 @@ from routelab.stages.chain import AppliedRouting, apply_routing, prove, reroute
 from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import routing_facts, topology_facts
 
-METRICS, CHANNELS, ROUTES, CERTIFICATE = (
+METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
     "metrics.csv",
     "channels.csv",
+    "turns.csv",
     "routes.npz",
     "certificate.json",
 )
@@ -113,21 +114,46 @@ def _measurements(
 def write_routes(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
     """Write a result without its outcome into a folder."""
     table = result.routed.table
-    topology = table.topology
     save_routes(table, folder / ROUTES, provenance)
     rows = [(m.metric, m.value, column.unit, column.better) for m, column in result.measurements]
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
-    names, loads = topology.switch_names, relative_loads(topology, channel_loads(table))
-    channels = (
-        (
-            channel,
-            names[topology.channel_source[channel]],
-            names[topology.channel_target[channel]],
-            topology.directions[d].name if (d := topology.channel_direction[channel]) >= 0 else "",
-            load,
-        )
-        for channel, load in enumerate(loads.tolist())
-    )
-    write_csv(folder / CHANNELS, ("channel", "source", "target", "direction", "load"), channels)
+    write_csv(folder / CHANNELS, *_channel_rows(result))
+    turns = _prohibited_turns(result)
+    if turns:
+        write_csv(folder / TURNS, ("from", "switch", "to"), turns)
     if result.verdict.proven:
         write_certificate(result.verdict, table, folder / CERTIFICATE)
+
+
+def _channel_rows(result: RouteResult) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Return the heading and rows of the table of channels."""
+    table, graph = result.routed.table, result.routed.graph
+    topology = table.topology
+    facts = {} if graph is None else dict(graph.channel_facts)
+    heading = ["channel", "source", "target", "direction", "load"]
+    taken = sorted(facts.keys() & {*heading, "cycle"})
+    if taken:
+        raise PluginError(f"routing graph: channels have a {', '.join(taken)} already")
+    if result.verdict.cycle:
+        marked = np.zeros(topology.num_channels, dtype=np.int32)
+        marked[[channel for channel, _ in result.verdict.cycle]] = 1
+        facts["cycle"] = marked
+    names = topology.switch_names
+    columns = (
+        range(topology.num_channels),
+        [names[switch] for switch in topology.channel_source],
+        [names[switch] for switch in topology.channel_target],
+        [topology.directions[d].name if d >= 0 else "" for d in topology.channel_direction],
+        relative_loads(topology, channel_loads(table)).tolist(),
+        *(numbers.tolist() for numbers in facts.values()),
+    )
+    return heading + list(facts), zip(*columns, strict=True)
+
+
+def _prohibited_turns(result: RouteResult) -> list[tuple[str, str, str]]:
+    """Return the names of three switches for each turn that the rules prohibit."""
+    graph = result.routed.graph
+    if graph is None:
+        return []
+    names = graph.topology.switch_names
+    return [(names[a], names[b], names[c]) for a, b, c in graph.prohibited.tolist()]

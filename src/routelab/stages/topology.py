@@ -81,8 +81,8 @@ def _outcome_in(folder: Path) -> Outcome:
     outcome = read_outcome(folder / OUTCOME)
     if outcome.kind != "topology":
         raise InputError(
-            f"{folder} holds what a {outcome.kind} job found, no network; name the network, or the "
-            "folder that `routelab topology` wrote"
+            f"{folder} holds the result of a {outcome.kind} job, not a network; name the network, "
+            "or the folder that `routelab topology` wrote"
         )
     return outcome
 

@@ -57,7 +57,7 @@ def workload_program(
 def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: int) -> Job:
     """Return a job, on a network if one is given; parameters and errors as `workload_program`."""
     problems = [
-        f"`{name}` has to be 1 or more, got {value}"
+        f"`{name}` must be 1 or more, got {value}"
         for name, value in (("ranks", ranks), ("ranks_per_node", ranks_per_node))
         if value is not None and value < 1
     ]
@@ -70,7 +70,9 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         if value is not None and value > most
     ]
     if ranks is None and topology is None:
-        problems.append("how many ranks are there? Give `ranks`, or a network with `topology`")
+        problems.append(
+            "the number of ranks is missing; give `ranks`, or a network with `topology`"
+        )
     if problems:
         raise InputError("\n".join(problems))
     if topology is None:

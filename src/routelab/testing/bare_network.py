@@ -68,7 +68,10 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
     damaged = topology.failed_switches or topology.failed_links or (bare < 0).any()
     if damaged or one_way_channels(topology):
         return text
-    raise Failed(f"{text}; the network is whole and connected: route them, or refuse it")
+    raise Failed(
+        f"{text}; the network is connected and has no failures: route these pairs, or refuse the "
+        "network"
+    )
 
 
 def require_minimal(topology: Topology, lengths: Int32Array) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from routelab.api import HopProgram, RoutingPart, Topology, needed_classes
-from routelab.deadlock.hop_states import Exploration, explore_states, too_large
+from routelab.api import HopProgram, RoutingPart, Topology
+from routelab.deadlock.hop_states import Exploration, explore_states
 from routelab.registry.instances import Routing
 from routelab.stages.programs import part_of
 from routelab.testing.results import Skipped
@@ -32,18 +32,17 @@ def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
     return count, answer
 
 
-def explore_or_skip(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
-    """Explore all states that packets of a program can reach.
+def explore_or_skip(
+    program: HopProgram, topology: Topology, virtual_channels: int, *, escapes: bool = False
+) -> Exploration:
+    """Explore all states that packets of a program can reach; see `explore_states`.
 
     Raises
     ------
     Skipped
-        If the network is too large.
+        If there are too many states.
     """
-    large = too_large(topology, needed_classes(program))
-    if large:
-        raise Skipped(large)
-    exploration = explore_states(program, topology, virtual_channels)
+    exploration = explore_states(program, topology, virtual_channels, escapes=escapes)
     if not exploration.complete:
         raise Skipped(f"there are too many states: {exploration.coverage}")
     return exploration

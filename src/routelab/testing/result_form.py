@@ -101,7 +101,7 @@ def _check_files(files: Any) -> None:
 def _check_names(method: str, files: Any) -> None:
     for name, text in files.items():
         if not isinstance(name, str) or PurePath(name).name != name or not name:
-            raise Failed(f"{method}: {name!r} is no plain file name")
+            raise Failed(f"{method}: {name!r} is not a plain file name")
         if not isinstance(text, str):
             raise Failed(f"{method}: {name} is {type(text).__name__}, expected text")
 
@@ -110,11 +110,11 @@ def _check_launch(names: Any, command: Any, files: Any) -> None:
     """Check the names of the program, its command, and its files."""
     for method, texts in (("executables()", names), ("command()", command)):
         if not isinstance(texts, tuple) or not texts:
-            raise Failed(f"{method} must answer a tuple of texts, it answered {texts!r}")
+            raise Failed(f"{method} must return a tuple of texts, but returned {texts!r}")
         if not all(isinstance(text, str) and "\0" not in text for text in texts):
             raise Failed(f"{method} has other things than texts in {texts!r}")
     if not isinstance(files, Mapping):
-        raise Failed(f"files() must answer a mapping, it answered {files!r}")
+        raise Failed(f"files() must return a mapping, but returned {files!r}")
     _check_names("files()", files)
 
 

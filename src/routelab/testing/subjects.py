@@ -226,7 +226,7 @@ class Trial:
         Raises
         ------
         Skipped
-            Without a result, if the network is too large, or if functions use invalid indices,
+            Without a result, if there are too many states, or if functions use invalid indices,
             with which compiled code would access other memory.
         """
         try:
@@ -236,8 +236,10 @@ class Trial:
         except Skipped:
             # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
-        count, _ = least_channels(routing_part(self.subject.plugin), self.value)
-        return explore_or_skip(self.result, self.value, count)
+        routing = routing_part(self.subject.plugin)
+        count, _ = least_channels(routing, self.value)
+        escapes = routing.proof == "duato"
+        return explore_or_skip(self.result, self.value, count, escapes=escapes)
 
     def has_result(self) -> bool:
         """Whether there is a result."""

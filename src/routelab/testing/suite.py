@@ -108,7 +108,7 @@ class Suite:
         except Skipped:
             if check.name == CONTRACT:
                 self._check_citations()
-                return "parameters have to be given for more checks"
+                return "more checks need parameters"
             raise
         if check.name == CONTRACT:
             self._check_citations()

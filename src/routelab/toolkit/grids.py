@@ -332,7 +332,7 @@ class _Damage:
             match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", word)
             if not match:
                 self.problems.append(
-                    f"failed_links: {word!r} is no link; write the indices of its two switches "
+                    f"failed_links: {word!r} is not a link; write the indices of its two switches "
                     "as 0-1"
                 )
                 continue
@@ -342,7 +342,7 @@ class _Damage:
             towards = np.flatnonzero(self.whole.neighbour[a] == b)
             if not towards.size:
                 self.problems.append(
-                    f"failed_links: {word} is no link, switches {self._name(a)} and "
+                    f"failed_links: {word} is not a link, switches {self._name(a)} and "
                     f"{self._name(b)} are not neighbours"
                 )
                 continue

@@ -48,6 +48,9 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
         edge_channel=table[:, 2],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
+        facts=graph.facts,
+        channel_facts=graph.channel_facts,
+        prohibited=graph.prohibited,
     )
 
 
@@ -92,4 +95,7 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
         edge_channel=graph.edge_channel[edge],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
+        facts=graph.facts,
+        channel_facts=graph.channel_facts,
+        prohibited=graph.prohibited,
     )

@@ -81,7 +81,7 @@ def table_from_lines(
                 way.append(channel(at, word))
                 at = int(topology.channel_target[way[-1]])
         except (IndexError, KeyError, ValueError):
-            raise InputError(f"{line.strip()!r} is no route of this network") from None
+            raise InputError(f"{line.strip()!r} is not a route of this network") from None
         found.setdefault(pair, []).append((weight, way))
     paths = [path for pair in sorted(found) for path in found[pair]]
     counts = np.zeros(len(ends) * len(near), dtype=np.int64)

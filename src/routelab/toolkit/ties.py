@@ -21,11 +21,11 @@ class TieParameters(Parameters):
 
     ties: Literal["positive", "balanced"] = parameter(
         "positive",
-        description="Equal routes: always the first in tie order (positive), or alternately "
-        "the first and the last by the parity of coordinates (balanced)",
+        description="Choice between equal routes: always the first in tie order (positive), or "
+        "alternately the first and the last by the parity of coordinates (balanced)",
     )
     tie_seed: int = parameter(
-        0, ge=0, description="Order in which ties are broken; 0: natural order, else a random one"
+        0, ge=0, description="Seed of the order in which ties are broken; 0: natural order"
     )
 
 

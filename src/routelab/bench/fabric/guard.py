@@ -76,7 +76,7 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
                 word, number = line.split()
                 state[word] = int(number)
         if state["dismissed"] < 0:
-            print("the driver is gone; ending its benchmark", flush=True)
+            print("the driver has ended; ending its benchmark", flush=True)
             _end(state["group"])
             kill_marked(mark)
             if state["applied"] >= 0:

@@ -60,8 +60,8 @@ class Journal:
         except OSError:
             holder = os.read(self._lock, 100).decode(errors="replace").strip()
             raise InputError(
-                f"another session ({holder}) measures on this cluster and holds its fabric; wait "
-                "for its end or stop it"
+                f"another session ({holder}) measures on this cluster and has locked its fabric; "
+                "wait until it ends, or stop it"
             ) from None
         os.truncate(self._lock, 0)
         os.pwrite(self._lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
@@ -88,9 +88,9 @@ class Journal:
         except InputError as error:
             found = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
-                "an earlier session left the fabric switched, and its journal cannot be read, so "
-                f"nothing is measured: {self.path}: {found}; restore the fabric by hand, and only "
-                "then remove that file"
+                "an earlier session did not restore the fabric, and its journal cannot be read, "
+                f"so nothing is measured: {self.path}: {found}; restore the fabric by hand, and "
+                "only then remove that file"
             ) from error
         return left
 

@@ -56,10 +56,10 @@ def load_fabric(
         raise ConfigError([f"{place}use: {error}"]) from None
     values = dict(choice.model_extra or {})
     known = fields(part.plugin.Parameters)
-    mistakes = [f"{name}: it stands in 'use' as well" for name in values if name in part.fixed]
+    mistakes = [f"{name}: it is also set in 'use'" for name in values if name in part.fixed]
     # a text with blanks would become one argument, which nobody intends
     mistakes += [
-        f"{name}: {value!r} is a text; write a list, [program, argument, ...]"
+        f"{name}: {value!r} is text; write a list: [program, argument, ...]"
         for name, value in values.items()
         if isinstance(value, str) and name in known and get_origin(known[name].annotation) is tuple
     ]
@@ -67,7 +67,7 @@ def load_fabric(
     given = {name: value for name, value in values.items() if name not in told}
     parameters, problems = read_parameters(part.plugin.Parameters, {**part.fixed, **given})
     # a wrong parameter is not a missing one
-    missing = {f"parameter {name!r} has to be given" for name in told}
+    missing = {f"parameter {name!r} is required" for name in told}
     mistakes += [text for text in problems if text not in missing]
     if parameters is None or mistakes:
         raise ConfigError(f"{place}{text}" for text in mistakes)
@@ -195,5 +195,5 @@ def last_lines(text: str) -> str:
     """Return the end of a program's output for a message, without separator and blank lines."""
     lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
     if not lines:
-        return "; it printed nothing"
+        return "; it printed no output"
     return "; its last lines:" + "".join(f"\n    {line}" for line in lines[-SHOWN_LINES:])

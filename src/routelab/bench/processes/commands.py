@@ -20,8 +20,8 @@ KEPT_BYTES = 1 << 20
 _POLL_SECONDS = 0.02
 
 _UNENDED = (
-    ", and could not be ended, as it runs as another user (process group {}): end it by hand, and "
-    "let it limit itself"
+    ", and could not be ended, because it runs as another user (process group {}): end it by "
+    "hand, and give it its own time limit"
 )
 
 
@@ -152,4 +152,4 @@ class _Output:
         self._thread.join(1.0)
         with self._lock:
             text = bytes(self._kept).decode(errors="replace")
-        return f"(the beginning is not kept)\n{text}" if self._lost else text
+        return f"(beginning omitted)\n{text}" if self._lost else text

@@ -71,7 +71,7 @@ class ChannelWeights:
             if values.size and values.min() < 0:
                 raise InputError(f"bound: {name} {int(values.argmin())} has a negative weight")
         if self.one < 1:
-            raise InputError(f"bound: the weight that counts as 1 is {self.one}, not positive")
+            raise InputError(f"bound: the weight that represents 1 is {self.one}, not positive")
 
 
 def sustained_from_weights(traffic: Traffic, weights: ChannelWeights) -> Fraction | None:
@@ -158,7 +158,7 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
     ends = sum(int(part.max(initial=0)) for part in (weights.injection, weights.ejection))
     longest = int(weights.channel.max(initial=0)) * topology.num_switches + ends
     if max(longest, weights.one) * max(_pairs(traffic), 1) >= MOST:
-        raise InputError("bound: the weights are too large to be added up; divide them by 1000")
+        raise InputError("bound: the sum of the weights is too large; divide them by 1000")
     factors, speed = load_factors(topology)
     by_speed = [sum(weights.channel[speed == k].tolist()) for k in range(len(factors))]
     carried = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))

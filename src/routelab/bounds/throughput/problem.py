@@ -146,7 +146,7 @@ class FlowProblem:
     local : float
         Flits per cycle between terminals of one switch, which no channel limits.
     senders, receivers : int64 array
-        Terminals with a node of their own, in the order of their channels.
+        Terminals with a separate node, in the order of their channels.
     num_channels : int
         Channels of the network.
     """

@@ -24,6 +24,7 @@ RESULTS = frozenset(
         "topology.npz",
         "channels.csv",
         "metrics.csv",
+        "turns.csv",
         "routes.npz",
         "certificate.json",
         "bound.csv",
@@ -60,7 +61,7 @@ def check_result_folder(folder: Path) -> None:
         if others:
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
             raise InputError(
-                f"cannot write {folder}: it holds other things than a result "
+                f"cannot write {folder}: it has files that are not part of a result "
                 f"({', '.join(others[:3])}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)

@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.set_defaults(run=run)
     add_parse(
-        parser.add_subparsers(title="actions that run nothing", metavar="ACTION", required=False)
+        parser.add_subparsers(title="actions without a run", metavar="ACTION", required=False)
     )
 
 
@@ -34,7 +34,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._shared.settings import add_settings
     from routelab.config.bench_settings import BenchSettings
 
-    what = parser.add_argument_group("what is measured")
+    what = parser.add_argument_group("measurement")
     what.add_argument(
         "--benchmark", metavar="NAME", action="append", help="instance name; may be repeated"
     )

@@ -68,7 +68,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     jobs = read_jobs(arguments.comparison)
     job = jobs[0] if len(jobs) == 1 else None
     if not isinstance(job, ComparisonJob):
-        raise InputError(f"{arguments.comparison} is not the list of one comparison")
+        raise InputError(f"{arguments.comparison} must list exactly one comparison")
     begin = time.monotonic()
     _end_with_workflow(arguments.comparison)
     if not job.is_done():
@@ -143,8 +143,8 @@ def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
         return []
     if not plan.hosts:
         raise InputError(
-            f"{plan.file.path}: the launcher is srun and there are no hosts: name them, or run "
-            "this in an allocation (salloc, sbatch)"
+            f"{plan.file.path}: the launcher srun needs hosts: list them in the file, or run this "
+            "in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
     this = [sys.executable, "-m", "routelab", *words]
@@ -160,8 +160,8 @@ def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> 
     # salloc also returns 0 for a killed command
     if code == 0 and any(map(measurement.session.is_undone, measurement.plan.runs)):
         logger.error(
-            "the allocation ended before all was measured. What was measured is kept; the same "
-            "command goes on from there"
+            "the allocation ended before all runs were measured. Finished runs are stored; run "
+            "the same command again for the rest"
         )
         return 1
     return code if code >= 0 else 1
@@ -170,7 +170,7 @@ def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> 
 def _code(end: SessionEnd, failures: int) -> int:
     if end.stopped:
         logger.error(
-            "stopped: %s. What was measured is kept; the same command goes on from there",
+            "stopped: %s. Finished runs are stored; run the same command again for the rest",
             end.stopped.rstrip("."),
         )
     return 1 if end.stopped or end.restored is False or failures else 0

@@ -25,8 +25,8 @@ def add_check(actions: Any) -> None:
     check = actions.add_parser(
         "check",
         help="run plugins on small inputs and check their contract and claims",
-        description="Run plugins on small inputs and check that they keep the contract and that "
-        "their claims hold. A plugin that hangs or crashes fails its check.",
+        description="Run plugins on small inputs and check their contract and their claims. A "
+        "plugin that hangs or crashes fails its check.",
         examples=("routelab plugins check", "routelab plugins check rules/angara~turns=exact"),
     )
     check.add_argument(
@@ -47,7 +47,7 @@ def add_check(actions: Any) -> None:
         metavar="N",
         type=_positive,
         default=30.0,
-        help="time limit of one check on one input (default: 30)",
+        help="time limit of one check on one input, in seconds (default: 30)",
     )
     add_format_option(check)
     check.set_defaults(run=run_check)

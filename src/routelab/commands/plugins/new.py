@@ -27,7 +27,7 @@ def add_new(actions: Any) -> None:
         help="topology, rules, selection, layers, routing, metric, traffic, workload, engine, "
         "export, benchmark or fabric",
     )
-    new.add_argument("name", metavar="NAME", help="the plugin's key, which users will write")
+    new.add_argument("name", metavar="NAME", help="key of the plugin, as users write it")
     new.add_argument(
         "--directory",
         metavar="DIR",
@@ -38,7 +38,7 @@ def add_new(actions: Any) -> None:
     new.add_argument(
         "--hop-by-hop",
         action="store_true",
-        help="make a routing that decides at every switch, for simulations, without a table",
+        help="make a hop-by-hop routing: for simulations, without a route table",
     )
     new.set_defaults(run=run_new)
 
@@ -56,8 +56,8 @@ def run_new(arguments: argparse.Namespace) -> int:
     folder = new_plugin.write_package(new, arguments.directory)
     if owner:
         print(
-            f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; while both are "
-            "installed neither can be used",
+            f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; neither can be "
+            "used while both are installed",
             file=sys.stderr,
         )
     algorithm = "kernels.py" if new.hop_by_hop else "__init__.py"
@@ -67,5 +67,5 @@ def run_new(arguments: argparse.Namespace) -> int:
     print(f"  {python} -m pip install --no-deps --editable {shlex.quote(str(folder))}")
     print(f"  {python} -m routelab plugins check {new.kind}/{new.key}")
     print(f"  {python} -m pytest {shlex.quote(str(folder))}")
-    print(f"{folder / 'README.md'} tells more.")
+    print(f"{folder / 'README.md'} describes the next steps.")
     return 0

@@ -60,7 +60,7 @@ def find_executable(
 
 def _executable(path: Path, place: str) -> Path:
     if not is_regular(path):
-        raise InputError(f"{place}there is no {path}; name an executable, or its folder")
+        raise InputError(f"{place}{path} not found; name an executable, or its folder")
     if not os.access(path, os.X_OK):
-        raise InputError(f"{place}{path} may not be executed; set its permission: chmod +x")
+        raise InputError(f"{place}{path} is not executable; run chmod +x on it")
     return path

@@ -52,47 +52,49 @@ PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 class Cluster(StudyPart):
     """A cluster (``config/clusters/<name>.yaml``); all but `machine` is for launching real jobs."""
 
-    name: str | None = Field(default=None, description="For people")
-    description: str | None = Field(default=None, description="What it is")
-    topology: InstanceName | None = Field(default=None, description="Instance name of its network")
-    nodes: int | None = Field(default=None, ge=1, strict=True, description="How many there are")
-    ranks_per_node: int = Field(
-        default=1, ge=1, le=4096, strict=True, description="MPI processes of a host"
+    name: str | None = Field(default=None, description="Display name")
+    description: str | None = Field(default=None, description="Description of the cluster")
+    topology: InstanceName | None = Field(
+        default=None, description="Instance name of the cluster's network"
     )
-    launcher: Launcher = Field(default="mpiexec", description="What starts MPI processes")
+    nodes: int | None = Field(default=None, ge=1, strict=True, description="Number of nodes")
+    ranks_per_node: int = Field(
+        default=1, ge=1, le=4096, strict=True, description="MPI processes per host"
+    )
+    launcher: Launcher = Field(default="mpiexec", description="Program that starts MPI processes")
     program: Program | None = Field(
-        default=None, description="The launcher's file, if it is not found by its usual name"
+        default=None, description="File of the launcher, if it is not on PATH under its usual name"
     )
     mpi: SlurmWord | None = Field(
-        default=None, description="What srun is told of MPI (--mpi), as pmi2"
+        default=None, description="MPI type for srun (--mpi), such as pmi2"
     )
     options: list[Argument] = Field(default=[], description="Further arguments of the launcher")
     partition: SlurmWord | None = Field(default=None, description="Of Slurm")
     account: SlurmWord | None = Field(default=None, description="Of Slurm")
     allocation: list[Argument] = Field(default=[], description="Further arguments of salloc")
     environment: dict[VariableName, VariableValue] = Field(
-        default={}, description="Environment variables of the benchmarks, besides those there are"
+        default={}, description="Additional environment variables of the benchmarks"
     )
     hosts: Hosts = Field(
         default=[],
-        description="Hosts in the order of the network's terminals, also as n[01-32]; or each with "
-        "its coordinates. None: everything runs on this machine",
+        description="Hosts in the order of the network's terminals, such as n[01-32], or each "
+        "with its coordinates; empty: everything runs on this machine",
     )
     node_sets: dict[InstanceName, HostList] = Field(
         default={},
-        description="Hosts of the jobs on a part of the machine, in the order of its terminals, "
-        "by the part's topology (torus~dims=4x2)",
+        description="Hosts for jobs on a part of the machine, in the order of its terminals, for "
+        "each topology (such as torus~dims=4x2)",
     )
     benchmarks: dict[Annotated[str, Field(pattern=PLUGIN)], Program] = Field(
         default={},
-        description="The executable of each benchmark plugin, or the folder that holds it; "
-        "otherwise it is looked for on PATH",
+        description="Executable of each benchmark plugin, or its folder (default: looked up on "
+        "PATH)",
     )
     fabric: FabricChoice | None = Field(
-        default=None, description="What changes the fabric's routing; by default nothing does"
+        default=None, description="Plugin that changes the routing of the fabric (default: none)"
     )
     machine: dict[str, Told] = Field(
-        default={}, description="Fields of the machine that are not as by default"
+        default={}, description="Fields of the machine that differ from the defaults"
     )
 
     _file: str = PrivateAttr("cluster")
@@ -159,15 +161,15 @@ class Cluster(StudyPart):
         if len(hosts) == terminals:
             return hosts
         raise InputError(
-            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; name "
-            "one for each, in their order"
+            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; "
+            "list one for each terminal, in their order"
         )
 
     def _missing_set_text(self, topology: str, terminals: int) -> str:
         own = [self.topology] if self.topology is not None and self.hosts else []
         known = ", ".join([*own, *self.node_sets])
         return (
-            f"{self._file}: no hosts for {topology}"
+            f"{self._file}: missing hosts for {topology}"
             + (f", only for {known}" if known else "")
             + f"; add its {terminals} hosts in the order of its terminals: "
             f"node_sets: {{{topology}: [...]}}"
@@ -275,7 +277,9 @@ def load_cluster(path: Path) -> ClusterFile:
     """
     document = load_document(path)
     if not isinstance(document.data, Mapping):
-        raise ConfigError([f"{document.place(())}a cluster is a mapping with machine, name, ..."])
+        raise ConfigError(
+            [f"{document.place(())}a cluster must be a mapping with machine, name, ..."]
+        )
     machine, origins, mistakes = read_machine(document)
     try:
         cluster = Cluster.model_validate(document.data, context={"file": str(path)})
@@ -294,16 +298,16 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
     if cluster.nodes and hosts and cluster.nodes != len(hosts):
         yield (
             ("nodes",),
-            f"{cluster.nodes}, and there are {len(hosts)} hosts; name all, or leave it out",
+            f"{cluster.nodes}, but {len(hosts)} hosts are listed; list all, or leave out 'nodes'",
         )
     if cluster.mpi and cluster.launcher != "srun":
         yield (
             ("mpi",),
-            f"is told to srun only, and the launcher is {cluster.launcher}; leave it out",
+            f"applies to srun only, but the launcher is {cluster.launcher}; leave it out",
         )
     if isinstance(cluster.hosts, Mapping):
         if cluster.topology is None:
-            yield ("hosts",), "have coordinates; say in which network: topology"
+            yield ("hosts",), "have coordinates; name their network in 'topology'"
         yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
     for name, part in cluster.node_sets.items():
         strange = [host for host in host_names(part) if hosts and host not in hosts]

@@ -114,8 +114,8 @@ def check_host(name: str) -> None:
     """
     if not re.fullmatch(HOST, name):
         raise InputError(
-            f"{_quoted(name)} is no host: letters, digits, '.', '-' and '_', the first one a "
-            "letter or digit"
+            f"{_quoted(name)} is not a valid host name; use letters, digits, '.', '-' and '_', "
+            "beginning with a letter or digit"
         )
 
 
@@ -125,7 +125,7 @@ def _check_number(number: int, text: str) -> None:
 
 
 def _no_list(text: str) -> str:
-    return f"{_quoted(text)} is no list of hosts; write n01,n02 or n[01-04,07]"
+    return f"{_quoted(text)} is not a list of hosts; write n01,n02 or n[01-04,07]"
 
 
 def _quoted(text: str) -> str:

@@ -38,9 +38,9 @@ class FabricChoice(StudyPart):
     use: str = Field(min_length=1, description="Name of a fabric plugin")
     state: str = Field(
         default="",
-        description="Folder with the lock and the journal of the fabric, an absolute path: the "
-        "same for all who switch it. By default below the results, where two folders of results "
-        "know nothing of each other",
+        description="Absolute path of the folder with the lock and the journal of the fabric. "
+        "Everyone who switches the fabric must use the same folder (default: a folder below the "
+        "results, which protects only runs with that results folder)",
     )
 
     @field_validator("state")
@@ -67,7 +67,7 @@ def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
 def _matching(pattern: str, what: str) -> Callable[[str], str]:
     def check_value(value: str) -> str:
         if not re.fullmatch(pattern, value):
-            raise ValueError(f"{value!r} is no {what}")
+            raise ValueError(f"{value!r} is not a valid {what}")
         return value
 
     return check_value
@@ -97,13 +97,15 @@ def _program(value: str) -> str:
         raise ValueError(f"{value!r} would be taken for an option")
     if "/" in value and not Path(value).is_absolute() and not value.startswith("~/"):
         raise ValueError(
-            f"{value!r} should be an absolute path, ~/... or a name without '/': where it is "
-            "looked up differs"
+            f"{value!r} must be an absolute path, ~/... or a name without '/', because jobs run "
+            "in other folders"
         )
     try:
         return str(Path(value).expanduser()) if "/" in value else value
     except RuntimeError:
-        raise ValueError(f"there is no home folder for {value!r}; write the whole path") from None
+        raise ValueError(
+            f"cannot find the home folder of {value!r}; write the whole path"
+        ) from None
 
 
 def _name(value: str) -> None:
@@ -111,7 +113,7 @@ def _name(value: str) -> None:
         parse_name(value)
     except InputError as error:
         what = str(error).partition("\n")[0].removeprefix("bad name: ")
-        raise InputError(f"{value!r} is no instance name: {what}") from None
+        raise InputError(f"{value!r} is not a valid instance name: {what}") from None
 
 
 InstanceName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(_name))]
@@ -187,7 +189,9 @@ def hosts_by_coordinates(
         Lists all coordinates that do not fit, one per line.
     """
     if topology.coordinates is None:
-        raise InputError("the network has no coordinates; list the hosts in its terminals' order")
+        raise InputError(
+            "the network has no coordinates; list the hosts in the order of its terminals"
+        )
     at: dict[tuple[int, ...], list[int]] = {}
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
         at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
@@ -216,7 +220,7 @@ def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology)
     if free is not None:
         return f"another host is at {shown} already"
     sizes = "x".join(str(size) for size in np.max(topology.coordinates, axis=0) + 1)
-    return f"there is no place {shown} in a network of {sizes}"
+    return f"place {shown} is outside the network of {sizes}"
 
 
 def uneven_hosts(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,7 @@ class Published(StudyPart):
     """A value that was published, or measured."""
 
     value: Number = Field(description="In the unit of the field")
-    source: str = Field(min_length=1, description="Where it is from")
+    source: str = Field(min_length=1, description="Source of the value")
 
 
 class Assumed(StudyPart):
@@ -43,13 +43,13 @@ class Assumed(StudyPart):
 
     value: Number = Field(description="In the unit of the field")
     assumed: str = Field(min_length=1, description="Why so")
-    range: tuple[float, float] = Field(description="Least and greatest value that is plausible")
+    range: tuple[float, float] = Field(description="Smallest and largest plausible value")
 
     @model_validator(mode="after")
     def _within(self) -> Assumed:
         low, high = self.range
         if not low <= self.value <= high:
-            raise ValueError(f"{self.value:g} does not lie in its range, {low:g} to {high:g}")
+            raise ValueError(f"{self.value:g} is outside its range, {low:g} to {high:g}")
         return self
 
 

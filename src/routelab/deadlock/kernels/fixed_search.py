@@ -30,7 +30,6 @@ from routelab.deadlock.kernels.legs import (
     L_CANDIDATES,
     L_CLASSES,
     L_ESCAPES,
-    L_EVERY,
     L_PHASES,
     N_BROKEN,
     N_CALLS,
@@ -53,6 +52,7 @@ from routelab.deadlock.kernels.legs import (
     LegFindings,
     LegInput,
 )
+from routelab.kernels.bits import u
 from routelab.kernels.hops import (
     DESTINATION,
     ESCAPE,
@@ -72,6 +72,9 @@ from routelab.kernels.hops import (
 
 _SPARE = 64
 """Rows that a function may write beyond its number of candidates without damage to memory."""
+
+_EVERY = 255
+"""One of so many states and one is verified; a division would take as long as half a call."""
 
 
 class _Leg(NamedTuple):
@@ -200,7 +203,7 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
     )
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
-    if calls < limits[L_ALL] or calls % limits[L_EVERY] == 0:
+    if calls < limits[L_ALL] or calls & _EVERY == 0:
         for column in range(STATE, STATE + STATES):
             if row[column] != 0:
                 _break(findings, WRITES, row, switch, channel, vc, column)
@@ -301,26 +304,29 @@ def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
         else:
             _record(findings.faults, DEAD_END, row, switch, channel, vc, 0)
         return tail
-    if numbers[N_CALLS] % limits[L_EVERY] == 0:
+    if numbers[N_CALLS] & _EVERY == 0:
         _verify(hop, task, findings, search, leg, switch, channel, vc, count)
     # routes longer than there are classes are followed, too: candidates do not depend on the class
     name = min(vc + 1, limits[L_CLASSES] - 2)
-    regular = True
-    for i in range(count):
-        onward = np.int64(out[i, 0])
-        exists = 0 <= onward < len(task.channels)
-        onward = onward if exists else np.int64(0)
-        there = np.int64(task.channels[onward, 1])
-        regular &= exists & (task.channels[onward, 0] == switch)
-        regular &= (out[i, 1] == vc + 1) & (out[i, 2] >= 0)
-        search.ahead[switch, i] = there
+    regular, last = True, u(tail)
+    channels, size = task.channels, u(len(task.channels))
+    for k in range(u(count)):
+        # a negative number becomes a large one
+        onward = u(out[k, u(0)])
+        exists = onward < size
+        onward = onward if exists else u(0)
+        there = u(channels[onward, u(1)])
+        regular &= exists & (channels[onward, u(0)] == switch)
+        regular &= (out[k, u(1)] == vc + 1) & (out[k, u(2)] >= 0)
+        search.ahead[u(switch), k] = there
         new = search.stamp[there] != stamp
         search.stamp[there] = stamp
-        search.order[tail] = there
+        search.order[last] = there
         search.vc[there] = name if new else search.vc[there]
         search.came[there] = onward if new else search.came[there]
         search.before[there] = (0 if new else search.before[there]) + 1
-        tail += np.int64(new)
+        last += u(new)
+    tail = np.int64(last)
     search.fan[switch] = count
     if not regular:
         numbers[N_LOOSE] = 1
@@ -335,25 +341,26 @@ def _sort(search, tail):
     number of hops of the longest walk to it.
     """
     before, depth, ordered = search.before, search.depth, search.sorted
-    done = 0
+    done = u(0)
     for k in range(tail):
-        if before[search.order[k]] == 0:
-            ordered[done] = search.order[k]
-            done += 1
-    head = 0
+        state = search.order[u(k)]
+        ordered[done] = state
+        done += u(before[u(state)] == 0)
+    head = u(0)
     while head < done:
-        state = ordered[head]
-        head += 1
+        state = u(ordered[head])
+        head += u(1)
         deeper = depth[state] + 1
-        for k in range(search.fan[state]):
-            after = search.ahead[state, k]
-            if after >= 0:
+        for k in range(u(search.fan[state])):
+            following = search.ahead[state, k]
+            if following >= 0:
+                after = u(following)
                 depth[after] = max(depth[after], deeper)
                 before[after] -= 1
                 # without a branch, which would be mispredicted
-                ordered[done] = after
-                done += np.int64(before[after] == 0)
-    return done
+                ordered[done] = following
+                done += u(before[after] == 0)
+    return np.int64(done)
 
 
 @njit(_nrt=False)

@@ -8,8 +8,6 @@ from numba import njit, types
 
 from routelab.deadlock.kernels.hop_states import (
     AGAIN,
-    ANY,
-    AS_ESCAPE,
     AT_CHANNEL,
     AT_CLASS,
     AT_HOPS,
@@ -19,12 +17,15 @@ from routelab.deadlock.kernels.hop_states import (
     CHOICES,
     CLASSES,
     DEAD_END,
+    ESCAPES_ONLY,
     INJECT_WORDS,
     KEEPS_STATE,
-    LATER_AS_ESCAPE,
     MOST_HOPS,
     MOST_OF_A_PAIR,
     MOST_STATES,
+    N_PAIRS,
+    N_STATES,
+    N_UNFINISHED,
     NO_ESCAPE,
     OWN_RANDOM,
     PHASES,
@@ -33,7 +34,6 @@ from routelab.deadlock.kernels.hop_states import (
     STATE_COLUMNS,
     SWITCHES,
     TOO_LONG,
-    TOO_MANY_STATES,
     WORDS,
     WRITES,
     WRONG_CHANNEL,
@@ -54,7 +54,6 @@ from routelab.deadlock.kernels.hop_states import (
     spaced_word,
     state_number,
     wait,
-    wait_later,
 )
 from routelab.kernels.hops import (
     DESTINATION,
@@ -76,9 +75,10 @@ _SPARE = 64
 
 
 class _Search(NamedTuple):
-    """Scratch: states of a pair, their hash table, their previous resources, one call.
+    """Scratch: states of a pair, their hash table, their previous escapes, one call.
 
-    `grown` is 1 if the previous resources of an explored state have increased.
+    `grown` is 1 if the previous escapes of an explored state have increased, `full` is 1 if there
+    are too many states.
     """
 
     states: Any
@@ -92,6 +92,7 @@ class _Search(NamedTuple):
     random: Any
     place: Any
     grown: Any
+    full: Any
 
 
 @njit
@@ -116,8 +117,8 @@ def _is_valid(task, findings, search, count):
         return False
     for i in range(count):
         channel = out[i, 0]
-        leaves = 0 <= channel < len(task.channel_source)
-        if not leaves or task.channel_source[channel] != place[0]:
+        leaves = 0 <= channel < len(task.channels)
+        if not leaves or task.channels[channel, 0] != place[0]:
             record_problem(problems[WRONG_CHANNEL], before, place, channel)
             sound = False
         if not 0 <= out[i, 1] < limits[CLASSES]:
@@ -149,6 +150,7 @@ def _inject(hop, inject, task, findings, search, ends, pair):
     row, random = search.packets[1], search.random
     problems, before, place = findings.problems, search.before, search.place
     place[0], place[1], place[2] = source, -1, -1
+    place[4] = findings.numbers[N_STATES]
     count = 0
     # without choices all injections are equal
     for k in range(INJECT_WORDS if limits[CHOICES] else 1):
@@ -174,25 +176,25 @@ def _inject(hop, inject, task, findings, search, ends, pair):
             count += 1
             forget(search.past[number])
         elif number < 0:
-            record_problem(problems[TOO_MANY_STATES], before, place, count)
+            search.full[0] = 1
     if count > 1:
         record_problem(problems[SEVERAL_WAYS], before, place, -1)
     return count
 
 
 @njit
-def _leave_behind(search, number, after, b):
-    """Add a resource to the previous ones of the state `after`, which follows `number`."""
-    bit = np.uint64(1) << np.uint64(b % 64)
-    if not search.past[after, b // 64] & bit:
-        search.past[after, b // 64] |= bit
+def _leave_behind(search, number, after, escape):
+    """Add an escape to the previous ones of the state `after`, which follows `number`."""
+    bit = np.uint64(1) << np.uint64(escape % 64)
+    if not search.past[after, escape // 64] & bit:
+        search.past[after, escape // 64] |= bit
         if after < number:
             search.grown[0] = 1
 
 
 @njit
 def _inherit(search, number, after):
-    """Add the previous resources of a state to those of a following state."""
+    """Add the previous escapes of a state to those of a following state."""
     if join(search.past[after], search.past[number]) and after < number:
         search.grown[0] = 1
 
@@ -217,31 +219,30 @@ def _follow(task, findings, search, pair, number, count, answered):
         findings.used[0, b] = True
         if channel != out[0, 0]:
             record_problem(problems[SEVERAL_WAYS], before, place, -1)
-        if arrival >= 0 and findings.dependencies[ANY, arrival, b] < 0:
-            findings.dependencies[ANY, arrival, b] = pair
-        if escape:
-            findings.used[1, b] = True
-            if arrival >= 0 and findings.dependencies[AS_ESCAPE, arrival, b] < 0:
-                findings.dependencies[AS_ESCAPE, arrival, b] = pair
-            if indirect:
-                wait_later(findings.dependencies, search.past[number], b, pair)
+        findings.used[1, b] |= escape
+        if arrival >= 0 and (escape or limits[ESCAPES_ONLY] == 0):
+            bit = task.channels[channel, 2] * classes + vc
+            findings.rows[arrival, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
+        if escape and indirect and task.escape_of[b] >= 0:
+            join(findings.earlier[task.escape_of[b]], search.past[number])
         hops = here[AT_HOPS] + 1
         if hops > limits[MOST_HOPS]:
             record_problem(problems[TOO_LONG], before, place, hops)
             continue
-        there = (np.int64(task.channel_target[channel]), np.int64(channel), np.int64(vc))
+        there = (np.int64(task.channels[channel, 1]), np.int64(channel), np.int64(vc))
         if arrive(search.state, row, there, hops, limits[KEEPS_STATE] != 0):
             findings.longest[pair] = max(findings.longest[pair], hops)
             continue
         after = state_number(search.state, search.states, search.slots, count, pair)
         if after < 0:
-            record_problem(problems[TOO_MANY_STATES], before, place, count)
+            search.full[0] = 1
             continue
         if after == count:
             count += 1
             forget(search.past[after])
         if indirect:
-            _leave_behind(search, number, after, b)
+            if task.escape_of[b] >= 0:
+                _leave_behind(search, number, after, np.int64(task.escape_of[b]))
             if not escape:
                 _inherit(search, number, after)
     if limits[AGAIN]:
@@ -249,7 +250,7 @@ def _follow(task, findings, search, pair, number, count, answered):
         wait(search.state, here, row)
         after = state_number(search.state, search.states, search.slots, count, pair)
         if after < 0:
-            record_problem(problems[TOO_MANY_STATES], before, place, count)
+            search.full[0] = 1
         else:
             if after == count:
                 count += 1
@@ -273,6 +274,7 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
     restore(before, ends, here)
     place[0], place[1] = here[AT_SWITCH], here[AT_CHANNEL]
     place[2], place[3] = here[AT_CLASS], -1
+    place[4] = findings.numbers[N_STATES] + number
     switch, channel = np.int64(here[AT_SWITCH]), np.int64(here[AT_CHANNEL])
     vc = np.int64(here[AT_CLASS] - here[AT_PHASE] * task.limits[CLASSES])
     if vc < 0:
@@ -310,12 +312,23 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
     return count
 
 
+@njit
+def _find_wanted(findings, pair):
+    """Note a pair as the cause of the wanted dependencies that it is the first to have."""
+    bits = findings.earlier if findings.earlier.shape[0] > 0 else findings.rows
+    for k in range(len(findings.wanted)):
+        wanted = findings.wanted[k]
+        word = bits[wanted[0], wanted[1] // 64] >> np.uint64(wanted[1] % 64)
+        if wanted[2] < 0 and word & np.uint64(1):
+            wanted[2] = pair
+
+
 _INT32 = types.Array(types.int32, 1, "C")
 _TASK = types.NamedTuple(
     (
         _INT32,
         types.Array(types.float64, 1, "C"),
-        _INT32,
+        types.Array(types.int32, 2, "C"),
         _INT32,
         types.Array(types.int32, 3, "C"),
         types.Array(types.int64, 1, "C"),
@@ -324,11 +337,13 @@ _TASK = types.NamedTuple(
 )
 _FINDINGS = types.NamedTuple(
     (
-        types.Array(types.int32, 3, "C"),
+        types.Array(types.uint64, 2, "C"),
+        types.Array(types.uint64, 2, "C"),
         types.Array(types.bool_, 2, "C"),
         types.Array(types.int64, 2, "C"),
         _INT32,
         types.Array(types.int64, 1, "C"),
+        types.Array(types.int64, 2, "C"),
     ),
     Findings,
 )
@@ -372,27 +387,30 @@ def explore(hop, inject, task, pairs, findings):
     findings : Findings
         Updated.
     """
-    limits = task.limits
+    limits, numbers = task.limits, findings.numbers
     size = 2
     while size < 2 * limits[MOST_OF_A_PAIR]:
         size *= 2
-    resources = findings.dependencies.shape[1]
-    words = (resources + 63) // 64 if len(findings.dependencies) > LATER_AS_ESCAPE else 0
     search = _Search(
         states=np.empty((limits[MOST_OF_A_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
-        past=np.zeros((limits[MOST_OF_A_PAIR], words), np.uint64),
+        past=np.empty((limits[MOST_OF_A_PAIR], findings.earlier.shape[1]), np.uint64),
         packets=np.zeros((3, PACKET_COLUMNS), np.int32),
         before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),
         out=np.zeros((limits[CANDIDATES] + _SPARE, 3), np.int32),
         answers=np.empty(WORDS * ROUNDS, np.uint64),
-        random=np.full(1, 2026, np.uint64),
-        place=np.zeros(4, np.int64),
+        random=np.empty(1, np.uint64),
+        place=np.zeros(5, np.int64),
         grown=np.ones(1, np.int64),
+        full=np.zeros(1, np.int64),
     )
     for pair in range(len(pairs)):
+        if numbers[N_STATES] > limits[MOST_STATES]:
+            return
         ends = pairs[pair]
+        search.random[0] = np.uint64(2026 + numbers[N_PAIRS])
+        search.full[0] = 0
         count = _inject(hop, inject, task, findings, search, ends, pair)
         search.grown[0] = 1
         while search.grown[0]:
@@ -401,7 +419,7 @@ def explore(hop, inject, task, pairs, findings):
             while done < count:
                 count = _ask(hop, task, findings, search, ends, pair, done, count)
                 done += 1
-        findings.seen[0] += count
-        if findings.seen[0] > limits[MOST_STATES]:
-            record_problem(findings.problems[TOO_MANY_STATES], search.before, search.place, 0)
-            return
+        numbers[N_STATES] += count
+        numbers[N_PAIRS] += 1
+        numbers[N_UNFINISHED] += search.full[0]
+        _find_wanted(findings, pair)

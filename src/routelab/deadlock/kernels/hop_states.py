@@ -31,9 +31,6 @@ ROUNDS = 3
 INJECT_WORDS = 2520
 """Evenly spaced words for injections, which draw from whole networks."""
 
-# Rows of `Findings.dependencies`.
-ANY, AS_ESCAPE, LATER_AS_ESCAPE = range(3)
-
 # Rows of `Findings.problems`.
 (
     DEAD_END,
@@ -46,11 +43,12 @@ ANY, AS_ESCAPE, LATER_AS_ESCAPE = range(3)
     TOO_LONG,
     OWN_RANDOM,
     NO_ESCAPE,
-    TOO_MANY_STATES,
     SEVERAL_WAYS,
-) = range(12)
-PROBLEMS = 12
-PROBLEM_COLUMNS = 7
+) = range(11)
+PROBLEMS = 11
+PROBLEM_COLUMNS = 9
+P_COUNT, P_STATE = 7, 8
+"""Columns behind the example: number of states, and the last of them."""
 
 # Entries of `SearchInput.limits`.
 (
@@ -64,8 +62,17 @@ PROBLEM_COLUMNS = 7
     CHOICES,
     KEEPS_STATE,
     AGAIN,
-) = range(10)
-LIMITS = 10
+    ESCAPES_ONLY,
+) = range(11)
+LIMITS = 11
+
+# Entries of `Findings.numbers`.
+(
+    N_STATES,  # states of all pairs
+    N_PAIRS,  # pairs that were examined
+    N_UNFINISHED,  # those of them with too many states
+) = range(3)
+NUMBERS = 3
 
 AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
 STATE_COLUMNS = AT_STATE + STATES
@@ -81,48 +88,58 @@ class SearchInput(NamedTuple):
     ----------
     tables : int32 array
     reals : float64 array
-    channel_source, channel_target : int32 array, shape (C,)
+    channels : int32 array, shape (C, 3)
+        Source and target of each channel, and its place among those that leave its source.
+    escape_of : int32 array, shape (R,)
+        Number of each resource among the escapes, −1 for others; for `Findings.earlier`.
     pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, full, then any others.
     limits : int64 array, shape (LIMITS,)
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
         total, switches; then 1 or 0: whether inject makes choices, whether STATE survives the
-        waypoint, and whether hop is called again while a packet waits.
+        waypoint, whether hop is called again while a packet waits, and whether only dependencies
+        on escape candidates are collected.
     """
 
     tables: Any
     reals: Any
-    channel_source: Any
-    channel_target: Any
+    channels: Any
+    escape_of: Any
     pictures: Any
     limits: Any
 
 
 class Findings(NamedTuple):
-    """Results of a search, all updated; R resources, N pairs of switches or of terminals.
+    """Results of a search, all updated; R resources, E escapes, N pairs of switches or terminals.
 
     Attributes
     ----------
-    dependencies : int32 array, shape (2 or 3, R, R)
-        The first pair whose packet, after its hop over a, may wait for b; −1 for none. Row `ANY`:
-        directly after. `AS_ESCAPE`: directly, with b as an escape candidate. `LATER_AS_ESCAPE`, if
-        present: directly or later, but before the packet takes an escape candidate.
+    rows : uint64 array, shape (R, words)
+        Bit ``port * classes + class`` of row r, with the classes of all phases: a packet that came
+        over r may wait for that resource of the next switch.
+    earlier : uint64 array, shape (E, words)
+        Bit a of row b: a packet that came over escape a may wait for escape b, directly or later,
+        but before it takes an escape candidate. Without rows, this is not collected.
     used : bool array, shape (2, R)
         Resources that are candidates, and that are escape candidates.
     problems : int64 array, shape (PROBLEMS, PROBLEM_COLUMNS)
         First example of each: source, destination, switch, channel, class or number, source
-        terminal, target terminal; −1: none.
+        terminal, target terminal (−1: none); then `P_COUNT` and `P_STATE`.
     longest : int32 array, shape (N,)
         Largest number of hops of a pair's walks; −1 if none ends.
-    seen : int64 array, shape (1,)
-        Number of states of all pairs.
+    numbers : int64 array, shape (NUMBERS,)
+    wanted : int64 array, shape (K, 3)
+        Dependencies: row and bit of `earlier`, or of `rows`; then the first pair that causes it,
+        or −1.
     """
 
-    dependencies: Any
+    rows: Any
+    earlier: Any
     used: Any
     problems: Any
     longest: Any
-    seen: Any
+    numbers: Any
+    wanted: Any
 
 
 @njit
@@ -149,7 +166,10 @@ def blank(row, ends):
 
 @njit
 def record_problem(problem, packet, place, value):
-    """Record the first example of a problem: the packet, its state, and a number."""
+    """Count a problem by states; keep the first example: the packet, its state, and a number."""
+    if problem[P_STATE] < place[4]:
+        problem[P_COUNT] += 1
+        problem[P_STATE] = place[4]
     if problem[0] < 0:
         problem[0] = packet[SOURCE]
         problem[1] = packet[DESTINATION]
@@ -260,16 +280,3 @@ def join(past, more):
         grows |= (more[w] & ~past[w]) != np.uint64(0)
         past[w] |= more[w]
     return grows
-
-
-@njit
-def wait_later(dependencies, past, b, pair):
-    """Record dependencies on b of all resources since a packet's last escape."""
-    for w in range(len(past)):
-        bits = past[w]
-        a = w * 64
-        while bits != np.uint64(0):
-            if bits & np.uint64(1) and dependencies[LATER_AS_ESCAPE, a, b] < 0:
-                dependencies[LATER_AS_ESCAPE, a, b] = pair
-            bits >>= np.uint64(1)
-            a += 1

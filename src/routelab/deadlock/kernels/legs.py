@@ -22,9 +22,8 @@ CHANGES = 6
     L_BY_SWITCH,  # 1: states are switches, for programs that use class n for the n-th hop
     L_ESCAPES,  # 1: dependencies on escape candidates only
     L_ALL,  # number of states of which each is verified
-    L_EVERY,  # distance of further states that are verified
-) = range(8)
-LIMITS = 8
+) = range(7)
+LIMITS = 7
 
 # Entries of `LegFindings.numbers`.
 (

@@ -7,7 +7,8 @@ Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Ne
 import numpy as np
 from numba import njit
 
-from routelab.kernels.graph_hops import OWN, channel_at, distances_to, leaving
+from routelab.kernels.bits import u
+from routelab.kernels.graph_hops import CHANNELS, OWN, TARGETS, distances_to, leaving
 from routelab.kernels.hops import SOURCE, TARGET, table, unit_flits
 
 LEVELS = 3
@@ -48,9 +49,9 @@ def offer_polarized(tables, packets, packet, switch, name, out):
     int
         Number of candidates.
     """
-    source = distances_to(tables, packets[packet, SOURCE])
-    target = distances_to(tables, packets[packet, TARGET])
-    away, left = tables[source + switch], tables[target + switch]
+    source = np.uint64(distances_to(tables, packets[packet, SOURCE]))
+    target = np.uint64(distances_to(tables, packets[packet, TARGET]))
+    away, left = tables[source + u(switch)], tables[target + u(switch)]
     # with an equal weight: away from both near the source, towards both elsewhere (`growth`)
     drift = np.int64(1) if away < left else np.int64(-1)
     own, unit = table(tables, OWN), unit_flits(tables)
@@ -62,19 +63,21 @@ def offer_polarized(tables, packets, packet, switch, name, out):
         level1 = (level1 + unit // 2) // unit
         level2 = (level2 + unit // 2) // unit
     first, end = leaving(tables, switch)
-    count, greatest = np.int64(0), np.int64(0)
+    # read once: for all the compiler knows, `out` may overwrite them
+    channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
+    count, greatest = np.uint64(0), np.int64(0)
     for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
+        next_switch = u(tables[targets + u(place)])
         change = np.int64(tables[source + next_switch]) - away
         more = change - (np.int64(tables[target + next_switch]) - left)
         penalty = level0 if more <= 0 else (level1 if more == 1 else level2)
-        out[count, 0] = onward
-        out[count, 1] = name
-        out[count, 2] = more if relative else penalty
+        out[count, u(0)] = tables[channels + u(place)]
+        out[count, u(1)] = name
+        out[count, u(2)] = more if relative else penalty
         # a branch would be mispredicted, which takes longer than the rest of the loop
-        count += np.int64((more > 0) | ((more == 0) & (change == drift)))
+        count += u((more > 0) | ((more == 0) & (change == drift)))
         greatest = max(greatest, more)
-    for k in range(count if relative else 0):
+    for k in range(np.int64(count) if relative else 0):
         more = out[k, 2] + 2 - greatest
         out[k, 2] = level0 if more <= 0 else (level1 if more == 1 else level2)
-    return count
+    return np.int64(count)

@@ -11,11 +11,16 @@ from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
+from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.marks import bars, headroom, signs, texts, whiskers
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
+    label_axes,
+    name_places,
     ordered_texts,
+    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -58,17 +63,35 @@ def draw_bars(
         height = f"{name}: {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
-        axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(height)
         axis.margins(y=0.12)
         scale_axis(axis, spec)
+    name_places(panels, places)
+    label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, lines=False, of=spec.of)
+    with_interval = f"{y}_high" in data
+    ends = (f"{y}_low", f"{y}_high")
+    above = (
+        [*whiskers(*ends), signs(NOISE, SIGN, y, ends[1])] if with_interval else [texts(SYSTEMS)]
+    )
+    chart = Chart(
+        Axis(x, label(x, spec.of), names=places),
+        Axis(y, height, zero=True, is_fixed=True),
+        hue,
+        look,
+        [bars(), *above, headroom(y, 1.12)],
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+        beside=hue != x,
+        across=[] if spec.mark is None else [spec.mark],
+    )
     what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
     if spec.of in BENCHMARKS:
         what = f"{label(y, spec.of)} at each {label(x, spec.of)}, by {hue}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
-        return Drawing(figure, data, what + (legend if interval_columns(spec.of, y) else "."))
-    return Drawing(figure, data, f"{what}; above each bar the number of networks.")
+        text = what + (legend if interval_columns(spec.of, y) else ".")
+        return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, f"{what}; above each bar the number of networks.", chart=chart)
 
 
 def _draw_panel(
@@ -100,8 +123,8 @@ def _draw_panel(
         legend=False,
         ax=axis,
     )
-    for bars, one in zip(axis.containers, look.values(), strict=True):
-        for area in bars:
+    for areas, one in zip(axis.containers, look.values(), strict=True):
+        for area in areas:
             area.set(hatch=one.hatch, edgecolor=EDGE, linewidth=0)
     step = WIDTH / len(look)
     at = [

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import INK, Drawing
+from routelab.report.figures.chart import Axis, Chart
+from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.marks import boxes
 from routelab.report.figures.panels import (
     add_legend,
+    label_axes,
+    name_places,
     ordered_texts,
+    panel_titles,
     panels_of,
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import Looks
+from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import value_label
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
 WIDTH = 0.8
 """Total width of the boxes at one place, in units of the distance between places."""
-MAX_LETTERS = 30
-"""Letters of all names below a panel up to which the names are horizontal."""
+OUTLINE = withStroke(linewidth=2.8, foreground=INK)
+"""Border of medians, which shows them where they lie on the edge of a box."""
 QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
 
 
@@ -73,30 +78,32 @@ def draw_boxes(
                     "linewidth": 0.8,
                     "hatch": one.hatch,
                 },
-                medianprops={"color": "white", "linewidth": 1.4},
+                medianprops={"color": "white", "linewidth": 1.4, "path_effects": [OUTLINE]},
                 meanprops={"marker": "D", "markersize": 3, "mfc": "white", "mec": INK},
                 whiskerprops={"color": INK, "linewidth": 0.8},
                 capprops={"color": INK, "linewidth": 0.8},
             )
-        _name_places(axis, places)
-        axis.set_xlim(-0.5, len(places) - 0.5)
         axis.grid(visible=False, axis="x")
-        axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
         scale_axis(axis, replace_log(spec))
+    panels[0][0].set_xlim(-0.5, len(places) - 0.5)
+    name_places(panels, places)
+    height = value_label(y, spec, frames, pooled, place)
+    label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, lines=False, of=spec.of)
+    chart = Chart(
+        Axis(x, label(x, spec.of), names=places),
+        Axis("median", height, log="y" in spec.log),
+        hue,
+        look,
+        boxes("min", "q25", "median", "q75", "max", "mean"),
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+        beside=hue != x,
+        across=[] if spec.mark is None else [spec.mark],
+    )
     text = f"{label(y, spec.of)} of all {noun} at each {label(x, spec.of)}, by {hue}"
-    return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
-
-
-def _name_places(axis: Axes, places: Sequence[str]) -> None:
-    """Write names below the boxes, rotated if they would overlap."""
-    is_crowded = len(places) * max(map(len, places)) > MAX_LETTERS
-    axis.set_xticks(range(len(places)), places)
-    if is_crowded:
-        axis.tick_params(axis="x", labelrotation=30)
-        for text in axis.get_xticklabels():
-            text.set(horizontalalignment="right", rotation_mode="anchor")
+    return Drawing(figure, data, f"{text}: quartiles, extremes and mean.", chart=chart)
 
 
 def replace_log(spec: FigureSpec) -> FigureSpec:

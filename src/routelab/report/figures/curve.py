@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection
 from statistics import median_low
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import INK, Drawing
-from routelab.report.figures.line import line_panels
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.line import line_chart, line_panels
+from routelab.report.figures.marks import headroom, line_ends
 from routelab.report.figures.panels import ranks
-from routelab.report.figures.styles import Look, Looks
+from routelab.report.figures.styles import INK, Look, Looks
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
 
+SIGNS = {
+    "saturated": "↑",
+    "deadlock": "×",
+    "livelock": "↻",
+    "no-route": "∅",
+    "undecided": "?",
+    "unfinished": "…",
+}
+"""Signs of a load without a value in interactive figures, by the state of the simulation."""
 MARKS = {
     "saturated": "$\\uparrow$",
     "deadlock": "x",
@@ -61,7 +72,8 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
     looks : Looks
     """
     x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
-    figure, panels, look = line_panels(data, spec, place, looks)
+    height = label(y, spec.of)
+    figure, panels, look = line_panels(data, spec, place, looks, height)
     states_seen: list[str] = []
     cut = set(data.loc[data[y].isna(), hue].map(key_text))
     cut_names = [name for name in look if name in cut]
@@ -69,16 +81,18 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
         for number, name in enumerate(cut_names):
             mine = here[here[hue].map(key_text) == name]
             states_seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
-        axis.set_xlim(left=0 if "x" not in spec.log else None)
         if cut_names:
             axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
+    if "x" not in spec.log:
+        panels[0][0].set_xlim(left=0)
     if states_seen:
         states = [state for state in MARKS if state in states_seen]
-        handles = [
-            Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
-            for s in states
-        ]
-        figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
+        with mpl.rc_context({"text.parse_math": True}):
+            handles = [
+                Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
+                for s in states
+            ]
+            figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
     text = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
     ends = ", ".join(dict.fromkeys(states_seen))
     return Drawing(
@@ -86,6 +100,15 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
         data,
         text
         + (f"; a mark above: from there {ends}, and the line ends before." if states_seen else "."),
+        chart=line_chart(
+            data,
+            spec,
+            look,
+            height,
+            line_ends(y, SIGNS, cut_names),
+            headroom(f"{y}_high", 1 + 0.08 * (1 + len(cut_names))),
+            from_zero=True,
+        ),
     )
 
 
@@ -99,16 +122,17 @@ def _mark_end(
         return []
     first = without.iloc[0]
     state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
-    axis.plot(
-        [float(first[x])],
-        [height],
-        transform=axis.get_xaxis_transform(),
-        clip_on=False,
-        marker=MARKS[state],
-        color=look.color,
-        markersize=7,
-        linestyle="",
-    )
+    with mpl.rc_context({"text.parse_math": True}):
+        axis.plot(
+            [float(first[x])],
+            [height],
+            transform=axis.get_xaxis_transform(),
+            clip_on=False,
+            marker=MARKS[state],
+            color=look.color,
+            markersize=7,
+            linestyle="",
+        )
     return [state]
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.lines import COUNT, LOAD, lines_of
+from routelab.report.figures.lines import COUNT, LOAD, lines_of, share_column
+from routelab.report.figures.marks import lines as step_lines
+from routelab.report.figures.marks import rises, targets
 from routelab.report.figures.panels import (
-    PANELS_ACROSS,
     add_legend,
+    label_axes,
     ordered_texts,
-    panel_grid,
-    panel_title,
+    panel_titles,
+    panels_of,
     ranks,
     scale_axis,
 )
@@ -40,42 +45,57 @@ def draw_distribution(
     the runs, or of what ``of`` names.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
-    data, things = _shares(spec, frames, pooled, place)
-    if data.empty:
-        return None
     x = spec.x or LOAD
     hue, col = spec.hue or "routing", spec.col
-    look = looks.of(hue, ordered_texts(data[hue]), place)
-    texts = ordered_texts(data[col]) if col else [""]
-    figure, axes = panel_grid(texts, place)
-    whole = bool((data[x] % 1 == 0).all())
+    facets = list(dict.fromkeys([hue, *([col] if col else [])]))
+    values, things = lines_of(spec, frames, pooled, facets, {"x": x}, place)
+    if values.empty:
+        return None
     is_cumulative = spec.kind == "ecdf"
-    bins = {"binrange": (float(data[x].min()), float(data[x].max())), "bins": BINS}
-    for i, (axis, text) in enumerate(zip(axes, texts, strict=True)):
-        here = data[data[col].map(key_text) == text] if col else data
+    data = _cumulative_shares(values, facets, x) if is_cumulative else _bins(values, facets, x)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
+    figure, panels = panels_of(data, col, place, spec.of)
+    for axis, here in panels:
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
-            if mine.empty:
-                continue
-            values = {"x": mine[x].to_numpy(float), "weights": mine[COUNT].to_numpy(float)}
-            style = {"color": one.color, "linestyle": one.dashes, "linewidth": one.width}
-            if is_cumulative:
-                sns.ecdfplot(**values, **style, ax=axis)
-            else:
-                shape = {"stat": "probability", "element": "step", "fill": False}
-                sns.histplot(**values, **style, **shape, **bins, discrete=whole, ax=axis)
-        if is_cumulative:
-            _limit(axis, here[x], spec)
-        axis.set_title(panel_title(col, text, spec.of))
-        axis.set_xlabel(f"{label(x, spec.of)}, at most" if is_cumulative else label(x, spec.of))
-        axis.set_ylabel(f"share of {things}" if i % PANELS_ACROSS == 0 else "")
+            if not mine.empty:
+                style = {"color": one.color, "linestyle": one.dashes, "linewidth": one.width}
+                (_draw_shares if is_cumulative else _draw_bins)(axis, mine, x, style)
+        scale_axis(axis, spec)
+    if is_cumulative:
+        _limit(panels[0][0], values[x], spec)
+    for axis, _ in panels:
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
-            axis.xaxis.set_major_locator(MaxNLocator(6, integer=whole))
-        scale_axis(axis, spec)
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
+    across = f"{label(x, spec.of)}, at most" if is_cumulative else label(x, spec.of)
+    label_axes(panels, across, f"share of {things}")
     add_legend(figure, look, hue, of=spec.of)
+    steps = [step_lines("step-after"), rises()] if is_cumulative else [step_lines("step")]
+    chart = Chart(
+        Axis(x, across, log="x" in spec.log),
+        Axis(share_column(x), f"share of {things}", zero=True, percent=True, is_fixed=True),
+        hue,
+        look,
+        [*steps, targets()],
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+        down=spec.lines,
+    )
     which = "at most a given" if is_cumulative else "each"
-    return Drawing(figure, data, f"Share of {things} with {which} {label(x, spec.of)}, by {hue}.")
+    text = f"Share of {things} with {which} {label(x, spec.of)}, by {hue}."
+    return Drawing(figure, data, text, chart=chart)
+
+
+def _draw_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
+    values, weights = (data[name].to_numpy(float) for name in (x, COUNT))
+    sns.ecdfplot(x=values, weights=weights, **style, ax=axis)
+
+
+def _draw_bins(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:
+    at, shares = (data[name].to_numpy(float) for name in (x, share_column(x)))
+    sns.lineplot(x=at, y=shares, drawstyle="steps-mid", estimator=None, **style, ax=axis)
 
 
 def _limit(axis: Axes, values: pd.Series, spec: FigureSpec) -> None:
@@ -87,14 +107,34 @@ def _limit(axis: Axes, values: pd.Series, spec: FigureSpec) -> None:
     axis.set_ylim(0, 1.03)
 
 
-def _shares(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
-) -> tuple[pd.DataFrame, str]:
-    """Return the count of each value, the share of values that are not larger, and their noun."""
-    x = spec.x or LOAD
-    facets = list(dict.fromkeys([spec.hue or "routing", *([spec.col] if spec.col else [])]))
-    lines, things = lines_of(spec, frames, pooled, facets, {"x": x}, place)
-    counts = lines.groupby([*facets, x], sort=False, dropna=False)[COUNT].sum().reset_index()
+def _is_whole(values: pd.Series) -> bool:
+    return bool((values % 1 == 0).all())
+
+
+def _cumulative_shares(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
+    """Return the count of each value and the share of values that are not larger."""
+    counts = values.groupby([*facets, x], sort=False, dropna=False)[COUNT].sum().reset_index()
     counts = counts.sort_values([*facets, x], key=ranks, ignore_index=True)
     groups = counts.groupby(facets, sort=False, dropna=False)[COUNT]
-    return counts.assign(share=groups.cumsum() / groups.transform("sum")), things
+    return counts.assign(**{share_column(x): groups.cumsum() / groups.transform("sum")})
+
+
+def _bins(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
+    """Return the count and the share of the values in each bin, by the middles of the bins.
+
+    The bins of all series are the same; an empty one stands at both ends.
+    """
+    low, high = float(values[x].min()), float(values[x].max())
+    if _is_whole(values[x]):
+        width, number, first = 1.0, int(high - low) + 1, low
+    else:
+        width, number = (high - low) / BINS or 1.0, BINS
+        first = low + width / 2
+    middles = first + width * np.arange(-1, number + 1)
+    parts = []
+    for key, mine in values.groupby(facets, sort=False, dropna=False):
+        at = np.clip(np.floor((mine[x] - first) / width + 0.5).astype(int), 0, number - 1) + 1
+        counts = np.bincount(at, weights=mine[COUNT], minlength=number + 2)
+        shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
+        parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))
+    return pd.concat(parts).sort_values([*facets, x], key=ranks, ignore_index=True)

@@ -15,13 +15,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
+from routelab.report.figures.chart import Chart
 from routelab.report.figures.inline import InlinePicture
+from routelab.report.figures.styles import FAINT, INK
 from routelab.toolkit.csv_cells import escape_cell
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, distinguishable with every common kind of colour blindness."""
-DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-INK, FAINT = "#222222", "#8a8a8a"
 
 _STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -57,7 +54,7 @@ _NO_TIME: dict[str, dict[str, None]] = {
 }
 SUFFIXES = (*_NO_TIME, "csv")
 """Files that every figure is written as."""
-_DARK = {
+DARK = {
     "#ffffff": "#1a1d21",
     "#000000": "#e8eaed",
     INK: "#e8eaed",
@@ -95,8 +92,12 @@ class Drawing:
         Group id of a line collection to the texts of its lines, in the order of drawing.
     inline : InlinePicture or None
         Picture that the page shows instead of the file.
+    chart : Chart or None
+        Interactive form over `data`, which the page shows if scripts run.
     runs : mapping
         The run that a panel shows, by title of the panel; only for panels that show one run.
+    turns : mapping
+        Rows of texts about the turns that are marked in a panel, by title of the panel.
     """
 
     figure: Figure
@@ -104,7 +105,9 @@ class Drawing:
     description: str
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inline: InlinePicture | None = None
+    chart: Chart | None = None
     runs: Mapping[str, int] = field(default_factory=dict)
+    turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 @contextmanager
@@ -180,9 +183,9 @@ def _dark_style() -> str:
     """Return CSS rules that override the colours in matplotlib's ``style`` attributes."""
     rules = [
         f'[style*="{what}: {light}" i] {{ {what}: {dark} !important }}'
-        for light, dark in _DARK.items()
+        for light, dark in DARK.items()
         for what in ("fill", "stroke")
     ]
     # black areas have no colour attribute
-    rules.append(f"svg {{ fill: {_DARK['#000000']} }}")
+    rules.append(f"svg {{ fill: {DARK['#000000']} }}")
     return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"

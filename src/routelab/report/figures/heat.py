@@ -9,9 +9,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.channel_looks import load_colours
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.network import load_colours
 from routelab.report.figures.panels import ordered_texts, panels_of, ranks
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label

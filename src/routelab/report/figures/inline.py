@@ -6,8 +6,9 @@ paper.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import seaborn as sns
@@ -16,13 +17,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from routelab.api import Topology
+from routelab.report.figures.channel_looks import STEPS
+from routelab.report.figures.route_data import PanelRoutes
 from routelab.report.labels import number_text
 from routelab.report.network_picture import RADIUS, Picture
 
 UNIT = 40
 """SVG units of the distance between two rows of switches."""
-STEPS = 20
-"""Number of colours from zero load to the largest."""
 MAX_CHANNELS_IN_PAGE = 4000
 """Limit for all pictures of a figure together; above it, the page shows the figure's file."""
 MAX_NAMES = 60
@@ -30,16 +31,26 @@ MAX_NAMES = 60
 LETTER = 10
 """Width of a letter of a name, in SVG units."""
 MARGIN_LEFT, MARGIN_BELOW = 84, 36
-"""Space for the coordinates of blocks, in SVG units."""
+"""Least space for the coordinates of blocks, in SVG units."""
+TICK_LETTER = 14
+"""Width of a letter of a coordinate or level, in SVG units."""
 
 
 @dataclass(frozen=True)
 class ChannelPath:
-    """A channel: its number, an SVG path, the step of its colour, and name and value as text."""
+    """A channel: its number, an SVG path, its class of style, and name and value as text."""
 
     channel: int
     path: str
-    step: int
+    look: str
+    text: str
+
+
+@dataclass(frozen=True)
+class TurnPath:
+    """A marked turn: an SVG path and its description."""
+
+    path: str
     text: str
 
 
@@ -63,6 +74,8 @@ class Backdrop:
 
     Attributes
     ----------
+    name : str
+        The network.
     left, top, width, height : int
         The view box.
     switches : tuple of Label
@@ -73,6 +86,7 @@ class Backdrop:
         Coordinates of blocks.
     """
 
+    name: str
     left: int
     top: int
     width: int
@@ -85,12 +99,27 @@ class Backdrop:
 
 @dataclass(frozen=True)
 class InlinePanel:
-    """One picture; ``network`` is the position of its backdrop."""
+    """One picture.
+
+    Attributes
+    ----------
+    title, note : str
+    network : int
+        Position of its backdrop.
+    channels : tuple of ChannelPath
+    turns : tuple of TurnPath
+    numbers : tuple of Label
+        Numbers of groups of channels.
+    routes : PanelRoutes
+    """
 
     title: str
     note: str
     network: int
     channels: tuple[ChannelPath, ...]
+    turns: tuple[TurnPath, ...] = ()
+    numbers: tuple[Label, ...] = ()
+    routes: PanelRoutes = field(default_factory=PanelRoutes)
 
 
 @dataclass(frozen=True)
@@ -102,11 +131,14 @@ class InlinePicture:
     label : str
         What the colours mean.
     ticks : tuple of (float, str)
-        Place on the scale, from 0 to 100, and number.
+        Place on the scale, from 0 to 100, and number; empty if colours stand for groups.
     backdrops : tuple of Backdrop
     panels : tuple of InlinePanel
     hints : tuple of str
         How to read the pictures.
+    graphs : mapping
+        Data of the networks whose routes the page has, by position of the backdrop; see
+        `routelab.report.figures.route_data.graph_data`.
     """
 
     label: str
@@ -114,9 +146,10 @@ class InlinePicture:
     backdrops: tuple[Backdrop, ...]
     panels: tuple[InlinePanel, ...]
     hints: tuple[str, ...]
+    graphs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def backdrop(topology: Topology, picture: Picture) -> Backdrop:
+def backdrop(topology: Topology, picture: Picture, name: str = "") -> Backdrop:
     """Return the part of a picture that does not depend on loads."""
     left, right, bottom, top = (round(UNIT * edge) for edge in picture.box)
     below, beside = picture.block_ticks
@@ -124,11 +157,14 @@ def backdrop(topology: Topology, picture: Picture) -> Backdrop:
         Label(x, y, mark)
         for (x, y), mark in zip(_svg_points(picture.switches), picture.marks, strict=True)
     )
-    names = _names(topology, switches) if not beside else ()
-    first = min([left - (MARGIN_LEFT if beside else 0), *(n.x - n.half_width for n in names)])
+    names = _names(topology, switches) if not beside and not picture.captions else ()
+    names += tuple(point_label((x, y), text) for x, y, text in picture.captions)
+    margin = max([MARGIN_LEFT, *(TICK_LETTER * len(text) + 8 for _, text in beside)])
+    first = min([left - (margin if beside else 0), *(n.x - n.half_width for n in names)])
     last = max([right, *(n.x + n.half_width for n in names)])
     end = max([-bottom + (MARGIN_BELOW if below else 0), *(n.y + LETTER for n in names)])
     return Backdrop(
+        name=name,
         left=first,
         top=-top,
         width=last - first,
@@ -152,28 +188,39 @@ def _names(topology: Topology, switches: tuple[Label, ...]) -> tuple[Label, ...]
 
 
 def channel_paths(
-    topology: Topology, picture: Picture, values: NDArray[np.float64], top: float
+    topology: Topology, picture: Picture, values: NDArray[np.float64], classes: Sequence[str]
 ) -> tuple[ChannelPath, ...]:
     """Return all channels; the busiest comes last, so it is drawn on top.
 
     Parameters
     ----------
     values : float64 array, shape (C,)
-    top : float
-        The value that has the last colour; positive.
+    classes : sequence of str, length C
+        See `routelab.report.figures.channel_looks.ChannelLooks`.
     """
     parts: list[list[str]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _svg_points(line)))
+        parts[channel].append(svg_path(line))
     return tuple(
         ChannelPath(
             channel=channel,
             path="".join(parts[channel]),
-            step=min(int(STEPS * values[channel] / top), STEPS - 1),
+            look=classes[channel],
             text=f"{topology.channel_name(channel)}: {number_text('', values[channel])}",
         )
         for channel in np.argsort(values, kind="stable").tolist()
     )
+
+
+def svg_path(line: NDArray[np.float64]) -> str:
+    """Return a polyline as an SVG path."""
+    return "M" + "L".join(f"{x} {y}" for x, y in _svg_points(line))
+
+
+def point_label(point: Sequence[float], text: str) -> Label:
+    """Return a text at a point of a picture."""
+    ((x, y),) = _svg_points(np.array([point]))
+    return Label(x, y, text)
 
 
 def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:

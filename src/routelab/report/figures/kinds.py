@@ -6,13 +6,17 @@ from collections.abc import Callable, Collection
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.bar import draw_bars
+from routelab.report.figures.bound import draw_bounds
 from routelab.report.figures.box import draw_boxes
 from routelab.report.figures.curve import draw_curves
 from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.heat import draw_heat
+from routelab.report.figures.improvement import draw_improvements
 from routelab.report.figures.line import draw_lines
 from routelab.report.figures.network import draw_networks
+from routelab.report.figures.overview import draw_overview
+from routelab.report.figures.pareto import draw_pareto
 from routelab.report.figures.ranked import draw_ranked
 from routelab.report.figures.scatter import draw_points
 from routelab.report.figures.styles import Looks
@@ -30,10 +34,17 @@ OF_SERIES: dict[str, Series] = {
     "scatter": draw_points,
     "bar": draw_bars,
     "box": draw_boxes,
+    "improvement": draw_improvements,
+    "bound": draw_bounds,
+    "pareto": draw_pareto,
 }
 """Functions of (spec, frames, pooled parameters, place, looks) that draw the kinds in which colours
 distinguish series."""
-OF_PLACES: dict[str, Places] = {"heat": draw_heat, "network": draw_networks}
+OF_PLACES: dict[str, Places] = {
+    "heat": draw_heat,
+    "overview": draw_overview,
+    "network": draw_networks,
+}
 """Functions that draw the kinds in which colours stand for numbers."""
 
 

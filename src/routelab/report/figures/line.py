@@ -14,10 +14,15 @@ from matplotlib.ticker import MaxNLocator
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
+from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.marks import Mark, bands, lines, points, targets
 from routelab.report.figures.panels import (
     add_legend,
+    label_axes,
+    name_places,
     ordered_texts,
+    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -43,14 +48,18 @@ def draw_lines(
     data = _pool_runs(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
-    figure, panels, _ = line_panels(data, spec, place, looks)
-    for axis, _ in panels:
-        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
-    return Drawing(figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.")
+    height = value_label(y, spec, frames, pooled, place)
+    figure, _, look = line_panels(data, spec, place, looks, height)
+    return Drawing(
+        figure,
+        data,
+        f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.",
+        chart=line_chart(data, spec, look, height),
+    )
 
 
 def line_panels(
-    data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
+    data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks, height: str
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
     """Draw lines with bands; return the figure, its panels with their data, and the looks.
 
@@ -59,6 +68,12 @@ def line_panels(
     data : DataFrame
         Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; lines have a
         gap where ``y`` is missing.
+    spec : config.Figure
+    place : str
+        Prefix of messages: where the figure is declared.
+    looks : Looks
+    height : str
+        Label of the vertical axis.
     """
     x, y = spec.x or "", spec.y or ""
     hue = spec.hue or "routing"
@@ -86,22 +101,51 @@ def line_panels(
             )
             low, high = (mine[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
             axis.fill_between(at.to_numpy(float), low, high, color=one.color, alpha=0.15, lw=0)
-        if words:
-            axis.set_xticks(range(len(places)), places)
-        elif "x" not in spec.log:
+        if not words and "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=whole))
-        axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(label(y, spec.of))
+    least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
+    for axis, _ in panels:
+        if "y" not in spec.log and np.isfinite(axis.dataLim.x0):
+            # the margin above is a share of the whole height; or marks at the top are cut
+            axis.update_datalim([(axis.dataLim.x0, least)])
+            axis.autoscale_view(scalex=False)
+    for axis, _ in panels:
         if "y" not in spec.log:
-            least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
-            if np.isfinite(axis.dataLim.x0):
-                # the margin above is a share of the whole height; or marks at the top are cut
-                axis.update_datalim([(axis.dataLim.x0, least)])
-                axis.autoscale_view(scalex=False)
             axis.set_ylim(bottom=least)
         scale_axis(axis, spec)
+    if words:
+        name_places(panels, places)
+    label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, markers=True, of=spec.of)
     return figure, panels, look
+
+
+def line_chart(
+    data: pd.DataFrame,
+    spec: FigureSpec,
+    look: dict[str, Look],
+    height: str,
+    *more: Mark,
+    from_zero: bool = False,
+) -> Chart:
+    """Return the interactive form of lines with bands, and with more marks above them.
+
+    The horizontal axis may start from zero.
+    """
+    x, y = spec.x or "", spec.y or ""
+    words = not pd.api.types.is_numeric_dtype(data[x])
+    places = ordered_texts(data[x]) if words else []
+    return Chart(
+        Axis(x, label(x, spec.of), names=places, log="x" in spec.log, zero=from_zero),
+        Axis(y, height, log="y" in spec.log, zero=True),
+        spec.hue or "routing",
+        look,
+        [bands(f"{y}_low", f"{y}_high"), lines(), points(), *more, targets()],
+        spec.col,
+        panel_titles(data, spec.col, spec.of),
+        spec.of,
+        across=[] if spec.mark is None else [spec.mark],
+    )
 
 
 def _pool_runs(

@@ -33,6 +33,11 @@ THINGS = {
 """Nouns for lines, where `of` is not the noun itself."""
 
 
+def share_column(column: str) -> str:
+    """Return the name for the share of items, which differs from a column of the figure."""
+    return "share" if column != "share" else "cumulative_share"
+
+
 def lines_of(
     spec: FigureSpec,
     view: View,

@@ -1,62 +1,62 @@
-"""Pictures of a network with channels coloured by load, one for each routing."""
+"""Pictures of a network with coloured channels, one for each routing."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from statistics import median_low
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from routelab.api import InputError, Topology
-from routelab.artifacts.topology_file import load_topology
+from routelab.api import Topology
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import FAINT, INK, Drawing, NotebookFigure, house_style
+from routelab.report.figures.channel_looks import group_places, load_colours
+from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.inline import (
     MAX_CHANNELS_IN_PAGE,
     InlinePanel,
     InlinePicture,
+    TurnPath,
     backdrop,
     channel_paths,
+    point_label,
     scale_ticks,
+    svg_path,
 )
-from routelab.report.frames.view import OK, View, key_text
+from routelab.report.figures.network_panels import (
+    Panel,
+    channels_of,
+    collect_panels,
+    refuse_large,
+)
+from routelab.report.figures.route_data import (
+    MAX_ROUTE_TEXT,
+    PanelRoutes,
+    cycle_steps,
+    estimate_size,
+    graph_data,
+    route_text,
+)
+from routelab.report.figures.styles import FAINT, INK
+from routelab.report.frames.view import OK, View
 from routelab.report.labels import label, number_text
-from routelab.report.network_picture import RADIUS, Picture, picture_of
+from routelab.report.network_picture import RADIUS, picture_of
+from routelab.report.turn_marks import turn_arcs
 
-MAX_PANELS = 12
 WIDEST = 10.0
 """Inches of a figure with one picture in a row; figures with several are 1.5 times as wide."""
 LARGEST_UNIT = 0.42
 """Inches of the distance between two rows of switches, in small networks."""
-THIN, THICK = 0.7, 3.0
-"""Points of the least and the most loaded channel at that distance."""
-MAX_CHANNELS = 20_000
+TURN_WIDTH, BORDER_WIDTH = 1.8, 3.6
+"""Points of the arc of a turn and of its white border, in small networks."""
+TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in its direction."
 _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """One picture: a routing on a topology, with the run that represents the pooled ones.
-
-    The run is −1 if the picture does not come from a run.
-    """
-
-    title: str
-    note: str
-    run: int
-    topology: Topology
-    picture: Picture
-    values: np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def draw_networks(
@@ -73,162 +73,193 @@ def draw_networks(
     jobs = jobs[jobs["status"] == OK]
     if jobs.empty:
         return None
-    panels = _panels(jobs, frames, colour, place)
+    panels = collect_panels(jobs, frames, colour, turns=spec.turns, place=place)
     figure, tooltips = _draw_panels(panels, colour)
     data = pd.concat(
         [_data(frames, jobs, panel.run, colour, place) for panel in panels], ignore_index=True
     )
     notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
+    description = f"Channels coloured by {label(colour)}. {notes}."
+    channels = sum(panel.topology.num_channels for panel in panels)
+    small = channels <= MAX_CHANNELS_IN_PAGE
+    if not small:
+        description += (
+            f" The picture does not respond to clicks: it has {channels:,} channels, and the limit "
+            f"is {MAX_CHANNELS_IN_PAGE:,}. Choose fewer pictures with `where`."
+        )
+    networks = [frames.records[panel.run].topology for panel in panels]
     return Drawing(
         figure,
         data,
-        f"Channels coloured by {label(colour)}. {notes}.",
+        description,
         tooltips,
-        inline=_inline(panels, [frames.records[panel.run].topology for panel in panels], colour),
+        inline=_inline(panels, networks, colour) if small else None,
         runs={panel.title: panel.run for panel in panels},
+        turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
     )
 
 
-def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
-    """Draw one network with its channels coloured by load.
+def draw_network(title: str, topology: Topology, loads: ArrayLike, colour: str = "load") -> Figure:
+    """Draw one network with its channels coloured by load, by another amount, or by groups.
 
     Parameters
     ----------
     title : str
     topology : Topology
     loads : array of float, shape (C,)
+    colour : str
+        Name of the value: a column of channels with numbers of groups, or any other name.
 
     Raises
     ------
     InputError
         If the network has too many channels to be drawn.
     """
-    _refuse_large(topology, title)
+    refuse_large(topology, title)
     values = np.asarray(loads, dtype=np.float64)
     with house_style():
-        panel = _Panel(title, _extremes(values), -1, topology, picture_of(topology), values)
-        figure, _ = _draw_panels([panel], "load")
+        panel = Panel.of_values(title, topology, picture_of(topology), values, colour)
+        figure, _ = _draw_panels([panel], colour)
     return figure
 
 
-def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
+def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
     """Draw the pictures side by side at one scale; also return the tooltips of their lines."""
-    scale = Normalize(0, _top(panels))
-    colours = load_colours()
+    top = _top(panels)
     figure, axes, inch = _frame(panels)
     tooltips = {}
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
-        group = f"channels-{i}"
-        tooltips[group] = _draw(axis, panel, scale, colours, group, inch, colour)
-    bar = figure.colorbar(
-        ScalarMappable(scale, colours), ax=axes, location="top", shrink=0.5, aspect=40, pad=0.02
-    )
-    bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
-    bar.outline.set_visible(False)
-    figure.supxlabel("\n".join(dict.fromkeys(p.picture.hint for p in panels)), **_SMALL)
+        tooltips[f"channels-{i}"] = _draw_channels(axis, panel, f"channels-{i}", inch, colour, top)
+        _draw_switches(axis, panel, inch)
+        if panel.turns:
+            tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
+    if not panels[0].groups:
+        bar = figure.colorbar(
+            ScalarMappable(Normalize(0, top), load_colours()),
+            ax=axes,
+            location="top",
+            shrink=0.5,
+            aspect=40,
+            pad=0.02,
+        )
+        bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
+        bar.outline.set_visible(False)
+    figure.supxlabel("\n".join(_hints(panels, colour)), **_SMALL)
     return figure, tooltips
 
 
-def _top(panels: list[_Panel]) -> float:
+def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
+    """Return how to read the pictures."""
+    hints = [panel.picture.hint for panel in panels]
+    if panels[0].groups:
+        several = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
+        how = "those that meet at a switch differ" if several else "others are grey"
+        hints.append(f"Colours: {label(colour)}; {how}.")
+    hints += [TURN_HINT] * any(panel.turns for panel in panels)
+    return tuple(dict.fromkeys(hints))
+
+
+def _top(panels: list[Panel]) -> float:
     """Return the upper end of the common colour scale."""
     return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
 
 
-def _inline(panels: list[_Panel], networks: list[str], colour: str) -> InlinePicture | None:
-    """Return the pictures for the page; None if they would make it too large."""
-    if sum(panel.topology.num_channels for panel in panels) > MAX_CHANNELS_IN_PAGE:
-        return None
+def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePicture:
+    """Return the pictures for the page."""
     top = _top(panels)
     distinct = list(dict.fromkeys(networks))
     first = [panels[networks.index(network)] for network in distinct]
+    routes = _routes(panels)
+    known = {name for name, mine in zip(networks, routes, strict=True) if mine.text}
     return InlinePicture(
         label=label(colour),
-        ticks=scale_ticks(top),
-        backdrops=tuple(backdrop(panel.topology, panel.picture) for panel in first),
-        panels=tuple(
-            InlinePanel(
-                title=panel.title,
-                note=panel.note,
-                network=distinct.index(network),
-                channels=channel_paths(panel.topology, panel.picture, panel.values, top),
-            )
-            for network, panel in zip(networks, panels, strict=True)
+        ticks=() if panels[0].groups else scale_ticks(top),
+        backdrops=tuple(
+            backdrop(panel.topology, panel.picture, name)
+            for name, panel in zip(distinct, first, strict=True)
         ),
-        hints=tuple(dict.fromkeys(panel.picture.hint for panel in panels)),
+        panels=tuple(
+            _inline_panel(panel, distinct.index(network), top, mine)
+            for network, panel, mine in zip(networks, panels, routes, strict=True)
+        ),
+        hints=_hints(panels, colour),
+        graphs={
+            number: graph_data(panel.topology)
+            for number, (network, panel) in enumerate(zip(distinct, first, strict=True))
+            if network in known
+        },
     )
 
 
-def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_Panel]:
-    kinds = list(frames.identity)
-    groups = list(jobs.groupby(kinds, sort=False))
-    if len(groups) > MAX_PANELS:
-        raise InputError(
-            f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
-        )
-    differing = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
-    columns = ["max_load", "bottleneck_share"] if "load" not in kinds else []
-    most = next((name for name in columns if name in jobs), "utilisation_max")
-    panels = []
-    pictures: dict[str, tuple[Topology, Picture]] = {}
-    for key, group in groups:
-        loads = frames.numbers(group, most, place)
-        run = int(group.index[loads == median_low(loads.tolist())][0])
-        channels = frames.details("channels", [run], place)
-        numbers = frames.numbers(channels, colour, f"{place}colour: ")
-        record = frames.records[run]
-        if record.topology not in pictures:
-            network = load_topology(record.topology_directory / "topology.npz")
-            _refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
-            pictures[record.topology] = network, picture_of(network)
-        topology, picture = pictures[record.topology]
-        values = np.zeros(topology.num_channels)
-        values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
-        title = _title(dict(zip(kinds, key, strict=True)), differing)
-        note = _extremes(values)
-        if len(group) > 1:
-            note += f" (the median one of {len(group)} runs)"
-        panels.append(_Panel(title, note, run, topology, picture, values))
-    return panels
+def _routes(panels: list[Panel]) -> list[PanelRoutes]:
+    """Return the routes of each picture, as far as the page has room for them."""
+    room = MAX_ROUTE_TEXT
+    routes = []
+    for panel in panels:
+        steps = cycle_steps(panel.topology, panel.cycle) if panel.table else ()
+        size = estimate_size(panel.table) if panel.table else 0
+        if panel.table is None or size > room:
+            note = (
+                f"The page leaves out the routes of this picture, about {size // 1000:,} kB. The "
+                f"pictures of a figure have at most {MAX_ROUTE_TEXT // 1000} kB of routes."
+            )
+            routes.append(PanelRoutes(note=note if panel.table else "", cycle=steps))
+            continue
+        room -= size
+        text = route_text(panel.table)
+        routes.append(PanelRoutes(text, panel.table.per_terminal, cycle=steps))
+    return routes
 
 
-_PLACES = {"topology": " on {}", "routing": "{}", "load": ", load {}"}
+def _inline_panel(panel: Panel, network: int, top: float, routes: PanelRoutes) -> InlinePanel:
+    topology, picture = panel.topology, panel.picture
+    arcs = turn_arcs(topology, picture, panel.turns)
+    return InlinePanel(
+        title=panel.title,
+        note=panel.note,
+        network=network,
+        channels=channel_paths(topology, picture, panel.values, panel.looks(top).classes),
+        turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
+        numbers=tuple(point_label(place, text) for place, text in _group_numbers(panel)),
+        routes=routes,
+    )
 
 
-def _title(names: dict[str, Any], differing: list[str]) -> str:
-    """Return the title of a picture: the routing, and whatever else differs between pictures."""
-    order = ("routing", "topology", "traffic", "load", "simulation")
-    parts = [
-        _PLACES.get(kind, ", {}").format(key_text(names[kind]))
-        for kind in order
-        if kind in differing
+def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
+    """Yield place and text of the numbers of groups."""
+    if panel.groups:
+        for group, (x, y) in group_places(panel.topology, panel.picture, panel.values):
+            yield (float(x), float(y)), str(group)
+
+
+def _turn_texts(panel: Panel) -> list[str]:
+    """Return the tooltips of marked turns."""
+    return [
+        f"prohibited: {a}, {b}, {c}" + (" and back" if turn.both_ways else "")
+        for turn in panel.turns
+        for a, b, c in [panel.turn_names(turn)]
     ]
-    return "".join(parts)
 
 
-def _refuse_large(topology: Topology, name: str, advice: str = "") -> None:
-    if topology.num_channels > MAX_CHANNELS:
-        raise InputError(
-            f"{name} has {topology.num_channels} channels, more than "
-            f"{MAX_CHANNELS} cannot be drawn{advice}"
-        )
+def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
+    """Return the marked turns as rows of texts, with the groups of their links."""
+    group: dict[tuple[int, int], float] = {}
+    topology = panel.topology
+    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    for pair, value in zip(ends, panel.values.tolist(), strict=True):
+        group.setdefault(pair, value)
+    rows = []
+    for turn in panel.turns:
+        a, b, c = panel.turn_names(turn)
+        row = {"switch": b, "from": a, "to": c, "and back": "yes" if turn.both_ways else "no"}
+        if panel.groups:
+            links = (group[turn.before, turn.switch], group[turn.switch, turn.after])
+            row[label(colour)] = ", ".join(dict.fromkeys(f"{one:g}" for one in links))
+        rows.append(row)
+    return rows
 
 
-def _extremes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    if not len(values):
-        return "no channels"
-    high, low = values.max(), values.min()
-    many = int((values == high).sum())
-    times = f" on {many} channels" if many > 1 else " on one channel"
-    return f"maximum {number_text('', high)}{times}, minimum {number_text('', low)}"
-
-
-def load_colours() -> Colormap:
-    """Return colours from light to dark in perceptually even steps, all visible on white."""
-    steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
-    return LinearSegmentedColormap.from_list("load", steps)
-
-
-def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
+def _frame(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
     """Return a figure, its axes of equal size, and the inches of one unit.
 
     The number of axes in a row makes the figure about as wide as it is high.
@@ -251,38 +282,47 @@ def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
     return figure, axes[: len(panels)], inch
 
 
-def _draw(
-    axis: Axes,
-    panel: _Panel,
-    scale: Normalize,
-    colours: Colormap,
-    group: str,
-    inch: float,
-    colour: str,
+def _draw_channels(
+    axis: Axes, panel: Panel, group: str, inch: float, colour: str, top: float
 ) -> list[str]:
-    """Draw one picture; return the tooltips of its lines in the order of drawing."""
-    picture, values = panel.picture, panel.values
+    """Draw the channels; return their tooltips in the order of drawing."""
+    picture, values, looks = panel.picture, panel.values, panel.looks(top)
     owners = np.array(picture.line_channel, dtype=np.int64)
     order = np.argsort(values[owners], kind="stable")  # the busiest channels on top
-    loads = values[owners[order]]
+    owners = owners[order]
     lines = LineCollection(
         [picture.lines[i] for i in order],
-        colors=colours(scale(loads)),
-        linewidths=(THIN + (THICK - THIN) * np.asarray(scale(loads))) * inch / LARGEST_UNIT,
+        colors=looks.colours[owners],
+        linewidths=looks.widths[owners] * inch / LARGEST_UNIT,
         capstyle="round",
         joinstyle="round",
         gid=group,
         zorder=2,
     )
     axis.add_collection(lines)
+    topology = panel.topology
+    return [
+        f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, value)}"
+        for owner, value in zip(owners, values[owners], strict=True)
+    ]
+
+
+def _draw_switches(axis: Axes, panel: Panel, inch: float) -> None:
+    """Draw switches, coordinates and numbers of groups."""
+    picture = panel.picture
     left, right, bottom, top = picture.box
     axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     size = 2 * RADIUS * 72 * inch
     x, y = picture.switches.T
     axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3)
-    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 0.5 * size, "color": INK}
+    look: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
     for (at_x, at_y), mark in zip(picture.switches, picture.marks, strict=True):
-        axis.text(at_x, at_y, mark, zorder=4, **look)
+        axis.text(at_x, at_y, mark, zorder=4, fontsize=0.5 * size, **look)
+    for at_x, at_y, text in picture.captions:
+        axis.text(at_x, at_y, text, zorder=4, fontsize=0.75 * size, **look)
+    border = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+    for (at_x, at_y), text in _group_numbers(panel):
+        axis.text(at_x, at_y, text, zorder=6, fontsize=0.75 * size, bbox=border, **look)
     axis.grid(visible=False)
     axis.spines[:].set_visible(False)
     axis.tick_params(length=0, labelcolor=FAINT, labelsize=9)
@@ -290,15 +330,31 @@ def _draw(
     axis.set_xticks([at for at, _ in below], [text for _, text in below])
     axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
     axis.set_title(f"{panel.title}\n{panel.note}", color=INK)
-    topology = panel.topology
-    return [
-        f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, load)}"
-        for owner, load in zip(owners[order], loads, strict=True)
-    ]
+
+
+def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
+    """Draw the arcs of turns with a white border; return their tooltips."""
+    arcs = turn_arcs(panel.topology, panel.picture, panel.turns)
+    for colour, width, name in (
+        ("white", BORDER_WIDTH, f"border-{group}"),
+        (INK, TURN_WIDTH, group),
+    ):
+        axis.add_collection(
+            LineCollection(
+                arcs,
+                colors=colour,
+                linewidths=width * inch / LARGEST_UNIT,
+                capstyle="round",
+                joinstyle="round",
+                gid=name,
+                zorder=5,
+            )
+        )
+    return _turn_texts(panel)
 
 
 def _data(frames: View, jobs: pd.DataFrame, run: int, colour: str, place: str) -> pd.DataFrame:
-    channels = frames.details("channels", [run], place).drop(columns="run")
+    channels = channels_of(frames, run, colour, place)
     names = [*channels.columns.drop(colour), colour]
     whose = {kind: jobs[kind][run] for kind in frames.identity if kind not in names}
     whose |= {kind: getattr(frames.records[run], kind) for kind in ("topology", "routing")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import INK
-from routelab.report.figures.styles import Look
+from routelab.report.figures.styles import INK, Look
 from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import label
 
@@ -26,6 +26,8 @@ PANELS_ACROSS = 3
 WIDTH, HEIGHT = 3.3, 2.9
 """Size of a panel in inches; a single panel is `ALONE` times as large."""
 ALONE = 1.6
+LETTERS_ACROSS, LETTERS_UP = 32, 26
+"""Letters that fit below a panel and beside it."""
 EDGE = "white"
 """Of hatches."""
 
@@ -70,6 +72,8 @@ def panels_of(
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """Make a figure with a titled panel and its rows for each value of column `col`, if given.
 
+    All panels share their scales.
+
     Raises
     ------
     InputError
@@ -79,6 +83,9 @@ def panels_of(
     figure, axes = panel_grid(texts, place)
     panels = []
     for axis, text in zip(axes, texts, strict=True):
+        if axis is not axes[0]:
+            axis.sharex(axes[0])
+            axis.sharey(axes[0])
         axis.set_title(panel_title(col, text, of))
         panels.append((axis, data[data[col].map(key_text) == text] if col else data))
     return figure, panels
@@ -118,6 +125,25 @@ def add_legend(
     )
 
 
+def label_axes(panels: Sequence[tuple[Axes, pd.DataFrame]], x: str, y: str) -> None:
+    """Name the horizontal axis of every panel, and the vertical axis of the first in each row."""
+    size = ALONE if len(panels) == 1 else 1
+    for number, (axis, _) in enumerate(panels):
+        axis.set_xlabel(fill(x, int(LETTERS_ACROSS * size)))
+        axis.set_ylabel("" if number % PANELS_ACROSS else fill(y, int(LETTERS_UP * size)))
+
+
+def name_places(panels: Sequence[tuple[Axes, pd.DataFrame]], places: Sequence[str]) -> None:
+    """Write names along the horizontal axes, rotated if they would overlap."""
+    most = LETTERS_ACROSS * (ALONE if len(panels) == 1 else 1)
+    is_crowded = len(places) * (max(map(len, places)) + 1) > most
+    for axis, _ in panels:
+        axis.set_xticks(range(len(places)), places)
+        if is_crowded:
+            for text in axis.get_xticklabels():
+                text.set(rotation=30, horizontalalignment="right", rotation_mode="anchor")
+
+
 def scale_axis(axis: Axes, spec: FigureSpec) -> None:
     """Make axes logarithmic and draw the lines that the figure declares."""
     for name, scale, ticks in (
@@ -133,6 +159,11 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
         axis.axhline(spec.mark, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     for value in spec.lines:
         axis.axvline(value, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+
+
+def panel_titles(data: pd.DataFrame, col: str | None, of: str = "routes") -> dict[str, str]:
+    """Return the title of each panel, in order, by the text of its value in column `col`."""
+    return {text: panel_title(col, text, of) for text in ordered_texts(data[col])} if col else {}
 
 
 def panel_title(column: str | None, text: str, of: str = "routes") -> str:

@@ -9,9 +9,19 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.panels import add_legend, ordered_texts, panels_of, scale_axis
+from routelab.report.figures.lines import COUNT, lines_of, share_column
+from routelab.report.figures.marks import lines as step_lines
+from routelab.report.figures.marks import starts, targets
+from routelab.report.figures.panels import (
+    add_legend,
+    label_axes,
+    ordered_texts,
+    panel_titles,
+    panels_of,
+    scale_axis,
+)
 from routelab.report.figures.styles import Looks
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
@@ -55,7 +65,7 @@ def ranked_drawing(
             for _, group in lines.groupby(facets, sort=False, dropna=False)
         ],
         ignore_index=True,
-    )[[*facets, y, COUNT, "share"]]
+    )[[*facets, y, COUNT, share_column(y)]]
     look = looks.of(hue, ordered_texts(data[hue]), place)
     figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
@@ -64,26 +74,38 @@ def ranked_drawing(
             if mine.empty:
                 continue
             axis.step(
-                np.concatenate(([0.0], mine["share"])),
+                np.concatenate(([0.0], mine[share_column(y)])),
                 np.concatenate((mine[y].iloc[:1], mine[y])),
                 where="pre",
                 color=one.color,
                 linestyle=one.dashes,
                 linewidth=one.width,
             )
-        axis.set_xlim(0, 1)
-        axis.xaxis.set_major_formatter(PercentFormatter(1))
-        axis.set_xlabel(f"share of {things}, in descending order")
-        axis.set_ylabel(label(y, spec.of))
-        if "y" not in spec.log:
-            axis.set_ylim(bottom=min(0.0, float(data[y].min())))
         scale_axis(axis, spec)
+    first = panels[0][0]
+    first.set_xlim(0, 1)
+    if "y" not in spec.log:
+        first.set_ylim(bottom=min(0.0, float(data[y].min())))
+    for axis, _ in panels:
+        axis.xaxis.set_major_formatter(PercentFormatter(1))
+    across = f"share of {things}, in descending order"
+    label_axes(panels, across, label(y, spec.of))
     add_legend(figure, look, hue, of=spec.of)
-    return Drawing(
-        figure, data, f"{label(y, spec.of)} of all {things} in descending order, by {hue}."
+    chart = Chart(
+        Axis(share_column(y), across, zero=True, percent=True, is_fixed=True),
+        Axis(y, label(y, spec.of), log="y" in spec.log, zero=True),
+        hue,
+        look,
+        [step_lines("step-before"), starts(), targets()],
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+        across=[] if spec.mark is None else [spec.mark],
     )
+    text = f"{label(y, spec.of)} of all {things} in descending order, by {hue}."
+    return Drawing(figure, data, text, chart=chart)
 
 
 def _in_descending_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
     group = group.sort_values(y, ascending=False, kind="stable")
-    return group.assign(share=group[COUNT].cumsum() / group[COUNT].sum())
+    return group.assign(**{share_column(y): group[COUNT].cumsum() / group[COUNT].sum()})

@@ -8,10 +8,14 @@ import pandas as pd
 import seaborn as sns
 
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.marks import points, whiskers
 from routelab.report.figures.panels import (
     add_legend,
+    label_axes,
     ordered_texts,
+    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -34,7 +38,7 @@ def draw_points(
     """
     x, y = spec.x or "", spec.y or ""
     hue, col = spec.hue or "routing", spec.col
-    data = _points(spec, frames, pooled, [hue, *([col] if col else [])], place)
+    data = points_of(spec, frames, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
     look = looks.of(hue, ordered_texts(data[hue]), place)
@@ -55,18 +59,30 @@ def draw_points(
             )
             if f"{y}_low" in mine:
                 draw_whiskers(axis, mine[x].tolist(), mine, y, one.color)
-        axis.set_xlabel(value_label(x, spec, frames, pooled, place))
-        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
         scale_axis(axis, spec)
+    across, up = (value_label(name, spec, frames, pooled, place) for name in (x, y))
+    label_axes(panels, across, up)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
-    return Drawing(
-        figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, a point a run, by {hue}."
+    ends = f"{y}_low", f"{y}_high"
+    chart = Chart(
+        Axis(x, across, log="x" in spec.log),
+        Axis(y, up, log="y" in spec.log),
+        hue,
+        look,
+        [*(whiskers(*ends, coloured=True) if ends[0] in data else []), points(opacity=0.6)],
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+        across=[] if spec.mark is None else [spec.mark],
     )
+    text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point a run, by {hue}."
+    return Drawing(figure, data, text, chart=chart)
 
 
-def _points(
+def points_of(
     spec: FigureSpec, frames: View, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
+    """Return the points of a figure, a row for each run with both values."""
     jobs = frames.select(spec.where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK]
     x, y = spec.x or "", spec.y or ""

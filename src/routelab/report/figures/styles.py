@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from routelab.api import InputError
-from routelab.report.figures.drawing import DASHES, PALETTE
 
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, distinguishable with every common kind of colour blindness."""
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+INK, FAINT = "#222222", "#8a8a8a"
+"""Colours of text, and of axes and other secondary lines."""
 MARKERS = "osD^v"
 HATCHES = ("", "////", "....", "xxxx")
 """Patterns of bars and boxes, which have neither dashes nor markers, when colours run out."""
@@ -68,8 +72,8 @@ class Looks:
         """
         if len(names) > MAX_LINES:
             raise InputError(
-                f"{place}hue has {len(names)} values, more than {MAX_LINES} cannot be told apart; "
-                "choose with 'where' or pool with 'over'"
+                f"{place}hue has {len(names)} values, more than {MAX_LINES} cannot be "
+                "distinguished; choose with 'where' or pool with 'over'"
             )
         numbers = self._numbers.setdefault(column, {})
         for name in names:

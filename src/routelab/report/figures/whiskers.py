@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
-from routelab.report.figures.drawing import INK
+from routelab.report.figures.styles import INK
 from routelab.report.frames.benchmarks import OF_A_METRIC
 from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.frames.view import View, key_text

@@ -29,7 +29,8 @@ COLUMNS: Final = (
     Column(
         "gap_percent",
         "`gap` as a percentage of the bound",
-        heading="gap (%)",
+        heading="gap",
+        unit="%",
         better="lower",
         of=_EVERY,
         needs="bound",
@@ -55,7 +56,8 @@ COLUMNS: Final = (
         "improvement_percent",
         "improvement over the routing `relative_to`, in percent: the increase of the value, or of "
         "its inverse if less is better",
-        heading="improvement (%)",
+        heading="improvement",
+        unit="%",
         better="higher",
         of=("routes", "simulations", "loads", "flows"),
         needs="relative",
@@ -64,9 +66,23 @@ COLUMNS: Final = (
 )
 
 
-def _bench_column(name: str, meaning: str, heading: str = "", better: Better = "") -> Column:
+def _bench_column(
+    name: str,
+    meaning: str,
+    heading: str = "",
+    better: Better = "",
+    unit: str = "",
+    decimals: int | None = None,
+) -> Column:
     return Column(
-        name, meaning, heading=heading, better=better, of=("benchmarks",), group="Measurements"
+        name,
+        meaning,
+        heading=heading,
+        unit=unit,
+        better=better,
+        of=("benchmarks",),
+        decimals=decimals,
+        group="Measurements",
     )
 
 
@@ -119,13 +135,18 @@ BENCHMARKS: Final = (
     _bench_column("applied", "whether the fabric was switched to the routing"),
     _bench_column("version", "version of the benchmark, as it prints it"),
     _bench_column("metric", "figure of merit"),
-    _bench_column("size", "message size", heading="size (bytes)"),
+    _bench_column("size", "message size", heading="size", unit="bytes"),
     _bench_column("unit", "unit of the figure of merit"),
     _bench_column("better", "preferred direction of the figure of merit: `lower` or `higher`"),
     _bench_column("median", "median of the runs"),
     _bench_column("mean", "mean of the runs"),
     _bench_column(
-        "cov_percent", "coefficient of variation of the runs", heading="CoV (%)", better="lower"
+        "cov_percent",
+        "coefficient of variation of the runs",
+        heading="CoV",
+        better="lower",
+        unit="%",
+        decimals=2,
     ),
     _bench_column("ci_low", "lower end of the 95 % interval of the median", heading="95 % from"),
     _bench_column("ci_high", "upper end of the 95 % interval of the median", heading="95 % to"),
@@ -137,25 +158,29 @@ BENCHMARKS: Final = (
     _bench_column(
         "improvement_percent",
         "improvement of the median over that of the baseline, in percent",
-        heading="improvement (%)",
+        heading="improvement",
         better="higher",
+        unit="%",
     ),
     _bench_column(
         "improvement_low",
         "lower end of the 95 % interval of the improvement",
         heading="improvement from",
+        unit="%",
     ),
     _bench_column(
         "improvement_high",
         "upper end of the 95 % interval of the improvement",
         heading="improvement to",
+        unit="%",
     ),
     _bench_column("within_noise", "whether the improvement may be noise"),
     _bench_column("predicted", "value of the figure that the flow engine predicts"),
     _bench_column(
         "predicted_improvement_percent",
         "improvement that the flow engine predicts, in percent",
-        heading="predicted improvement (%)",
+        heading="predicted improvement",
         better="higher",
+        unit="%",
     ),
 )

@@ -13,7 +13,7 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
-from routelab.artifacts.tables import read_tuples
+from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.view import (
@@ -27,6 +27,7 @@ from routelab.report.frames.view import (
 )
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
+TURN_COLUMNS = ["from", "switch", "to"]
 CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
 
 
@@ -107,9 +108,9 @@ class Frames(View):
         """One row per run, with or without a result; the index is ``run``.
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
-        fact of the run and its network, every metric, ``topology.<parameter>``,
-        ``routing.<parameter>`` and parameters by their bare name (the routing's, if any routing has
-        a parameter of that name), and the columns of `routelab.report.frames.derivation`.
+        fact of the run and its network, and every metric. Parameters are ``topology.<parameter>``
+        and ``routing.<parameter>``, and also have their bare name (the routing's, if any routing
+        has a parameter of that name). `routelab.report.frames.derivation` adds further columns.
         """
         metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
@@ -143,13 +144,28 @@ class Frames(View):
         return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return channels with their loads; see `View.details`."""
+        """Return channels with their loads, or prohibited turns; see `View.details`."""
+        if of == "turns":
+            return self._turns(runs)
         if of != "channels":
             raise InputError(f"{place}of: route tables have no {of}, only channels")
         return self.channels(runs)
 
+    def _turns(self, runs: Iterable[int]) -> pd.DataFrame:
+        """Return one row per run and prohibited turn: ``run, from, switch, to``."""
+        lines = []
+        for run in runs:
+            path = self.records[run].directory / "turns.csv"
+            # rules that are not defined by turns write no such file
+            if path.is_file():
+                lines += [(run, *line) for line in read_tuples(path, TURN_COLUMNS, ())]
+        return pd.DataFrame(lines, columns=["run", *TURN_COLUMNS])
+
     def channels(self, runs: Iterable[int]) -> pd.DataFrame:
-        """Return one row per run and channel: ``run, channel, source, target, direction, load``."""
+        """Return one row per run and channel: ``run, channel, source, target, direction, load``.
+
+        The facts of rules about channels follow, with no value where a routing has no such rules.
+        """
         frames = []
         for run in runs:
             if self.outcomes[run].status != OK:
@@ -157,20 +173,23 @@ class Frames(View):
             if self.records[run].survey_result is not None:
                 raise InputError(
                     "a survey keeps no loads of single channels; show a column of its runs, or "
-                    "make this a study of its own without 'survey'"
+                    "use a separate study without 'survey'"
                 )
             if run not in self._channels:
                 path = self.records[run].directory / "channels.csv"
-                lines = read_tuples(path, CHANNEL_COLUMNS, {"channel", "load"})
+                more = further_columns(path, CHANNEL_COLUMNS)
+                columns = [*CHANNEL_COLUMNS, *more]
+                lines = read_tuples(path, columns, {"channel", "load", *more})
                 expected = self.outcomes[run].facts.get("channels", len(lines))
                 if [line[0] for line in lines] != list(range(expected)):
                     raise InputError(
                         f"{path} is damaged: expected channels 0 to {expected - 1}, found "
                         f"{len(lines)} lines; remove its folder and run again"
                     )
-                table = pd.DataFrame(lines, columns=CHANNEL_COLUMNS)
+                table = pd.DataFrame(lines, columns=columns)
                 self._channels[run] = table.astype({"channel": int})
             frames.append(self._channels[run].assign(run=run))
         if not frames:
             return pd.DataFrame(columns=["run", *CHANNEL_COLUMNS])
-        return pd.concat(frames, ignore_index=True)[["run", *CHANNEL_COLUMNS]]
+        table = pd.concat(frames, ignore_index=True)
+        return table[["run", *table.columns.drop("run")]]

@@ -109,7 +109,7 @@ def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, pla
         return float(median_low(values.tolist()))
     if name in ("mean", "share"):
         if name == "share" and not values.isin((0.0, 1.0)).all():
-            raise InputError(f"{place}statistics: {column!r} is no truth value and has no share")
+            raise InputError(f"{place}statistics: {column!r} is not a truth value and has no share")
         return fmean(values)
     extreme = {"min": values.min, "max": values.max, "sum": values.sum}[name]
     return float(extreme())

@@ -36,10 +36,10 @@ def cited_works(
 ) -> list[CitedWork]:
     """List every work once; the study's own first, then in the order of `plugins`.
 
-    Each plugin's keys are looked up in the bibliography of its own package. Entries of several
-    packages are one work if they have the same key and the same DOI or title; the first is shown.
-    Another work with the same key gets a number after it: ``smith2020-2``. The study's own source
-    is shown as a plugin's bibliography has it, which may know more.
+    Each plugin's keys are looked up in the bibliography of its package. Entries of several packages
+    are one work if they have the same key and the same DOI or title; the first is shown. Another
+    work with the same key gets a number after it: ``smith2020-2``. The study's own source is shown
+    as a plugin's bibliography has it, which may know more.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
-from routelab.report.labels import label, number_text
-from routelab.report.tables import ReportTable
+from routelab.report.number_formats import column_formats
+from routelab.report.table import ReportTable
 
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
@@ -149,22 +149,25 @@ def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
 def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
     """Return the commands that print the numbers of every row of a table."""
     commands = []
+    formats = column_formats(table)
     for row, value_runs in zip(table.rows, table.value_runs, strict=True):
         name = ", ".join(
-            number_text(column.name, row[column.name])
+            row[column.name]
             if isinstance(row[column.name], str)
-            else f"{label(column.name, table.of)} {number_text(column.name, row[column.name])}"
+            else f"{formats[column.name].label} {formats[column.name].text(row[column.name])}"
             for column in table.with_role("row")
         )
         numbers: dict[str, list[str]] = {}
         for column in table.columns:
             if column.name in value_runs:
-                value = number_text(column.name, row[column.name])
-                if column.of and value == number_text(column.of, row[column.of]):
+                form = formats[column.name]
+                value = form.text(row[column.name])
+                if column.of and value == form.text(row[column.of]):
                     continue
-                name_of = label(column.of or column.name, table.of)
-                text = f"{name_of} {value}{_ENDS.get(column.role, '')}"
-                command = row_command(view, value_runs[column.name], column.name)
+                text = f"{form.label} {value}{_ENDS.get(column.role, '')}"
+                if column.by:
+                    text = f"{column.by}: {text}"
+                command = row_command(view, value_runs[column.name], column.source)
                 numbers.setdefault(command, []).append(text)
         commands += [
             Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()

@@ -8,8 +8,14 @@ from typing import Any
 from routelab.artifacts.outcome import Outcome
 
 
+def cpu_seconds(outcomes: Iterable[Outcome]) -> float:
+    """Return the CPU time of all runs together, in seconds; 0 if none is recorded."""
+    return sum(outcome.provenance.get("cpu_seconds") or 0.0 for outcome in outcomes)
+
+
 def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
     """Return pairs of a heading and its text on versions, machines and cost of all runs."""
+    outcomes = list(outcomes)
     origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
     if not origins:
         return []
@@ -21,7 +27,6 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
         }
     )
     starts = sorted(_texts(origin.get("started") for origin in origins))
-    cpu = sum(origin.get("cpu_seconds") or 0.0 for origin in origins)
     memory = max(origin.get("peak_memory_bytes") or 0 for origin in origins)
     lines = [
         ("routelab", _join(map(_release, origins))),
@@ -31,7 +36,7 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
         ("numpy", _join(origin.get("numpy") for origin in origins)),
         ("Hosts", _join(origin.get("host") for origin in origins)),
         ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
-        ("CPU time of all runs", f"{cpu:.1f} s"),
+        ("CPU time of all runs", f"{cpu_seconds(outcomes):.1f} s"),
         ("Most memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
     ]
     return [(heading, text) for heading, text in lines if text]

@@ -1,35 +1,35 @@
-"""The static site: a page for each study and an index, readable offline."""
+"""The page of a study, readable offline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import jinja2
 import pandas as pd
 
-from routelab import __version__
 from routelab._progress import tell
 from routelab.api import InputError, Plugin
-from routelab.artifacts.atomic import atomic_file
-from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
-from routelab.report.figures.drawing import SUFFIXES, save_drawing
-from routelab.report.figures.inline import InlinePicture, scale_colours
+from routelab.report.figures.chart import chart_json
+from routelab.report.figures.drawing import DARK, SUFFIXES, save_drawing
+from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
-from routelab.report.figures.styles import Looks
+from routelab.report.figures.styles import PALETTE, Looks
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import Frames, JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
+from routelab.report.page.card import SOURCE_KEYS, SUMMARY_FORMAT, published_results, status_of
+from routelab.report.page.chart_script import NAME as CHART_SCRIPT
+from routelab.report.page.chart_script import write_chart_script
 from routelab.report.page.citations import bibliography, cited_works
 from routelab.report.page.commands import (
     Reproduction,
@@ -40,21 +40,21 @@ from routelab.report.page.commands import (
     study_command,
     throughput_command,
 )
+from routelab.report.page.headline import find_answer
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
-from routelab.report.page.provenance import provenance_lines
-from routelab.report.page.summary import key_finding, summarize, tiles, verdicts
+from routelab.report.page.provenance import cpu_seconds, provenance_lines
+from routelab.report.page.render import write_page, write_text
+from routelab.report.page.summary import summarize, tiles, verdicts
+from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, Layout, layout
-from routelab.report.tables import ReportTable, build_table
+from routelab.report.tables import build_table
 from routelab.toolkit.csv_cells import escape_cell
 
-SUMMARY_FORMAT = "report/2"
 WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 MAX_COMMANDS = 1000
 """Largest number of commands below a table; ``runs.csv`` has all."""
-MAX_LOSSES = 3
-"""Largest number of losses of a study in the index; its page has all."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,18 @@ class PageTable:
 class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
-    The notes list series without a value.
+    The chart is what the page's script draws; see `chart_json`. The notes list series without a
+    value. See `Drawing` for the turns.
     """
 
     name: str
     title: str
     description: str = ""
     inline: InlinePicture | None = None
+    chart: dict[str, Any] | None = None
     commands: Sequence[Reproduction] = ()
     notes: Sequence[str] = ()
+    turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 def write_study_report(
@@ -152,38 +155,57 @@ def write_study_report(
     tell(study.name, "pages")
     for table in tables:
         for suffix, text_of in FORMATS.items():
-            _write(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
+            write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
     lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
     for name, text in lists.items():
-        _write(directory / name, text)
+        write_text(directory / name, text)
     measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins, views.benchmarks.versions)
     if any(cited.work for cited in works):
-        _write(directory / "references.bib", bibliography(works))
+        write_text(directory / "references.bib", bibliography(works))
     pooled = _pooled_parameters(study)
     losses = losses_of(study.name, views)
     of_views = [(table, views.view_for(study.tables[table.name])) for table in tables]
-    finding = key_finding(views, of_views, losses)
-    sentences = summarize(views, of_views)
+    answer = find_answer(study, views, of_views, losses)
+    lead = _lead_figure(study, figures)
+    source = study.reference.source if study.reference else None
     summary = {
         "format": SUMMARY_FORMAT,
         "study": study.name,
         "title": study.title,
+        "question": study.headline.question,
+        "finding": answer.sentence,
+        "table": answer.table,
+        "figure": lead.name if lead else "",
+        "status": status_of(losses),
+        "cpu_seconds": cpu_seconds(views.outcomes),
         "tiles": tiles(views, pooled),
         "losses": [loss_json(loss) for loss in losses],
-        "finding": finding,
-        "sentences": sentences if finding in sentences else [finding, *sentences],
+        "sentences": [one for one in summarize(views, tables) if one != answer.sentence],
         "tables": [table.name for table in tables],
         "figures": [figure.name for figure in figures if figure.description],
+        "source": source and source.model_dump(include=SOURCE_KEYS),
+        "published": published_results(study, tables),
     }
-    _render(
+    page_tables = [_page_table(table, view) for table, view in of_views]
+    chart_script = ""
+    if any(figure.chart for figure in figures):
+        shared = results / "report"
+        # all studies of a report share the script; a page elsewhere has its own
+        chart_script = f"../{CHART_SCRIPT}" if directory.parent == shared else CHART_SCRIPT
+        write_chart_script(shared if directory.parent == shared else directory)
+    write_page(
         "study.html.j2",
         directory / "index.html",
         study=study,
-        source=study.reference.source if study.reference else None,
+        source=source,
         summary=summary,
-        tables=[_page_table(table, view) for table, view in of_views],
-        figures=figures,
+        proof=[shown for shown in page_tables if shown.table.name == answer.table],
+        tables=[shown for shown in page_tables if shown.table.name != answer.table],
+        lead=lead,
+        figures=[figure for figure in figures if figure is not lead],
+        chart_script=chart_script,
+        dark_series={name: DARK[name] for name in map(str.lower, PALETTE) if name in DARK},
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
@@ -209,23 +231,11 @@ def write_study_report(
     write_json(directory / "summary.json", summary)
 
 
-def write_index(report: Path) -> None:
-    """Write ``index.html`` over the pages of all studies in `report`.
-
-    A study whose ``summary.json`` cannot be read is listed with the reason. The card of a study
-    with missing results lists the most serious losses.
-    """
-    studies: list[dict[str, Any]] = []
-    for path in sorted(report.glob("*/summary.json")):
-        entry = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
-        try:
-            summary = read_json(path, SUMMARY_FORMAT)
-            # summaries of older versions lack losses
-            losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
-            studies.append({**summary, **entry, "missing": losses})
-        except InputError as error:
-            studies.append({**entry, "title": path.parent.name, "problem": str(error)})
-    _render("index.html.j2", report / "index.html", studies=studies, most=MAX_LOSSES)
+def _lead_figure(study: Study, figures: Sequence[PageFigure]) -> PageFigure | None:
+    """Return the figure below the answer: the headline's, or the first one."""
+    drawn = [figure for figure in figures if figure.description]
+    named = [figure for figure in drawn if figure.name == study.headline.figure]
+    return next(iter(named or drawn), None)
 
 
 def _pooled_parameters(study: Study) -> list[str]:
@@ -250,7 +260,10 @@ def _write_figure(
         Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
         for panel, run in drawing.runs.items()
     ]
-    return PageFigure(name, title, drawing.description, drawing.inline, commands, notes)
+    chart = chart_json(drawing.chart, drawing.data) if drawing.chart else None
+    return PageFigure(
+        name, title, drawing.description, drawing.inline, chart, commands, notes, drawing.turns
+    )
 
 
 def _page_table(table: ReportTable, view: View) -> PageTable:
@@ -355,21 +368,3 @@ def _rows_csv(view: View) -> str:
     )
     texts["command"] = [row_command(view, run) for run in range(len(jobs))]
     return texts.to_csv(index=False, lineterminator="\n")
-
-
-def _render(template: str, path: Path, **values: Any) -> None:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("routelab.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template(template)
-    colours = {"light": scale_colours(dark=False), "dark": scale_colours(dark=True)}
-    _write(path, page.render(version=__version__, scale=colours, **values))
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path) as new:
-        new.write_text(text, encoding="utf-8")

@@ -1,119 +1,138 @@
 // Pictures of networks: the channel that a reader points at, taps or reaches by the arrow keys is
-// marked in all pictures of its network, and its value is shown in each.
+// marked in all pictures of its network, with its value and the pairs that use it. Two switches that a
+// reader clicks or chooses from lists show their route in each picture.
 {
-  const REACH = 22; // pixels from a channel within which it is meant
-  const SVG = "http://www.w3.org/2000/svg";
+{% include "network_routes.js" %}
 
-  const svgElement = (name, className, parent) => {
-    const made = document.createElementNS(SVG, name);
-    made.setAttribute("class", className);
-    return parent.appendChild(made);
-  };
+{% include "network_panel.js" %}
 
-  const distance = (x, y, [ax, ay, bx, by]) => {
-    const dx = bx - ax, dy = by - ay;
-    const along = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
-    return Math.hypot(x - ax - along * dx, y - ay - along * dy);
-  };
+{% include "network_cycle.js" %}
 
-  class Panel {
-    constructor(element) {
-      this.svg = element.querySelector("svg");
-      this.title = element.querySelector(".title").textContent;
-      this.reading = element.querySelector(".reading");
-      this.note = this.reading.textContent;
-      this.channels = new Map();
-      for (const path of element.querySelectorAll("path[data-c]")) {
-        const text = path.querySelector("title").textContent;
-        path.querySelector("title").remove(); // the browser's own tooltip would lie over ours
-        const cut = text.lastIndexOf(": ");
-        const d = path.getAttribute("d");
-        const lines = d.slice(1).split("M").map((line) => line.split(/[ L]/).map(Number));
-        this.channels.set(Number(path.dataset.c), {
-          d, lines, name: text.slice(0, cut), value: text.slice(cut + 2),
-        });
-      }
-      this.order = [...this.channels.keys()].reverse(); // the busiest first
-      this.halo = svgElement("path", "halo", this.svg);
-      this.mark = svgElement("path", "chosen", this.svg);
-      this.tip = document.createElement("div");
-      this.tip.className = "tip";
-      this.tip.setAttribute("aria-hidden", "true");
-      this.tip.hidden = true;
-      element.append(this.tip);
-      this.element = element;
-      this.svg.setAttribute("tabindex", "0");
+  /** The lists from which readers choose a pair of switches of a network. */
+  class PairForm {
+    constructor(form, graph, isHost, choose) {
+      const list = (text, options) => {
+        const select = htmlElement("select", "");
+        select.append(new Option("–", ""), ...options);
+        const label = htmlElement("label", `${text} `);
+        label.append(select);
+        form.append(label, " ");
+        return select;
+      };
+      const name = form.dataset.name;
+      this.from = list(name ? `Route in ${name} from` : "Route from",
+        graph.endpoints.map((at) => new Option(graph.names[at], at)));
+      const targets = isHost ? [...graph.terminals.keys()] : graph.endpoints.map((at) => graph.terminalsAt[at][0]);
+      this.to = list("to", targets.map((terminal) => new Option(graph.destination(terminal, isHost), terminal)));
+      const value = (select) => (select.value === "" ? null : Number(select.value));
+      form.addEventListener("change", () => choose(value(this.from), value(this.to)));
+      form.addEventListener("submit", (event) => event.preventDefault());
+      const clear = htmlElement("button", "Clear", { type: "button" });
+      clear.addEventListener("click", () => choose(null, null));
+      form.append(clear);
+      form.hidden = false;
     }
 
-    /** The channel nearest to a place on the screen, or null. */
-    at(event) {
-      const toPicture = this.svg.getScreenCTM().inverse();
-      const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(toPicture);
-      let best = null, least = REACH * toPicture.a;
-      for (const [number, channel] of this.channels) {
-        for (const line of channel.lines) {
-          const here = distance(x, y, line);
-          if (here < least) [best, least] = [number, here];
-        }
-      }
-      return best;
-    }
-
-    show(number, label) {
-      const channel = this.channels.get(number);
-      for (const path of [this.halo, this.mark]) path.setAttribute("d", channel?.d ?? "");
-      this.reading.textContent = channel ? `${channel.name}: ${label} ${channel.value}` : this.note;
-      this.reading.classList.toggle("chosen", Boolean(channel));
-    }
-
-    showTip(number, label) {
-      const channel = this.channels.get(number);
-      this.tip.hidden = !channel;
-      if (!channel) return;
-      const name = document.createElement("b");
-      name.textContent = channel.name;
-      this.tip.replaceChildren(name, `${label} ${channel.value}`);
-      const [ax, ay, bx, by] = channel.lines[0];
-      const place = new DOMPoint((ax + bx) / 2, (ay + by) / 2).matrixTransform(this.svg.getScreenCTM());
-      const frame = this.element.getBoundingClientRect();
-      const half = this.tip.offsetWidth / 2;
-      const x = Math.min(Math.max(place.x - frame.left, half), frame.width - half);
-      this.tip.style.left = `${x}px`;
-      this.tip.style.top = `${place.y - frame.top - this.tip.offsetHeight - 14}px`;
+    set(from, terminal) {
+      this.from.value = from ?? "";
+      this.to.value = terminal ?? "";
     }
   }
 
   for (const figure of document.querySelectorAll(".network")) {
     const label = figure.dataset.label;
-    const status = figure.querySelector("[role=status]");
-    const panels = [...figure.querySelectorAll(".panel")].map((element) => new Panel(element));
-    let chosen = null, pinned = false;
+    const status = figure.querySelector(":scope > [role=status]");
+    const graphs = new Map(), places = new Map(), forms = new Map();
+    for (const data of figure.querySelectorAll("script.graph")) {
+      graphs.set(data.dataset.network, new Graph(JSON.parse(data.textContent)));
+    }
+    for (const backdrop of figure.querySelectorAll(".backdrop")) {
+      const circles = [...backdrop.querySelectorAll("circle")];
+      places.set(backdrop.closest(".panel").dataset.network,
+        circles.map((circle) => [circle.cx.baseVal.value, circle.cy.baseVal.value]));
+    }
+    const panels = [...figure.querySelectorAll(".panel")].map((element) => {
+      const { network } = element.dataset;
+      return new Panel(element, graphs.get(network), places.get(network));
+    });
+    const linkedTo = (network) => panels.filter((panel) => panel.network === network);
+    let chosen = null, pinned = false, first = null;
 
     const choose = (panel, number, pin = false) => {
+      const isNew = number !== chosen || !pinned;
       chosen = number;
       pinned = pin && number !== null;
-      const linked = number === null
-        ? [] : panels.filter((other) => other.element.dataset.network === panel.element.dataset.network);
+      const linked = number === null ? [] : linkedTo(panel.network);
       for (const other of panels) {
         other.show(linked.includes(other) ? number : null, label);
         other.showTip(other === panel ? number : null, label);
       }
-      status.textContent = !pinned ? "" : `${panel.channels.get(number).name}, ${label}: `
-        + linked.map((other) => `${other.title} ${other.channels.get(number).value}`).join("; ");
+      if (!pinned || !isNew) {
+        if (!pinned) status.textContent = "";
+        return;
+      }
+      choosePair(panel.network, null, null);
+      status.textContent = `${panel.channels.get(number).name}, ${label}: ` + linked.map((other) => {
+        const users = other.showUsers(number, (from, terminal) => choosePair(other.network, from, terminal));
+        return `${other.title} ${other.channels.get(number).value}${users}`;
+      }).join("; ");
     };
+
+    /** Show the routes of a pair; a pair without a target waits for a second switch. */
+    const choosePair = (network, from, terminal) => {
+      for (const [other, form] of forms) {
+        if (other === network) form.set(from, terminal);
+        else form.set(null, null);
+      }
+      first = from !== null && terminal === null ? { network, from } : null;
+      const linked = linkedTo(network);
+      for (const panel of panels) panel.clear();
+      if (from === null && terminal === null) return;
+      choose(linked[0], null);
+      const graph = graphs.get(network), { names } = graph, routed = linked.filter((panel) => panel.routes);
+      if (from === null) return;
+      if (terminal !== null) {
+        const told = routed.map((panel) => panel.showPair(from, terminal, label));
+        status.textContent = `Route from ${names[from]} to ${names[graph.terminals[terminal]]}: ${told.join("; ")}`;
+        return;
+      }
+      status.textContent = `Route from ${names[from]}: choose a second switch`;
+      for (const panel of routed) {
+        panel.markEnds([from], []);
+        panel.reading.textContent = status.textContent;
+      }
+    };
+
+    for (const form of figure.querySelectorAll("form.pair")) {
+      const { network } = form.dataset;
+      const isHost = linkedTo(network).some((panel) => panel.routes?.perTerminal);
+      forms.set(network, new PairForm(form, graphs.get(network), isHost,
+        (from, terminal) => choosePair(network, from, terminal)));
+    }
 
     for (const panel of panels) {
       const { svg, order } = panel;
+      const cycle = panel.element.querySelector(".cycle ol");
+      if (cycle) new CyclePlayer(panel, cycle);
       if (!order.length) continue;
       svg.addEventListener("pointermove", (event) => {
-        if (event.pointerType !== "touch" && !pinned) choose(panel, panel.at(event));
+        if (event.pointerType === "touch" || pinned) return;
+        svg.classList.toggle("on-switch", panel.switchAt(event) !== null);
+        choose(panel, panel.at(event));
       });
       svg.addEventListener("pointerleave", (event) => {
         if (event.pointerType !== "touch" && !pinned) choose(panel, null);
       });
       svg.addEventListener("click", (event) => {
-        const number = panel.at(event);
-        choose(panel, pinned && number === chosen ? null : number, true);
+        const at = panel.switchAt(event);
+        if (at !== null) {
+          if (first?.network !== panel.network) choosePair(panel.network, at, null);
+          else choosePair(panel.network, first.from, panel.graph.terminalsAt[at][0]);
+          return;
+        }
+        const number = panel.at(event), again = pinned && number === chosen;
+        if (again) choosePair(panel.network, null, null);
+        choose(panel, again ? null : number, true);
       });
       svg.addEventListener("focus", () => {
         if (svg.matches(":focus-visible")) choose(panel, panel.channels.has(chosen) ? chosen : order[0], true);
@@ -124,14 +143,18 @@
           ArrowRight: Math.min(at + 1, last), ArrowDown: Math.min(at + 1, last),
           ArrowLeft: Math.max(at - 1, 0), ArrowUp: Math.max(at - 1, 0), Home: 0, End: last,
         }[event.key];
-        if (event.key === "Escape") choose(panel, null);
-        else if (next !== undefined) choose(panel, order[next], true);
+        if (event.key === "Escape") {
+          choosePair(panel.network, null, null);
+          choose(panel, null);
+        } else if (next !== undefined) choose(panel, order[next], true);
         else return;
         event.preventDefault();
       });
     }
     figure.addEventListener("focusout", (event) => {
-      if (!figure.contains(event.relatedTarget)) choose(panels[0], null);
+      if (figure.contains(event.relatedTarget)) return;
+      if (pinned) for (const panel of panels) panel.clear();
+      choose(panels[0], null);
     });
   }
 }

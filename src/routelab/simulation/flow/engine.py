@@ -93,7 +93,7 @@ class FlowSimulation:
     ) -> None:
         if schedule.ranks != paths.ranks:
             raise InputError(
-                f"placement: {paths.ranks} ranks are placed, the program has {schedule.ranks}"
+                f"placement: {paths.ranks} ranks are placed, but the program has {schedule.ranks}"
             )
         if not 0 <= seed < 2**63:
             raise InputError(f"seed is {seed}, expected a number from 0 to 2^63 - 1")

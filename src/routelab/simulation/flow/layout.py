@@ -138,7 +138,7 @@ def _network(
     if max(first[-1], count) > _LARGEST:
         raise UnsupportedError(
             f"the flow engine: {count} paths with {first[-1]} channels between the ranks are too "
-            "many; use fewer ranks, or more of them at a terminal"
+            "many; use fewer ranks, or more ranks per terminal"
         )
     crossings = np.zeros(first[-1], at.CROSSING)
     resource = crossings["resource"]

@@ -61,7 +61,7 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
     if ranks > room:
         raise InputError(
             f"{ranks} ranks do not fit on {topology.num_terminals} terminals with "
-            f"{ranks_per_node} each; raise `ranks_per_node`, or take at most {room} ranks"
+            f"{ranks_per_node} each; raise `ranks_per_node`, or use at most {room} ranks"
         )
     if is_file(name):
         return _from_file(Path(name), ranks, topology, ranks_per_node)
@@ -95,7 +95,7 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
     except OSError as error:
         known = ", ".join(PLACEMENTS)
         raise InputError(
-            f"placement {path}: {error.strerror}; it is no file, and not one of {known}"
+            f"placement {path}: {error.strerror}; name a file, or one of {known}"
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
@@ -105,9 +105,9 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
         if cell.isascii() and cell.isdigit() and len(cell) < 10:
             found.append((number, int(cell)))
         elif cell:
-            problems.append(f"{path}:{number}: {cell!r} is no terminal (0, 1, ...)")
+            problems.append(f"{path}:{number}: {cell!r} is not a terminal (0, 1, ...)")
     if not found and not problems:
-        problems.append(f"{path}: no line with a terminal in it")
+        problems.append(f"{path}: no line names a terminal")
     _refuse(problems)
     return found
 
@@ -122,7 +122,7 @@ def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) 
         there[terminal] = there.get(terminal, 0) + 1
         if terminal >= topology.num_terminals:
             problems.append(
-                f"{path}:{number}: there is no terminal {terminal}, the network has "
+                f"{path}:{number}: terminal {terminal} does not exist; the network has "
                 f"{topology.num_terminals}"
             )
         elif there[terminal] == ranks_per_node + 1:

@@ -26,7 +26,9 @@ def _machine_field(name: str) -> Any:
         for limit in _LIMITS
         if hasattr(constraint, limit)
     }
-    return Field(default=None, description=f"{field.description}; none: as the machine", **limits)
+    return Field(
+        default=None, description=f"{field.description}; none: the machine's value", **limits
+    )
 
 
 class FlowSettings(Parameters):
@@ -47,7 +49,8 @@ class FlowSettings(Parameters):
         default=0,
         ge=0,
         le=MAX_RANKS,
-        description="Ranks of the job; 0: as many as fit on the network or as the placement has",
+        description="Ranks of the job; 0: the largest number that fits on the network, or the "
+        "number in the placement file",
     )
     ranks_per_node: int = Field(
         default=1, ge=1, le=MAX_RANKS_PER_NODE, description="Largest number of ranks per terminal"
@@ -66,8 +69,8 @@ class FlowSettings(Parameters):
     )
     collectives: str = Field(
         default=MPICH,
-        description="Algorithms of collectives, such as alltoall=pairwise+bcast=binomial; mpich: "
-        "as MPICH chooses by size and ranks, also for those that are not named",
+        description="Algorithms of collectives, such as alltoall=pairwise+bcast=binomial; mpich, "
+        "and the default for others: MPICH's choice by size and ranks",
     )
     seed: int = Field(
         default=0, ge=0, le=2**63 - 1, description="Seed of placement and random paths"

@@ -118,13 +118,13 @@ class SimulationSettings(Router):
     def _check_combination(self) -> SimulationSettings:
         if self.messages and self.find_saturation:
             raise ValueError(
-                "`find_saturation` needs offered loads, and with `messages` there are none: leave "
-                "one of the two out"
+                "`find_saturation` needs offered loads, but runs with `messages` have none: "
+                "leave one of the two out"
             )
         if 0 < self.injection_queue < self.message_packets:
             raise ValueError(
                 f"`injection_queue` is {self.injection_queue}, less than `message_packets`, "
-                f"{self.message_packets}: no message fits; raise it, or say 0 for no limit"
+                f"{self.message_packets}: no message fits; raise it, or set 0 for no limit"
             )
         least = 2 * max(self.warmup_cycles, MEASURED_SAMPLES * self.sample_cycles)
         if not self.messages and self.max_cycles < least:

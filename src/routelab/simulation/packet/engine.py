@@ -21,6 +21,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.hops import HOP, INJECT
 from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts, Histogram
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import places_of
 from routelab.simulation.packet.layout import build_arrays, class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
 
@@ -92,7 +93,7 @@ class Simulation:
             in_order,
             seed,
         )
-        self._sources = at.part(self._engine, at.SourceArrays)
+        self._places = places_of(self._engine)
         self.now = 0
         self.examined = 0  # queues examined, in all cycles
         self.cpu_seconds = 0.0
@@ -112,7 +113,7 @@ class Simulation:
         """Schedule every terminal's first message."""
         engine = self._engine
         if self.demand is not None:
-            _first_messages(self._sources, self.load * self.demand.rate > 0)
+            _first_messages(self._places, self.load * self.demand.rate > 0)
         for terminal in np.flatnonzero(engine.terminals["due"] >= 0):
             due = int(engine.terminals["due"][terminal])
             row = min(due, len(engine.sources) - 1)
@@ -131,10 +132,10 @@ class Simulation:
             raise InputError(f"a simulation runs {LONGEST} cycles at most")
         begin = time.thread_time()
         self.examined += self._advance(
-            self._engine, self._hop, self._inject, self.now, self.now + cycles
+            self._places, self._hop, self._inject, self.now, self.now + cycles
         )
         self.now += cycles
-        self._waiting = int(self._generated(self._sources, self.now))
+        self._waiting = int(self._generated(self._places, self.now))
         self.cpu_seconds += time.thread_time() - begin
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
@@ -220,9 +221,7 @@ class Simulation:
         """
         from routelab.simulation.packet.kernels.checks import count_units
 
-        found = count_units(
-            at.part(self._engine, at.QueueArrays), self.now, self.router.router_delay
-        )
+        found = count_units(self._places, self.now, self.router.router_delay)
         rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
@@ -249,7 +248,7 @@ class Simulation:
         lost_packet = int(self._engine.totals[at.LOST])
         if lost_packet:
             return self._lost_packet(lost_packet)
-        stuck = stuck_queues(at.part(self._engine, at.QueueArrays), self.now)
+        stuck = stuck_queues(self._places, self.now)
         return self._deadlock(stuck) if stuck.any() else None
 
     def _lost_packet(self, lost_packet: int) -> Blockage:
@@ -365,7 +364,7 @@ def _remember_address(function: Any, signature: Any) -> None:
     function.get_compile_result = lambda _: result
 
 
-def _first_messages(sources: at.SourceArrays, sends: Any) -> None:
+def _first_messages(places: Int64Array, sends: Any) -> None:
     from routelab.simulation.packet.kernels.sources import first_messages
 
-    first_messages(sources, sends)
+    first_messages(places, sends)

@@ -22,6 +22,7 @@ from routelab.api.topology import Float64Array, Int64Array
 from routelab.kernels import hops as of
 from routelab.simulation.packet.counts import BINS
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import Engine
 from routelab.simulation.packet.router import Router
 from routelab.toolkit.rings import complete_rings
 
@@ -108,7 +109,7 @@ def build_arrays(
     message_packets: int,
     in_order: bool,
     seed: int,
-) -> tuple[at.Engine, Ports]:
+) -> tuple[Engine, Ports]:
     """Build the arrays of cycle 0, with empty schedules.
 
     Raises
@@ -158,7 +159,7 @@ def build_arrays(
     fifos = _fifo_arrays(router, ports, room, wheel)
     packets = _rows(queues * held + terminals, at.PACKET)
     most = program.candidates
-    engine = at.Engine(
+    engine = Engine(
         setting=_settings(
             topology, program, router, demand, message_packets, in_order, wheel, ports, seed
         ),
@@ -203,6 +204,7 @@ def build_arrays(
         histograms=np.zeros((4, BINS), i64),
         hops=np.zeros(at.HOP_BINS, i64),
         watches=_rows(queues, at.WATCH),
+        claims=_claim_rows(topology, program, router, ports),
         **fifos,
         **sources,
     )
@@ -345,6 +347,21 @@ def _more_rows(count: int) -> Array:
     return rows
 
 
+def _claim_rows(topology: Topology, program: HopProgram, router: Router, ports: Ports) -> Array:
+    """Return the rows of claims; a single one if packets never claim ring lanes."""
+    if not (router.bubble_patience and program.bubble):
+        return np.zeros(1, at.CLAIM)
+    rows = _rows(ports.ways_in * router.vcs, at.CLAIM)
+    for name in ("lane", "first", "ended", "since", "claimed", "next"):
+        rows[name] = -1
+    shares = class_rows(program, router.vcs).tolist()
+    lanes = [first + k for first, count, bubble in shares if bubble for k in range(count)]
+    for ring in complete_rings(topology):
+        queues = ports.of_channel[ring][:, None] * router.vcs + np.array(lanes, np.int64)
+        rows["lane"][queues] = queues[0]
+    return rows
+
+
 def _class_of(program: HopProgram, router: Router) -> Array:
     """Return the class of each virtual channel; −1 for unused ones; int32 (V,)."""
     share = class_rows(program, router.vcs)[:, 1]
@@ -406,6 +423,8 @@ def _settings(
     setting[at.S_PHASES] = program.phases
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
     setting[at.S_FIXED] = program.fixed
+    setting[at.S_BUBBLE_PATIENCE] = router.bubble_patience if program.bubble else 0
+    setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
     setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
     setting[at.S_AGAIN] = _repetition(program, router)
     setting[at.S_KEEPS_STATE] = program.keeps_state

@@ -34,7 +34,7 @@ def why_blocked(simulation: Simulation) -> Blockage | None:
         return replace(blocked, text=causes[0])
     if simulation.program.inject is None:
         return blocked
-    text = f"{blocked.text}; maybe inject set a WAYPOINT that is no switch"
+    text = f"{blocked.text}; check whether inject sets a WAYPOINT that is not a switch"
     return replace(blocked, text=text)
 
 

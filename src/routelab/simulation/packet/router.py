@@ -26,8 +26,8 @@ class Router(Parameters):
     packet_flits: int = Field(default=1, ge=1, le=4096, description="Packet length, in flits")
     switching: Literal["virtual-cut-through", "wormhole"] = Field(
         default="virtual-cut-through",
-        description="Room in the next buffer that lets a packet move: all of it "
-        "(virtual-cut-through) or one flit (wormhole)",
+        description="Switching: a packet moves if the next buffer has room for all of it "
+        "(virtual-cut-through) or for one flit (wormhole)",
     )
     router_delay: int = Field(
         default=1, ge=1, le=1000, description="Delay of flits in a router, in cycles"
@@ -41,8 +41,8 @@ class Router(Parameters):
     cycle_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Length of a cycle, in seconds, to convert latencies of channels; 0: all take "
-        "`link_delay`",
+        description="Length of a cycle, in seconds, to convert latencies of channels; 0: all "
+        "channels use `link_delay`",
     )
     injection_delay: int = Field(
         default=1, ge=1, le=10000, description="Delay from a terminal to its switch, in cycles"
@@ -61,7 +61,15 @@ class Router(Parameters):
         description="FIFO per virtual channel at each output, in flits; 0: none (input-queued)",
     )
     priority: Literal["round-robin", "random", "age"] = Field(
-        default="age", description="Arbitration policy between packets that want the same channel"
+        default="age",
+        description="Arbitration policy between packets that request the same channel",
+    )
+    bubble_patience: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="Cycles that a packet waits for room to enter a ring under bubble flow control "
+        "before it claims it, so that no terminal starves; 0: the classic scheme, without claims",
     )
     injection_queue: int = Field(
         default=0, ge=0, le=65536, description="Queue at each terminal, in packets; 0: no limit"
@@ -74,7 +82,7 @@ class Router(Parameters):
             raise ValueError(
                 f"`buffer_flits` is {self.buffer_flits}, less than `packet_flits`, "
                 f"{self.packet_flits}: no packet could ever move under virtual cut-through; raise "
-                "`buffer_flits` or say `switching` wormhole"
+                "`buffer_flits`, or set `switching` to wormhole"
             )
         if self.capacity > MOST_UNITS:
             units = "flits" if self.switching == "wormhole" else "packets"
@@ -87,12 +95,21 @@ class Router(Parameters):
         ):
             raise ValueError(
                 f"`output_buffer_flits` is {self.output_buffer_flits}, less than `packet_flits`, "
-                f"{self.packet_flits}: no packet fits; raise it, or say 0 for no queue"
+                f"{self.packet_flits}: no packet fits; raise it, or set 0 for no queue"
             )
         if self.speedup > 1 and not self.output_buffer_flits:
             raise ValueError(
-                "`speedup` needs `output_buffer_flits`: without queues for the channels nothing is "
-                "gained by moving faster to them"
+                "`speedup` needs `output_buffer_flits`: without output queues it has no effect"
+            )
+        if self.bubble_patience and self.switching == "wormhole":
+            raise ValueError(
+                "`bubble_patience` needs `switching` virtual-cut-through: bubble flow control "
+                "does not support wormhole switching"
+            )
+        if self.bubble_patience and self.output_buffer_flits:
+            raise ValueError(
+                "`bubble_patience` needs `output_buffer_flits` 0: bubble flow control counts the "
+                "room of input buffers only"
             )
         return self
 

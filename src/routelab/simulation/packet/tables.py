@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import HopProgram, RouteTable, UnsupportedError, pack_tables
-from routelab.api.topology import Int64Array
+from routelab.api.topology import Int32Array
 from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 
 
@@ -38,7 +38,7 @@ def table_program(table: RouteTable) -> HopProgram:
             table.pair_start,
             table.path_start,
             _upto(table),
-            table.hop_channel.astype(np.int64) * classes + table.hop_vc,
+            _steps(table),
             [table.num_destinations],
             [classes],
         ),
@@ -49,9 +49,24 @@ def table_program(table: RouteTable) -> HopProgram:
     )
 
 
-def _upto(table: RouteTable) -> Int64Array:
+def _steps(table: RouteTable) -> Int32Array:
+    """Return channel * virtual channels + virtual channel of each hop; shape (H,)."""
+    classes = table.virtual_channels
+    if table.topology.num_channels * classes >= 2**31:
+        raise UnsupportedError(
+            f"{table.topology.num_channels} channels with {classes} virtual channels each are too "
+            "many for a table in the packet engine"
+        )
+    steps = table.hop_channel * np.int32(classes)
+    steps += table.hop_vc
+    return steps
+
+
+def _upto(table: RouteTable) -> Int32Array:
     """Return cumulative shares of a pair's packets on its paths, in 31 bits; shape (K,)."""
-    total = np.cumsum(table.path_weight)
-    before = np.concatenate(([0.0], total))[table.pair_start[table.path_pair]]
-    shares: Int64Array = np.minimum((total - before) * 2.0**31, 2.0**31 - 1).astype(np.int64)
-    return shares
+    shares = np.cumsum(table.path_weight)
+    before = np.concatenate(([0.0], shares))[table.pair_start[:-1]]
+    shares -= np.repeat(before, np.diff(table.pair_start))
+    shares *= 2.0**31
+    np.minimum(shares, 2.0**31 - 1, out=shares)
+    return shares.astype(np.int32)

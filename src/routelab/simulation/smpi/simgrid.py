@@ -175,7 +175,7 @@ def replay(
     """
     if len(hosts) != schedule.ranks:
         raise InputError(
-            f"placement: {len(hosts)} ranks are placed, the program has {schedule.ranks}"
+            f"placement: {len(hosts)} ranks are placed, but the program has {schedule.ranks}"
         )
     program = find()
     speed = host_speed(platform)
@@ -255,7 +255,10 @@ def run_executable(
     """
     program = find()
     if not (is_regular(executable) and os.access(executable, os.X_OK)):
-        raise InputError(f"{executable} is no program; build one with {COMPILER} and give its path")
+        raise InputError(
+            f"{executable} is not an executable program; build one with {COMPILER} and give its "
+            "path"
+        )
     speed = (
         "--cfg=smpi/simulate-computation:no"
         if real_speed is None
@@ -326,5 +329,5 @@ def _smpirun(
     if process.returncode or not found:
         lines = [line for line in messages.splitlines() if line.strip()][-SHOWN_LINES:]
         message = "\n    ".join([f"exit code {process.returncode}", *lines])
-        raise SmpiError(f"SimGrid told no time: {message}")
+        raise SmpiError(f"SimGrid printed no simulated time: {message}")
     return float(found[-1]), output

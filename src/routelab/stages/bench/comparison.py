@@ -272,7 +272,7 @@ def _check_permission(session: Session) -> None:
     missing = sum(len(turn.runs) for turn in session.missing())
     if missing:
         raise InputError(
-            f"{missing} of {sum(1 for _ in plan.runs)} runs are missing, and they switch the "
+            f"{missing} of {sum(1 for _ in plan.runs)} runs are missing. They would switch the "
             f"fabric's routing (fabric {plan.fabric.name}), which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )

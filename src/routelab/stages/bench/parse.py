@@ -58,11 +58,11 @@ def _check_file(file: Path) -> None:
     if not file.exists() or file.is_dir():
         return  # reading the file reports the error
     if not file.is_file():
-        raise InputError(f"cannot read {file}: it is no file; save the output in one")
+        raise InputError(f"cannot read {file}: it is not a file; save the output in one")
     if file.stat().st_size > MOST_OUTPUT:
         raise InputError(
-            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}, and outputs of "
-            "benchmarks are some kilobytes; cut out the part of one run"
+            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}; benchmark outputs "
+            "have a few kilobytes: extract the part of one run"
         )
 
 

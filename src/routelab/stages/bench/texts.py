@@ -48,7 +48,9 @@ def make_comparison(
         Lists all mistakes.
     """
     if not benchmarks:
-        raise InputError("no benchmark is named; say --benchmark NAME (see `routelab plugins`)")
+        raise InputError(
+            "no benchmark is named; add --benchmark NAME (see `routelab plugins list benchmark`)"
+        )
     network, *_ = call_all(
         lambda: _network(topology, routings, settings),
         *(_check("benchmark", text) for text in benchmarks),
@@ -71,7 +73,7 @@ def _network(topology: str | None, routings: Sequence[str], settings: BenchSetti
     network = topology or file.cluster.topology or ""
     if not network and routings:
         raise InputError(
-            f"routings need a network, and {file.path} names none; say --topology NAME"
+            f"routings need a network, but {file.path} names none; add --topology NAME"
         )
     return network
 
@@ -82,7 +84,7 @@ def _check(kind: str, text: str) -> Callable[[], object]:
 
 def _baseline(baseline: str, routings: Sequence[str]) -> None:
     if baseline and baseline not in routings:
-        raise InputError(f"--baseline {baseline}: it is none of the routings; add --routing")
+        raise InputError(f"--baseline {baseline}: it is not one of the routings; add --routing")
 
 
 def fabric_warning(plan: MeasurementPlan) -> str:
@@ -121,7 +123,7 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
         for run in turn.runs:
             yield from _run_lines(plan, run)
     if turns and plan.apply:
-        yield "# at the end, however it comes:"
+        yield "# at the end, also after errors:"
         yield from _switch_lines(measurement, turns[-1].routing, "restore")
 
 

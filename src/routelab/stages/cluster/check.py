@@ -116,7 +116,7 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
     jobs = comparisons_of(study, results)
     if not jobs:
         raise InputError(
-            f"{study}: this study measures nothing on a cluster; add benchmarks: and bench: "
+            f"{study}: this study has no measurements on a cluster; add benchmarks: and bench: "
             f"{{cluster: {file.path.stem}}}"
         )
     own = [job for job in jobs if cluster_of(job).resolve() == file.path.resolve()]
@@ -211,8 +211,8 @@ def _lock(cluster: Cluster, fabric: FabricPlugin) -> list[ClusterCheck]:
     what = f"fabric {fabric.name}: lock"
     state = cluster.fabric.state
     if not state:
-        found = "two people with two folders of results may switch the fabric at once"
-        fix = "name a folder that all of them may write: fabric: {..., state: /shared/folder}"
+        found = "two people with separate results folders could switch the fabric at the same time"
+        fix = "set a folder that all of them can write: fabric: {..., state: /shared/folder}"
         return [ClusterCheck(what, "cannot tell", found, fix)]
     if not is_writable(Path(state)):
         fix = "make it a folder to which everyone who switches the fabric can write"
@@ -285,8 +285,6 @@ def _check_file_benchmarks(file: ClusterFile) -> list[ClusterCheck]:
         else:
             fix = suggestion(name, known).removeprefix("; ")
             checks.append(
-                ClusterCheck(
-                    f"benchmarks: {name}", "missing", "there is no such benchmark plugin", fix
-                )
+                ClusterCheck(f"benchmarks: {name}", "missing", "benchmark plugin not found", fix)
             )
     return checks

@@ -56,12 +56,10 @@ def check_fabric(
     """
     what = f"fabric {fabric.name}"
     if not fabric.changes:
-        return [ClusterCheck(what, "ok", "the routing of the fabric is left alone")]
+        return [ClusterCheck(what, "ok", "the routing of the fabric is not changed")]
     if network is None:
         return [
-            ClusterCheck(
-                what, "cannot tell", "there is no network", "say which one: --topology NAME"
-            )
+            ClusterCheck(what, "cannot tell", "no network is named", "name one: --topology NAME")
         ]
     try:
         table = reroute(load_routing(routing or ROUTING), network[1])
@@ -69,7 +67,7 @@ def check_fabric(
         state: State = "missing" if routing else "cannot tell"
         return [
             ClusterCheck(
-                what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME"
+                what, state, f"{routing or ROUTING}: {error}", "choose another --routing NAME"
             )
         ]
     with tempfile.TemporaryDirectory(prefix="routelab-") as folder:
@@ -93,7 +91,7 @@ def _run_own_check(
 ) -> list[ClusterCheck]:
     """Run the fabric's own check, which changes nothing."""
     if not with_files and fabric.export:
-        fix = "say --routing NAME: then its files are written, and the site's check is run"
+        fix = "add --routing NAME: its files are written, and the site's check is run"
         return [ClusterCheck(what, "cannot tell", "no routing is named", fix)]
     try:
         rendered.write_fabric_files(fabric, job)
@@ -121,7 +119,7 @@ def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[ClusterChec
             if answer.code == 0:
                 checks.append(ClusterCheck(f"{what}: rights", "ok", f"sudo allows {shown}"))
             else:
-                fix = "have it allowed without a password (sudoers: NOPASSWD)"
+                fix = "allow it without a password (sudoers: NOPASSWD)"
                 found = f"sudo does not allow {shown}: {answer.reason}"
                 checks.append(ClusterCheck(f"{what}: rights", "missing", found, fix))
     return checks

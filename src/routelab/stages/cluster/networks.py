@@ -34,8 +34,8 @@ def check_networks(file: ClusterFile, asked: Sequence[str]) -> list[ClusterCheck
             checks.append(ClusterCheck("coordinates", "ok", _coordinates(cluster)))
     elif cluster.hosts:
         checks.append(ClusterCheck("hosts", "ok", f"{compress(cluster.all_hosts)}"))
-        fix = "say in which network they are: topology: torus~dims=..."
-        checks.append(ClusterCheck("coordinates", "cannot tell", "there is no topology", fix))
+        fix = "name their network: topology: torus~dims=..."
+        checks.append(ClusterCheck("coordinates", "cannot tell", "topology is missing", fix))
     own = _canonical(cluster.topology) if cluster.topology is not None else ""
     for text in asked or cluster.node_sets:
         if own and _canonical(text) == own:
@@ -53,8 +53,8 @@ def _no_hosts(cluster: Cluster) -> ClusterCheck:
     return ClusterCheck(
         "hosts",
         "missing",
-        "none, and the launcher is srun",
-        "name them (hosts), or measure in an allocation (salloc, sbatch)",
+        "none, but the launcher is srun",
+        "list them in 'hosts', or measure in an allocation (salloc, sbatch)",
     )
 
 
@@ -102,15 +102,15 @@ def _neighbours(
             ClusterCheck(
                 what,
                 "missing",
-                f"{shown}{more} are neighbours in it, and not in {whole_text}",
-                "choose other hosts, or put them into the order of the terminals",
+                f"{shown}{more} are neighbours in it, but not in {whole_text}",
+                "choose other hosts, or list them in the order of the terminals",
             )
         ]
     bare = part[0].num_switches - len(part[0].endpoints)
     if bare:
-        found = f"{bare} switches of it have no hosts: which ones they are is not known"
+        found = f"{bare} of its switches have no hosts, so their positions are unknown"
         return [ClusterCheck(what, "cannot tell", found)]
-    return [ClusterCheck(what, "ok", f"each channel lies on one of {whole_text}")]
+    return [ClusterCheck(what, "ok", f"each channel is one of {whole_text}")]
 
 
 def strangers(

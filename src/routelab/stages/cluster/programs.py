@@ -43,7 +43,7 @@ except (ImportError, RuntimeError) as error:
 _ABI: Mapping[Flavour, str] = {"MPICH": "mpich", "Open MPI": "openmpi"}
 """Library that mpi-patterns requests from mpi4py under a launcher of that MPI."""
 
-_FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
+_FOLDER = "add its folder to environment: LD_LIBRARY_PATH"
 
 _MPICH_LINK = (
     f"{_FOLDER}; Debian calls MPICH's libmpich.so.12: make a folder with a link libmpi.so.12 to it"
@@ -92,17 +92,17 @@ def check_launcher(cluster: Cluster) -> list[ClusterCheck]:
     if answer.code != 0:
         return [ClusterCheck(what, "cannot tell", f"{program} --version: {answer.reason}")]
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
-    version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "version not told")
+    version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "unknown version")
     found = f"{program} ({version})"
     flavour = _flavour_of_launcher(answer.stdout)
     if cluster.launcher != "srun" and flavour not in (None, _GOES_WITH[cluster.launcher]):
         other = "openmpi" if flavour == "Open MPI" else "mpiexec"
-        fix = f"say launcher: {other}, or name the right file: program: /path/to/it"
+        fix = f"set launcher: {other}, or the path of the launcher: program: /path/to/it"
         return [ClusterCheck(what, "missing", f"{found} is that of {flavour}", fix)]
     known = {**os.environ, **cluster.environment}
     if cluster.launcher == "openmpi" and os.geteuid() == 0 and not known.keys() >= _AS_ROOT:
         given = ", ".join(f'{name}: "1"' for name in sorted(_AS_ROOT))
-        fix = f"be another user, or say environment: {{{given}}}"
+        fix = f"use another account, or set environment: {{{given}}}"
         return [ClusterCheck(what, "missing", f"{found} starts nothing for root", fix)]
     return [ClusterCheck(what, "ok", found)]
 
@@ -138,7 +138,7 @@ def check_configured(file: ClusterFile, name: str) -> list[ClusterCheck]:
     setting = cluster.benchmarks[name]
     folder = Path(setting)
     if "/" in setting and is_folder(folder):
-        note = f"say --benchmark {name}: which files it needs depends on its parameters"
+        note = f"add --benchmark {name}: the required files depend on its parameters"
         return [ClusterCheck(what, "cannot tell", f"folder {folder}", note)]
     try:
         program = cluster.executable(name, ())
@@ -166,12 +166,12 @@ def check_mpi(cluster: Cluster, what: str, program: Path) -> ClusterCheck:
     if cluster.launcher == "srun":
         # each launcher can be built for either MPI
         found = f"{linked.text}; --mpi={cluster.mpi} is sure to start {wanted}"
-        return ClusterCheck(
-            what, "cannot tell", found, "see in a dry run on two nodes how many ranks start"
-        )
+        return ClusterCheck(what, "cannot tell", found, "test with two nodes how many ranks start")
     other = "openmpi" if linked.flavour == "Open MPI" else "mpiexec"
-    found = f"{linked.text}, and {cluster.launcher} starts {wanted}: each rank would be alone"
-    return ClusterCheck(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
+    found = f"{linked.text}, and {cluster.launcher} starts {wanted}: each rank would run alone"
+    return ClusterCheck(
+        what, "missing", found, f"set launcher: {other}, or build the benchmark with {wanted}"
+    )
 
 
 def linked_mpi(
@@ -199,7 +199,7 @@ def linked_mpi(
         fix = _MPICH_LINK if "libmpi.so.12" in absent else _FOLDER
         return MpiLibrary(None, f"{', '.join(absent)} not found", fix)
     if not libraries:
-        return MpiLibrary(None, "it is linked with no MPI that is known")
+        return MpiLibrary(None, "it is not linked with a known MPI library")
     shown = next((name for name, *_ in libraries if name.startswith("libmpi")), libraries[0][0])
     own = any(
         name.startswith("libopen") or (name.startswith("libmpi.") and version in _OPEN_MPI)

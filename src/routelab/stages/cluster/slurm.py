@@ -65,7 +65,7 @@ def absent(cluster: Cluster) -> str:
     known = {name for host, partition, *_ in pairs for name in (host, partition)}
     named = (cluster.partition or "").split(",")
     if known.isdisjoint([*named, *cluster.all_hosts]):
-        return "Slurm knows neither its partition nor its hosts here"
+        return "Slurm here has neither its partition nor its hosts"
     return ""
 
 
@@ -85,7 +85,7 @@ def check_slurm(
     if not uses_slurm(cluster):
         return []
     if shutil.which("sinfo") is None:
-        fix = "run this where Slurm's commands are (Debian: slurm-client)"
+        fix = "run this on a host with Slurm's commands (Debian: slurm-client)"
         return [ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)]
     answer = query_system(["sinfo", "--all", "--noheader", "--format=%R|%P|%a|%l|%s|%D"])
     if answer.code != 0:
@@ -113,7 +113,7 @@ def _partitions(
         if not wanted:
             fix = f"name one: partition: ...; there are {known}"
             return [], [
-                ClusterCheck("partition", "missing", "none is named or Slurm's default", fix)
+                ClusterCheck("partition", "missing", "none is named, and Slurm has no default", fix)
             ]
     else:
         wanted = cluster.partition.split(",")
@@ -196,7 +196,7 @@ def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[ClusterCheck
             reason = "" if node.reason in ("", "none") else f" ({node.reason})"
             silent = " and does not answer" if NO_ANSWER in node.state else ""
             told = f"{node.state.rstrip(_FLAGS)}{silent}{reason}"
-            fix = "wait, choose other hosts, or have it resumed (scontrol update ... state=resume)"
+            fix = "wait, choose other hosts, or resume it (scontrol update ... state=resume)"
             bad.setdefault((told, fix), []).append(host)
     checks = [
         ClusterCheck(f"nodes {compress(names)}", "ok", state) for state, names in good.items()
@@ -250,9 +250,9 @@ def _default_mpi() -> list[ClusterCheck]:
             )
         ]
     if match[1] in ("none", "(null)"):
-        fix = "say what the benchmarks need: mpi: pmi2 (MPICH) or pmix (Open MPI)"
+        fix = "set the type that the benchmarks need: mpi: pmi2 (MPICH) or pmix (Open MPI)"
         return [
-            ClusterCheck(what, "missing", "Slurm's default is none: each rank would be alone", fix)
+            ClusterCheck(what, "missing", "Slurm's default is none: each rank would run alone", fix)
         ]
     return [ClusterCheck(what, "ok", f"Slurm's default, {match[1]}")]
 

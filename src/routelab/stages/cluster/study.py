@@ -70,7 +70,7 @@ def check_request(
         if job.minutes < worst:
             found = (
                 f"{job.minutes} minutes are requested; if every run takes its limit of "
-                f"{job.comparison.settings.seconds:g} s, {worst} are needed"
+                f"{job.comparison.settings.seconds:g} s, it needs {worst}"
             )
             fix = "run the same command again for the rest, or reduce bench: {seconds: ...}"
             checks.append(ClusterCheck("study: minutes", "cannot tell", found, fix))
@@ -92,7 +92,7 @@ def check_executables(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[
                 "cannot tell",
                 f"{reason} ({nodes} nodes with {each} ranks each): unsupported, these runs are "
                 "left out",
-                "nothing, if this is intended; else change the network or ranks_per_node",
+                "none if this is intended; otherwise change the network or ranks_per_node",
             )
             for nodes, each in sizes
             if (reason := plugin.supports(nodes * each, each))

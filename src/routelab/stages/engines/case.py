@@ -18,6 +18,7 @@ from routelab.api import (
     HopProgram,
     InputError,
     Parameters,
+    Plugin,
     Proof,
     RouteTable,
     Topology,
@@ -65,7 +66,7 @@ class EngineTask(Task):
 
 def task_of(
     topology: str | Topology,
-    routing: str,
+    routing: str | Plugin,
     work: str,
     engine: type[EnginePlugin],
     settings: Callable[[], Parameters] | None = None,
@@ -76,7 +77,7 @@ def task_of(
 
 def tasks_of(
     topology: str | Topology,
-    routings: Sequence[str],
+    routings: Sequence[str | Plugin],
     work: str,
     engine: type[EnginePlugin],
     settings: Callable[[], Parameters] | None = None,
@@ -87,8 +88,8 @@ def tasks_of(
     ----------
     topology : str or Topology
         As for `routelab.stages.topology.obtain`.
-    routings : sequence of str
-        Instance names, or files ``routes.npz`` of this network.
+    routings : sequence of str or Plugin
+        Instance names, algorithms, or files ``routes.npz`` of this network.
     work : str
         Instance name of traffic or of a workload; or the file of an MPI program, if `engine` runs
         such files.
@@ -121,12 +122,12 @@ def tasks_of(
     )
     tasks = []
     for text, algorithm in zip(routings, algorithms, strict=True):
-        chosen = algorithm or load_routes(text, network)
+        chosen = algorithm or load_routes(str(text), network)
         parts = algorithm.plugins if algorithm else ()
         tasks.append(
             EngineTask(
                 topology=name,
-                routing=algorithm.name if algorithm else text,
+                routing=algorithm.name if algorithm else str(text),
                 plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
                 network=network if algorithm else chosen.topology,
                 algorithm=chosen,
@@ -137,10 +138,10 @@ def tasks_of(
     return tasks
 
 
-def _distinct_routings(texts: Sequence[str]) -> list[Routing | None]:
+def _distinct_routings(texts: Sequence[str | Plugin]) -> list[Routing | None]:
     """Look up routings; None stands for the file of a table."""
     found = call_all(*(partial(routing_of, text) for text in texts))
-    names = [one.name if one else text for one, text in zip(found, texts, strict=True)]
+    names = [one.name if one else str(text) for one, text in zip(found, texts, strict=True)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"these routings are listed twice: {', '.join(twice)}; list each once")
@@ -169,9 +170,10 @@ def network_of(
     return name, network, chosen, chosen.name
 
 
-def routing_of(name: str) -> Routing | None:
+def routing_of(routing: str | Plugin) -> Routing | None:
     """Return the routing; None for the file of a table."""
-    return None if Path(name).suffix == ".npz" else load_routing(name)
+    is_table = isinstance(routing, str) and Path(routing).suffix == ".npz"
+    return None if is_table else load_routing(routing)
 
 
 def case_of(
@@ -204,11 +206,15 @@ def case_of(
         if not routing.hop_by_hop:
             return _verdict_of_table(routing.table(network), switching, packets_per_buffer)
         if proofs is None:
-            return _verdict_of_hops(routing, network, options)
-        assert isinstance(algorithm, Routing)
-        return proofs.find_or_make(
-            algorithm, options, lambda: _verdict_of_hops(routing, network, options)
-        )
+            facts = _verdict_of_hops(routing, network, options)
+        else:
+            assert isinstance(algorithm, Routing)
+            facts = proofs.find_or_make(
+                algorithm, options, lambda: _verdict_of_hops(routing, network, options)
+            )
+        if obstacle := facts.pop("obstacle"):
+            raise UnsupportedError(f"{routing.name}: {obstacle}")
+        return facts
 
     case = EngineCase(network, routing, work, judge, store or NoStore(), tell)
     return case, routing
@@ -297,7 +303,7 @@ class CaseRouting:
         return isinstance(self._algorithm, RouteTable) and self._algorithm.topology is topology
 
     def _wrong_network(self) -> str:
-        return f"{self.name}: it has routes only for its own network"
+        return f"{self.name}: its routes are for its own network only"
 
 
 def _verdict_of_table(
@@ -327,9 +333,8 @@ def _verdict_of_hops(
         # the next packet may follow as soon as a tail has crossed the channel
         shared_buffers=True,
     )
-    if verdict.walks is not None and verdict.walks.obstacle:
-        raise UnsupportedError(f"{routing.name}: {verdict.walks.obstacle}")
     return {
+        "obstacle": verdict.walks.obstacle if verdict.walks is not None else "",
         "deadlock": verdict.status,
         "deadlock_proof": verdict.proof,
         "deadlock_reason": verdict.reason,

@@ -17,7 +17,7 @@ from routelab.registry.instances import Routing
 FOLDER = ".proofs"
 """Name of the store, in the folder of the simulations of a network with a routing."""
 
-FORMAT = "hop-proof/1"
+FORMAT = "hop-proof/2"
 
 logger = logging.getLogger(__name__)
 

@@ -149,7 +149,7 @@ def _odd_forms(result: EngineResult) -> Iterator[str]:
         if not _by_name(table):
             yield f"table {of!r} is {table!r}, expected a mapping of columns by names"
         elif flat := [name for name, column in table.items() if not _has_lines(column)]:
-            yield f"table {of!r}: {', '.join(flat)} is no sequence"
+            yield f"table {of!r}: {', '.join(flat)} is not a sequence"
 
 
 def _by_name(found: Any) -> bool:

@@ -132,7 +132,9 @@ class EngineJob(NetworkJob):
 
         def rehearse() -> None:
             network = build_grid("torus", (4, 3), wrap=True)
-            engine = brief_engine(load("engine", self.engine))
+            chosen = load("engine", self.engine)
+            chosen.check()  # reads the machine's file, once for all jobs of a batch
+            engine = brief_engine(chosen)
             routing = load_routing(self.text)
             result = stage.run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
@@ -224,6 +226,7 @@ class SimulationJob(EngineJob):
     nouns = "simulation", "simulations"
     order = 3
     per_batch = 4
+    seconds_each = 2.0
     carried = "traffic"
 
     @classmethod
@@ -241,6 +244,7 @@ class FlowJob(EngineJob):
     nouns = "flow simulation", "flow simulations"
     order = 4
     per_batch = 40
+    seconds_each = 0.5
     carried = "workload"
 
     @classmethod

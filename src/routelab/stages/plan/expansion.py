@@ -89,7 +89,7 @@ class _Expansion:
             return
         if study.name in self.studies:
             other = self.studies[study.name].study.path
-            self.mistakes.append(f"{path}: another study has that name: {other}")
+            self.mistakes.append(f"{path}: another study has this name: {other}")
             return
         entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
         parts = Parts(
@@ -259,6 +259,12 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
                     place = study.place(part, name, "relative")
                     fix = suggestion(other, sorted(known))
                     yield f"{place}the study has no routing {other!r} to compare with{fix}"
+    headline = study.headline
+    for key, others in (("compare", headline.routings), ("baseline", [headline.baseline])):
+        for one in others if routings else ():
+            if one is not None and re.sub(r"~[^@]*", "", one) not in known:
+                fix = suggestion(one, sorted(known))
+                yield f"{study.place('headline', key)}the study has no routing {one!r}{fix}"
 
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:
@@ -266,7 +272,7 @@ def _directory_problem(id_: str, instance: Instance) -> str | None:
     if "/" not in id_:
         return None
     fix = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
-    return f"{id_} has a path in it and cannot name a directory; {fix}"
+    return f"{id_} contains a path, so it cannot name a folder; {fix}"
 
 
 def _without_traffic(study: Study, instance: Instance) -> str | None:
@@ -275,12 +281,12 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
         return None
     if study.benchmarks:
         return (
-            f"{instance.text} decides hop by hop and has no table; it cannot be measured: leave it "
-            "out, or say 'traffic' to simulate it"
+            f"{instance.text} decides hop by hop and has no route table, so it cannot be "
+            "measured: leave it out, or add 'traffic' to simulate it"
         )
     return (
-        f"{instance.text} decides hop by hop and has no table: it can only be simulated; say "
-        "'traffic'"
+        f"{instance.text} decides hop by hop and has no route table, so it can only be simulated: "
+        "add 'traffic'"
     )
 
 

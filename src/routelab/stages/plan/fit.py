@@ -67,13 +67,17 @@ def misfits(parts: Parts) -> list[Misfit]:
     """List the networks of a study that its traffic and hop-by-hop routings do not support.
 
     A routing is checked with the virtual channels of all settings and needs to support a network
-    with one of them. Networks of more than `MOST_SWITCHES` switches are skipped, and so are those
-    that remain after `CPU_SECONDS`.
+    with one of them. Networks that it does not run on, by its ``on``, do not count. Networks of
+    more than `MOST_SWITCHES` switches are skipped, and so are those that remain after
+    `CPU_SECONDS`.
     """
-    questions = [*_traffic_questions(parts), *_routing_questions(parts)]
+    traffic = list(_traffic_questions(parts))
+    questions = [*traffic, *_routing_questions(parts)]
     if not questions:
         return []
     refused: list[list[tuple[str, str]]] = [[] for _ in questions]
+    asked = [0] * len(questions)
+    pairs = set(parts.pairs)
     checked = 0
     began = time.process_time()
     for id_, topology in parts.topologies.items():
@@ -83,12 +87,15 @@ def misfits(parts: Parts) -> list[Misfit]:
         if network is None:
             continue
         checked += 1
-        for reasons, (_, _, ask) in zip(refused, questions, strict=True):
+        for number, (_, name, ask) in enumerate(questions):
+            if number >= len(traffic) and (id_, name) not in pairs:
+                continue
+            asked[number] += 1
             if reason := ask(network):
-                reasons.append((id_, reason))
+                refused[number].append((id_, reason))
     return [
-        Misfit(place, name, tuple(id_ for id_, _ in reasons), checked, reasons[0][1])
-        for reasons, (place, name, _) in zip(refused, questions, strict=True)
+        Misfit(place, name, tuple(id_ for id_, _ in reasons), number, reasons[0][1])
+        for reasons, number, (place, name, _) in zip(refused, asked, questions, strict=True)
         if reasons
     ]
 

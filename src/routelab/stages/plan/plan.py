@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 
 from routelab.artifacts.losses import NOT_RUN, JobStatus
@@ -12,6 +14,10 @@ from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.events import log_of
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
+
+BATCHES = 16
+"""Batches of one kind into which the jobs of a study are cut if there are many: as many cores are
+busy."""
 
 PLAN = ".plan"
 """Folder in the results folder for files between the workflow and its processes."""
@@ -187,8 +193,9 @@ def cut_batches(
 ) -> dict[tuple[str, str], Batch]:
     """Cut jobs into batches of one study and of one plugin or one base name of routing.
 
-    A job of several studies is in a batch of the first study, so that batches stay the same
-    when another study is added.
+    A kind with many jobs gets about `BATCHES` batches in a study, because each batch is a process
+    that takes a second of CPU time to start. A job of several studies is in a batch of the first
+    study, so that batches stay the same when another study is added.
 
     Parameters
     ----------
@@ -205,12 +212,17 @@ def cut_batches(
     groups: dict[tuple[str, str], list[BaseJob]] = {}
     for folder, job in jobs.items():
         groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
+    in_study = Counter((job.kind, first[folder]) for folder, job in jobs.items())
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
     for (kind, group), together in groups.items():
         most = together[0].per_batch
-        for number, begin in enumerate(range(0, len(together), most), 1):
-            members = tuple(together[begin : begin + most])
+        if most > 1:
+            most = max(most, ceil(in_study[kind, first[together[0].folder]] / BATCHES))
+        count = ceil(len(together) / most)
+        for number in range(1, count + 1):
+            begin, end = (ceil((number + i) * len(together) / count) for i in (-1, 0))
+            members = tuple(together[begin:end])
             key = kind, f"{group}-{number}"
             batches[key] = Batch(*key, members)
             makers |= {job.folder: key for job in members}

@@ -8,6 +8,7 @@ from math import prod
 
 from routelab.api import InputError
 from routelab.config import Systems
+from routelab.registry.suggest import did_you_mean
 from routelab.stages.parts.instances import Instance
 
 
@@ -23,13 +24,21 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
     Raises
     ------
     InputError
-        If a size limit is set and the size of a network is unknown before it is built.
+        If a size limit is set and the size of a network is unknown before it is built, or if no
+        network is of a family.
     """
+    known = {name for entry in entries for one in entry.values() for name in _families(one)}
+    if unknown := [name for name in on.families if name not in known]:
+        raise InputError(
+            f"on.families: the study has no network of family {unknown[0]}"
+            + (did_you_mean(unknown[0], sorted(known)) or f"; there are {', '.join(sorted(known))}")
+        )
     ids: list[str] = []
     for entry in entries:
         fitting = [
             id_
             for id_, instance in entry.items()
+            if not on.families or not _families(instance).isdisjoint(on.families)
             if on.max_nodes is None or _switches(id_, instance) <= on.max_nodes
         ]
         if on.sample is not None:
@@ -39,14 +48,18 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
     return list(dict.fromkeys(ids))
 
 
+def _families(instance: Instance) -> set[str]:
+    return {plugin.name for plugin in instance.plugins}
+
+
 def _switches(id_: str, instance: Instance) -> int:
     """Return the size of the whole grid without building it."""
     parameters = [plugin.parameters for plugin in instance.plugins]
     dims = next((found for p in parameters if (found := getattr(p, "dims", None))), None)
     if dims is None:
         raise InputError(
-            f"on.max_nodes needs networks with the parameter 'dims', and {id_} has none; "
-            "leave it out, or give such networks a study of their own"
+            f"on.max_nodes needs networks with the parameter 'dims', and {id_} has none; leave it "
+            "out, or use a separate study for such networks"
         )
     return prod(dims)
 

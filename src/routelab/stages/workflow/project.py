@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +18,41 @@ HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
 """Key of pyproject.toml that lists the repository's files in a wheel."""
 
 
-def create_project(directory: Path) -> None:
+NOTEBOOK = "docs/tutorial.ipynb"
+"""The tutorial notebook, which is optional, in the repository."""
+
+
+def create_project(directory: Path, *, notebook: bool = False) -> None:
     """Create a working directory completely, or not at all.
 
     Parameters
     ----------
     directory : path
         A new folder, or an empty one.
+    notebook : bool, optional
+        Add the tutorial notebook (default: no).
 
     Raises
     ------
     InputError
         If the folder is not empty or cannot be written.
     """
+    files = project_files(notebook=notebook)
     if is_folder(directory):
         found = sorted(path.name for path in directory.iterdir())
         if found:
             more = f" and {len(found) - 3} more" if len(found) > 3 else ""
             raise InputError(
-                f"{directory} is not empty (it has {', '.join(found[:3])}{more}); "
-                "name a new folder or an empty one"
+                f"{directory} is not empty (it contains {', '.join(found[:3])}{more}); name a new "
+                "folder or an empty one"
             )
-        _fill(directory)
+        _fill(directory, files)
     else:
         with atomic_directory(directory) as new:
-            _copy(new)
+            _copy(new, files)
 
 
-def project_files() -> dict[str, Path]:
+def project_files(*, notebook: bool = False) -> dict[str, Path]:
     """Return the files of a new working directory, by their path in it."""
     home = Path(routelab.__file__).parent / "templates" / "project"
     sources = {path.name: path for path in home.iterdir()}
@@ -54,30 +62,32 @@ def project_files() -> dict[str, Path]:
         for key in HOOK:
             settings = settings[key]
         sources |= {name: root / name for name in settings["files"]}
-    return {
+    files = {
         str(name / path.relative_to(source)): path
         for name, source in ((Path(name), source) for name, source in sources.items())
         for path in sorted((source, *source.rglob("*")))
         if is_regular(path)
     }
+    tutorial = files.pop(NOTEBOOK)
+    return {**files, tutorial.name: tutorial} if notebook else files
 
 
-def _copy(folder: Path) -> None:
-    for name, source in project_files().items():
+def _copy(folder: Path, files: Mapping[str, Path]) -> None:
+    for name, source in files.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         # content only: installed files may be read-only
         shutil.copyfile(source, target)
 
 
-def _fill(directory: Path) -> None:
+def _fill(directory: Path, files: Mapping[str, Path]) -> None:
     """Fill an empty folder without replacing it: it may be somebody's working directory."""
     new = directory / f".{uuid.uuid4().hex}"
     made = [new]
     with explain_write_errors(directory, directory):
         try:
             new.mkdir()
-            _copy(new)
+            _copy(new, files)
             for path in sorted(new.iterdir()):
                 made.append(directory / path.name)
                 path.rename(made[-1])

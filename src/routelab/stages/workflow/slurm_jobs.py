@@ -116,8 +116,8 @@ def jobs_in_flight(folder: Path) -> list[SlurmJob]:
         printed = _squeue()
     except _NoAnswerError as error:
         print(
-            f"Cannot tell whether Slurm jobs of an earlier run are left ({error}); if there are, "
-            "this run may start them a second time.",
+            f"Cannot find out whether Slurm jobs of an earlier run are still active ({error}). "
+            "If so, this run may start them a second time.",
             file=sys.stderr,
         )
         return []

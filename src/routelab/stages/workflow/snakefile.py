@@ -6,11 +6,9 @@ import fcntl
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
 from routelab.bench.fabric.switching import load_fabric, require_fabric
 from routelab.config.cluster.file import load_cluster
-from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
@@ -36,7 +33,7 @@ from routelab.stages.workflow.slurm_jobs import (
     comparisons_in_flight,
     jobs_in_flight,
 )
-from routelab.stages.workflow.warm import cold
+from routelab.stages.workflow.warm import warm_kernels
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
@@ -107,7 +104,7 @@ def apply_option(config: Mapping[str, Any]) -> str:
     allowed = {"true": True, "false": False}.get(str(told).lower())
     if allowed is None:
         raise InputError(
-            f"apply_routing={told}: should be true or false, as in 'snakemake report --config "
+            f"apply_routing={told}: must be true or false, as in 'snakemake report --config "
             "apply_routing=true'"
         )
     return "--apply-routing" if allowed else ""
@@ -145,7 +142,7 @@ def submits_all(config: Mapping[str, Any]) -> bool:
     choice = config.get("submit", "comparisons")
     if choice not in ("comparisons", "all"):
         raise InputError(
-            f"submit={choice}: should be comparisons or all, as in 'snakemake report --config "
+            f"submit={choice}: must be comparisons or all, as in 'snakemake report --config "
             "submit=all'"
         )
     return bool(choice == "all")
@@ -165,8 +162,8 @@ def select_studies(choice: object) -> list[Path]:
     known = sorted(files)
     if not names:
         raise InputError(
-            "no study is chosen: list studies in config/config.yaml, or choose with "
-            f"'snakemake report --config studies=NAME,NAME' (known: {', '.join(known)})"
+            "no study is selected: list studies in config/config.yaml, or select with 'snakemake "
+            f"report --config studies=NAME,NAME' (known: {', '.join(known)})"
         )
     paths, problems = [], []
     for name in names:
@@ -181,7 +178,7 @@ def select_studies(choice: object) -> list[Path]:
         else:
             path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
             problems.append(
-                f"there is no study {name!r}: no file {path}{_unknown_study(name, known)}"
+                f"study {name!r} not found: no file {path}{_unknown_study(name, known)}"
             )
     if problems:
         raise InputError("\n".join(problems))
@@ -246,7 +243,7 @@ def _warn_of_cores(cores: int) -> None:
     there = len(os.sched_getaffinity(0))
     if cores > there:
         print(
-            f"Warning: {cores} cores asked for, {there} available: jobs take turns. Limits count "
+            f"Warning: {cores} cores requested, {there} available: jobs take turns. Limits count "
             "CPU time, so results stay the same.",
             file=sys.stderr,
         )
@@ -274,10 +271,10 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
         if asks and (left := _postpone(workflow, plan)):
             raise InputError(left)
         for cause in plan.quarantined:
-            print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
+            print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _print_again(plan, "will be tried again")
         plan.write_specs()
-        warm_kernels(plan)
+        warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
 def _postpone(workflow: Any, plan: Plan) -> str:
@@ -324,7 +321,8 @@ def _warn_of_full_disk(results: Path) -> None:
     """Warn of a full disk, which may have lost the jobs' own messages."""
     if shutil.disk_usage(results).free < SMALL:
         print(
-            f"The disk of {results} is full. Free some space and run again; what is done is kept.",
+            f"The disk of {results} is full. Free some space and run again; finished jobs are "
+            "kept.",
             file=sys.stderr,
         )
 
@@ -348,40 +346,6 @@ def _print_end(plan: Plan) -> None:
         print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
 
-def warm_kernels(plan: Plan) -> None:
-    """Compile the kernels of the plan's jobs into numba's cache, unless that was done before.
-
-    Many cold jobs would each compile all of them. This is not a job on which others depend:
-    Snakemake does not look for changed parameters of jobs behind one that must run, not even if
-    they use its output as ``ancient()``, and so would leave stale results after an edit of a
-    kernel. Jobs compile kernels themselves if this fails.
-    """
-    left = cold(plan.rehearsals().values())
-    if not left:
-        return
-    log = plan.results / "logs" / "warm.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    spec = plan.results / ".plan" / "warm.json"
-    jobs = {job.folder: job for _, job in left.values()}
-    write_jobs(jobs.values(), spec, plan.results)
-    print("Compiling kernels, once for this state of the code.", file=sys.stderr)
-    with log.open("w") as stream:
-        command = ["routelab", "warm", str(spec)]
-        warm = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True)
-        assert warm.stdout is not None
-        for line in warm.stdout:
-            stream.write(line)
-            stream.flush()
-            if line.startswith("compiling "):
-                print(line.rstrip(), file=sys.stderr, flush=True)
-    if warm.wait():
-        print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)
-        return
-    for marker in left:
-        with suppress(OSError):  # the next run compiles again, then
-            marker.touch()
-
-
 def hold(results: Path) -> None:
     """Lock `results` against other runs until this process ends in any way.
 
@@ -393,10 +357,10 @@ def hold(results: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         holder = os.read(lock, 100).decode(errors="replace").strip()
-        sys.exit(f"another run ({holder}) is working in {results}; wait for its end or stop it")
+        sys.exit(f"another run ({holder}) is working in {results}; wait until it ends, or stop it")
     if not wait_for_jobs(results):
         sys.exit(
-            f"jobs of an earlier run are still working in {results}; wait for their end or stop "
+            f"jobs of an earlier run are still working in {results}; wait until they end, or stop "
             "them (processes 'routelab batch')"
         )
     os.truncate(lock, 0)

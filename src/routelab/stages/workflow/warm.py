@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from routelab._numba_cache import kernels_digest, marker
 from routelab._sources import Sources
 from routelab.config import Limits
-from routelab.jobs.batches import read_jobs, unique_rehearsals
+from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS
+from routelab.stages.kinds.simulations import SimulationJob
+from routelab.stages.plan.plan import PLAN, Plan
 
 
 def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
@@ -40,6 +46,54 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
     return {path: pair for path, pair in found.items() if not path.exists()}
 
 
+def warm_kernels(plan: Plan, cores: int) -> None:
+    """Compile the kernels of the plan's jobs into numba's cache, unless that was done before.
+
+    Many cold jobs would each compile all of them. This is not a job on which others depend:
+    Snakemake does not look for changed parameters of jobs behind one that must run, not even if
+    they use its output as ``ancient()``, and so would leave stale results after an edit of a
+    kernel. Jobs compile kernels themselves if this fails.
+    """
+    left = cold(plan.rehearsals().values())
+    if not left:
+        return
+    log = plan.results / "logs" / "warm.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    jobs = list({job.folder: job for _, job in left.values()}.values())
+    print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
+    reading, writing = os.pipe()
+    with log.open("w") as stream:
+        processes = []
+        for number, share in enumerate(_shares(jobs) if cores > 1 else [jobs], 1):
+            spec = plan.results / PLAN / f"warm-{number}.json"
+            write_jobs(share, spec, plan.results)
+            command = ["routelab", "warm", str(spec)]
+            processes.append(subprocess.Popen(command, stdout=writing, stderr=stream))
+        os.close(writing)
+        total, number = len(unique_rehearsals(jobs)), 0
+        with os.fdopen(reading, errors="replace") as lines:
+            for line in lines:
+                stream.write(line)
+                stream.flush()
+                if line.startswith("compiling "):
+                    number += 1
+                    print(f"{line.rstrip()} ({number} of {total})", file=sys.stderr, flush=True)
+    codes = [process.wait() for process in processes]
+    if any(codes):
+        print(f"Some kernels could not be compiled before the jobs, see {log}.", file=sys.stderr)
+        return
+    for file in left:
+        with suppress(OSError):  # the next run compiles again, then
+            file.touch()
+
+
+def _shares(jobs: Sequence[BaseJob]) -> list[list[BaseJob]]:
+    """Split jobs for two processes: kernels of packets take half of the time and are used alone."""
+    packets = [job for job in jobs if job.kind == SimulationJob.kind]
+    others = [job for job in jobs if job.kind != SimulationJob.kind]
+    return [share for share in (others, packets) if share]
+
+
 def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str]:
     """Run the rehearsals of some jobs on tiny networks.
 
@@ -62,10 +116,9 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     """
     jobs = read_jobs(spec)
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
-    rehearsals = unique_rehearsals(jobs)
     skipped = []
-    for number, rehearsal in enumerate(rehearsals, 1):
-        note(f"compiling {rehearsal.name} ({number} of {len(rehearsals)})")
+    for rehearsal in unique_rehearsals(jobs):
+        note(f"compiling {rehearsal.name}")
         reason = _compile(rehearsal, memory_gb)
         if reason:
             skipped.append(reason)

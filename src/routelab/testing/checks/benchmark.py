@@ -23,7 +23,7 @@ USELESS = {
     "one number": RunOutput("7\n"),
     "half a line of names": RunOutput("# Size  Latency"),
     "an error and exit code 1": RunOutput("", "error: there is no such thing\n", 1),
-    "bytes that are no text": RunOutput("\ufffd\x00\x1b[0m\r\n\u2028=\n"),
+    "bytes that are not text": RunOutput("\ufffd\x00\x1b[0m\r\n\u2028=\n"),
 }
 """Outputs without figures, by description."""
 
@@ -38,7 +38,7 @@ def parses(trial: Trial) -> str:
             if failure is None:
                 raise Failed(f"parse() finds figures in {what}")
             if failure not in get_args(Failure):
-                raise Failed(f"parse() names a failure that there is not: {failure!r}")
+                raise Failed(f"parse() reports a failure in a valid output: {failure!r}")
     return f"{len(USELESS)} outputs"
 
 
@@ -65,5 +65,5 @@ def predicts(trial: Trial) -> str:
         wrong = [one for one in figures if not isinstance(one, FigureOfMerit)]
         wrong += [one for one in figures if not wrong and not math.isfinite(one.value)]
         if wrong or not isinstance(figures, tuple):
-            raise Failed(f"predicted() must answer a tuple of finite figures, not {figures!r}")
+            raise Failed(f"predicted() must return a tuple of finite figures, not {figures!r}")
     return model.workload

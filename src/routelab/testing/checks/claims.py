@@ -33,7 +33,9 @@ def destination_based(trial: Trial) -> str:
     if not trial.subject.capabilities.destination_based:
         raise Skipped("no claim to be destination-based")
     if hops.decides(trial):
-        raise Failed("it claims to be destination-based, as only tables can be, and has none")
+        raise Failed(
+            "it claims to be destination-based, which only tables can be, but has no table"
+        )
     table: RouteTable = trial.result
     if not table.destination_based:
         raise Failed(
@@ -125,9 +127,8 @@ def failures(subject: Subject) -> str:
             raise Failed(f"it claims to tolerate failures; {whole} works and {damaged} does not")
         if works and not claim:
             raise Failed(
-                f"it claims not to tolerate failures and makes something of {damaged}; refuse it "
-                "in supports()"
+                f"it claims not to tolerate failures, but routes {damaged}; refuse it in supports()"
             )
     if not networks:
-        raise Skipped("it supports no network that there is with failed parts too")
+        raise Skipped("it supports no test network that also exists with failures")
     return f"on {list_some(networks)}"

@@ -25,7 +25,7 @@ def supports(trial: Trial) -> str:
     first = trial.refusal
     again = trial.ask()
     if again != first:
-        raise Failed(f"supports() said {first!r} first and {again!r} for the same input then")
+        raise Failed(f"supports() said {first!r} first and {again!r} for the same input later")
     return "" if first is None else f"refused: {first}"
 
 
@@ -66,8 +66,8 @@ def applies(subject: Subject) -> str:
         except (Failed, Skipped) as problem:
             reasons.append(str(problem))
     raise Failed(
-        "it made something of none of the inputs, so hardly anything was checked; name networks "
-        f"that it is made for (topologies=..., --topology NAME): {list_some(reasons)}"
+        "it supports none of the inputs, so hardly anything was checked; name networks that it "
+        f"supports (topologies=..., --topology NAME): {list_some(reasons)}"
     )
 
 

@@ -12,7 +12,7 @@ def problems(trial: Trial) -> str:
     plugin = trial.subject.plugin
     reasons = call_plugin("problems()", lambda: rehearse(plugin, trial.value, problems=True))
     if not all(isinstance(text, str) and text.strip() and "\n" not in text for text in reasons):
-        raise Failed(f"problems() must answer a list of lines of text, it answered {reasons!r}")
+        raise Failed(f"problems() must return a list of lines of text, but returned {reasons!r}")
     return "; ".join(reasons)
 
 

@@ -129,7 +129,8 @@ def deadlock_free(trial: Trial) -> str:
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)
-        explorations.append(explore_or_skip(program, trial.value, least + 1))
+        escapes = routing.proof == "duato"
+        explorations.append(explore_or_skip(program, trial.value, least + 1, escapes=escapes))
     for found in explorations:
         if found.problems:
             raise Skipped("its candidates are wrong, see the other checks")

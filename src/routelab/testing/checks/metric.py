@@ -31,7 +31,9 @@ def names(trial: Trial) -> str:
     columns = [column.name for column in trial.subject.plugin.list_columns()]
     for each in found:
         if not (isinstance(each.metric, str) and _WORD.fullmatch(each.metric)):
-            raise Failed(f"{each.metric!r} is no name: lower-case letters, digits and '_'")
+            raise Failed(
+                f"{each.metric!r} is not a valid name: use lower-case letters, digits and '_'"
+            )
         if each.metric not in columns:
             raise Failed(
                 f"{each.metric} is not among the columns ({', '.join(columns) or 'none'}); "

@@ -13,7 +13,7 @@ from routelab.toolkit import determinized
 
 
 def begins(trial: Trial) -> str:
-    """Check that a packet to a terminal of its own switch may stop where it begins."""
+    """Check that a packet to a terminal of the same switch may stop where it begins."""
     graph: RoutingGraph = trial.result
     ends = graph.topology.endpoints
     refused = ends[~graph.accepting[graph.begin[ends]]]

@@ -18,7 +18,7 @@ def connected(trial: Trial) -> str:
     """Check that terminals reach each other, unless parts failed or it is declared unconnected."""
     topology: Topology = trial.result
     if not topology.num_terminals:
-        raise Failed("there is no terminal, so there is nothing to route")
+        raise Failed("the network has no terminals, so there is nothing to route")
     apart = np.argwhere(bare_lengths(topology) < 0)
     if not apart.size:
         return "connected"
@@ -27,7 +27,7 @@ def connected(trial: Trial) -> str:
     says_so = topology.attributes.get("connected") is False or _from_a_file(trial)
     if says_so or topology.failed_switches or topology.failed_links:
         return text
-    raise Failed(f'{text}; join them, or say so: attributes={{"connected": False}}')
+    raise Failed(f'{text}; join them, or declare it: attributes={{"connected": False}}')
 
 
 def links(trial: Trial) -> str:
@@ -40,7 +40,8 @@ def links(trial: Trial) -> str:
     if topology.attributes.get("directed") is True or _from_a_file(trial):
         return text
     raise Failed(
-        f'{text}; an undirected link is two channels, or say so: attributes={{"directed": True}}'
+        f'{text}; an undirected link is two channels, or declare it: attributes={{"directed": '
+        f"True}}"
     )
 
 
@@ -55,7 +56,7 @@ def rings(trial: Trial) -> str:
     if false:
         members = np.flatnonzero(topology.channel_ring == false[0])[:3]
         some = ", ".join(topology.channel_name(int(channel)) for channel in members)
-        raise Failed(f"channel_ring {false[0]} is no complete ring: {some} ...")
+        raise Failed(f"channel_ring {false[0]} is not a complete ring: {some} ...")
     return f"{len(claimed)} rings"
 
 

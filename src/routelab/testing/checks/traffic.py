@@ -19,7 +19,7 @@ def convention(trial: Trial) -> str:
     demand: Demand = trial.result[0]
     if not isinstance(demand.convention, str) or not demand.convention.strip():
         raise Failed(
-            f"the convention is {demand.convention!r}; say who sends to whom, by rank or by "
+            f"the convention is {demand.convention!r}; describe who sends to whom, by rank or by "
             "coordinates, whether to itself, and who is silent"
         )
     return demand.convention
@@ -29,7 +29,7 @@ def senders(trial: Trial) -> str:
     """Check that a terminal sends, and that none sends more than one flit per cycle at load 1."""
     rate = trial.result[0].rate
     if not rate.any():
-        raise Failed("nobody sends anything; refuse such a network in supports()")
+        raise Failed("no terminal sends anything; refuse such a network in supports()")
     if rate.max() > 1:
         raise Failed(
             f"terminal {int(rate.argmax())} has rate {rate.max():g}, and a terminal can send one "
@@ -59,7 +59,7 @@ def messages(trial: Trial) -> str:
     if messages_ is None:
         raise Skipped("messages are drawn from the demand")
     if not len(messages_.target):
-        raise Failed("messages() lists none; return None to have them drawn from the demand")
+        raise Failed("messages() lists none; return None to draw them from the demand")
     source = np.repeat(np.arange(len(demand.rate)), np.diff(messages_.start))
     strange = np.flatnonzero(demand.between_terminals()[source, messages_.target] == 0)
     if strange.size:

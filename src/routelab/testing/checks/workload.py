@@ -15,8 +15,8 @@ def convention(trial: Trial) -> str:
     program: Program = trial.result
     if not isinstance(program.convention, str) or not program.convention.strip():
         raise Failed(
-            f"the convention is {program.convention!r}; say who sends to whom, by rank or by "
-            "coordinates, one way or both"
+            f"the convention is {program.convention!r}; describe who sends to whom, by rank or by "
+            "coordinates, in one direction or both"
         )
     return program.convention
 
@@ -29,7 +29,7 @@ def timed(trial: Trial) -> str:
         times for step, times in whole.walk() if isinstance(step, Collective) or len(step.kind)
     )
     if not blocks:
-        raise Failed("nothing is done in the timed part; refuse such a job in supports()")
+        raise Failed("the timed part is empty; refuse such a job in supports()")
     return f"{blocks} blocks and calls"
 
 
@@ -53,8 +53,9 @@ def ends(trial: Trial) -> str:
             stuck = _stuck(step)
             if stuck:
                 raise Failed(
-                    f"in a block of {len(step.kind)} operations ranks wait for each other for "
-                    f"ever: {', '.join(map(str, stuck[:5]))}; send before receiving, or use isend"
+                    f"in a block of {len(step.kind)} operations ranks wait for each other "
+                    f"forever: {', '.join(map(str, stuck[:5]))}; send before receiving, or use "
+                    "isend"
                 )
     return f"{len(seen)} blocks"
 

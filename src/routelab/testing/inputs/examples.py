@@ -73,8 +73,8 @@ def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> st
         if not default_problems(model, {key: value}):
             return value
     raise Skipped(
-        f"parameter {key!r} has to be given: check an instance, "
-        f"such as {text}{',' if '~' in text else '~'}{key}=..."
+        f"parameter {key!r} is required: check an instance, such as "
+        f"{text}{',' if '~' in text else '~'}{key}=..."
     )
 
 

@@ -51,5 +51,5 @@ def rehearse(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
             found.append(notes.commands)
         files = sorted(path.name for path in job.folder.iterdir())
     if files:
-        raise Failed(f"it wrote {', '.join(files)}; in a dry run, and beforehand, it may not")
+        raise Failed(f"it wrote {', '.join(files)}; it must not, in a dry run or before a run")
     return found if problems else tuple(found)

@@ -24,7 +24,9 @@ def check_order(order: str, named: Sequence[str] = _NAMED) -> str:
         return order
     dimensions = order.split("+")
     if not all(part.isascii() and part.isdigit() for part in dimensions):
-        raise ValueError(f"{order!r} is no order; use {', '.join(named)} or a list such as 2+0+1")
+        raise ValueError(
+            f"{order!r} is not an order; use {', '.join(named)} or a list such as 2+0+1"
+        )
     if sorted(map(int, dimensions)) != list(range(len(dimensions))):
         raise ValueError(f"{order!r} must name every dimension from 0 on once")
     return order

@@ -50,8 +50,8 @@ class OrderParameters(Parameters):
     order: HopOrder = parameter(
         "natural",
         description="Order of dimensions: natural, reversed, longest or shortest first, a list "
-        "such as 2+0+1, or drawn for each packet: natural order begun anywhere (rotated), any "
-        "order (random); each drawn order has virtual channels of its own",
+        "such as 2+0+1, or drawn for each packet from the rotations of the natural order "
+        "(rotated) or from all orders (random); each drawn order has separate virtual channels",
     )
 
 

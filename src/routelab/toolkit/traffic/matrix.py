@@ -136,7 +136,7 @@ def _number(cell: str) -> float | None:
 def _amount(cell: str, line: int, problems: list[str], what: str = "bytes") -> float:
     value = _number(cell)
     if value is None or not 0 <= value < np.inf:
-        problems.append(f"line {line}: {cell!r} is no number of {what} (0 or more)")
+        problems.append(f"line {line}: {cell!r} is not a number of {what} (0 or more)")
         return 0.0
     return value
 
@@ -200,5 +200,5 @@ def _from_list(
 def _rank(cell: str, line: int, problems: list[str]) -> int:
     if cell.isascii() and cell.isdigit() and int(cell[:10]) < MAX_RANKS and len(cell) <= 10:
         return int(cell)
-    problems.append(f"line {line}: {cell!r} is no rank (0, 1, ... up to {MAX_RANKS - 1})")
+    problems.append(f"line {line}: {cell!r} is not a rank (0, 1, ... up to {MAX_RANKS - 1})")
     return 0

@@ -94,7 +94,8 @@ class TerminalGrid:
         count = np.unique(topology.terminals_per_switch)
         if len(count) > 1 or count[0] == 0:
             raise UnsupportedError(
-                f"needs as many terminals at every switch, here are from {count[0]} to {count[-1]}"
+                "needs the same number of terminals at every switch, but there are from "
+                f"{count[0]} to {count[-1]}"
             )
         by_switch = np.argsort(topology.terminal_switch, kind="stable")
         return cls(dims, place, by_switch.reshape(topology.num_switches, int(count[0])))

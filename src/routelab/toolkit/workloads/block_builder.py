@@ -81,7 +81,7 @@ class BlockBuilder:
     ) -> BlockBuilder:
         ranks = np.atleast_1d(np.asarray(rank, dtype=np.int64))
         if len(ranks) and not (ranks.min() >= 0 and ranks.max() < self._ranks):
-            raise PluginError(f"block: there are {self._ranks} ranks, and no other can do anything")
+            raise PluginError(f"block: ranks are 0 to {self._ranks - 1}")
         self._parts.append((ranks, kind, peer, amount, tag))
         return self
 

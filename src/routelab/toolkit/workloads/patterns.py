@@ -23,21 +23,21 @@ class PatternParameters(Parameters):
     """Sizes and number of the messages, and meaning of the pattern."""
 
     size: Bytes = parameter(1 << 20, ge=0, le=1 << 40, description="Bytes of every message")
-    iterations: int = parameter(
-        1, ge=1, le=10**6, description="Rounds that are timed, one after the other"
-    )
+    iterations: int = parameter(1, ge=1, le=10**6, description="Number of timed rounds")
     by: Literal["rank", "coordinate"] = parameter(
         "rank",
-        description="Whether the pattern speaks of ranks, or of the places of their switches on "
-        "the grid; then the i-th rank of a switch sends to the i-th of another",
+        description="Numbering of the pattern: by rank, or by position of the switches on the "
+        "grid, where the i-th rank of a switch sends to the i-th of another",
     )
     ways: Literal["one", "two"] = parameter(
-        "one", description="two: whoever receives sends as much back, at the same time"
+        "one",
+        description="Directions of a message; two: the receiver sends the same amount back, at the "
+        "same time",
     )
     phases: Literal["together", "apart"] = parameter(
         "together",
-        description="Whether a rank starts all messages of a round at once, or those of one "
-        "direction after those of the other",
+        description="Whether a rank starts all messages of a round together, or the messages of "
+        "one direction after those of the other",
     )
 
 
@@ -70,15 +70,15 @@ class RankGrid:
         """
         if job.topology is None or job.terminal is None:
             raise UnsupportedError(
-                "by=coordinate has to know where the ranks are; give a network (--topology)"
+                "by=coordinate needs the positions of the ranks; give a network (--topology)"
             )
         grid = TerminalGrid.of(job.topology)
         switch = job.topology.terminal_switch[job.terminal]
         counts = np.bincount(switch, minlength=job.topology.num_switches)
         if counts.min() != counts.max():
             raise UnsupportedError(
-                f"by=coordinate needs as many ranks at every switch, here are from "
-                f"{counts.min()} to {counts.max()}"
+                "by=coordinate needs the same number of ranks at every switch, but there are "
+                f"from {counts.min()} to {counts.max()}"
             )
         order = np.argsort(switch, kind="stable")
         slot = np.empty(job.ranks, dtype=np.int64)
@@ -195,8 +195,8 @@ class ShiftParameters(PatternParameters):
 
     digits: Literal["all", "each", "longest"] = parameter(
         "all",
-        description="By coordinates: one message, further in all dimensions at once; one for each "
-        "dimension; or one in the longest dimension only",
+        description="By coordinates: one message with a shift in all dimensions, one for each "
+        "dimension, or one in the longest dimension only",
     )
 
 

@@ -82,7 +82,7 @@ def read_trace(path: Path) -> Program:
         for line in _lines(file):
             streams.setdefault(line.rank, []).append(line)
     if not streams:
-        raise InputError(f"{path}: no action of any rank in it")
+        raise InputError(f"{path}: the file has no actions")
     ranks = max(streams) + 1
     missing = [rank for rank in range(ranks) if rank not in streams]
     if missing:
@@ -105,7 +105,7 @@ def trace_files(path: Path) -> list[Path]:
     lines = [line.strip() for line in _text(path).splitlines()]
     named = [line for line in lines if line and not line.startswith("#")]
     if not named:
-        raise InputError(f"{path}: neither a list of files nor an action in it")
+        raise InputError(f"{path}: the file has neither a list of files nor actions")
     first = named[0].split()
     if len(first) > 1 and first[0].isdigit():
         return [path]
@@ -129,8 +129,8 @@ def _lines(path: Path) -> Iterator[Line]:
         rank = words[0]
         if not (rank.isascii() and rank.isdigit()) or len(rank) > 6 or len(words) < 2:
             raise InputError(
-                f"{path}:{number}: {text.strip()[:40]!r} is no action; write a rank, an action and "
-                "its arguments, as in '0 send 1 0 4096'"
+                f"{path}:{number}: {text.strip()[:40]!r} is not an action; write a rank, an "
+                "action and its arguments, as in '0 send 1 0 4096'"
             )
         action = words[1].lower()
         yield Line(path, number, int(rank), OLD_NAMES.get(action, action), tuple(words[2:]))

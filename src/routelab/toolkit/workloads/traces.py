@@ -48,8 +48,8 @@ def write_trace(program: Program) -> dict[str, str]:
     )
     if actions > MAX_ACTIONS:
         raise UnsupportedError(
-            f"a trace of this program would have {actions} actions, {MAX_ACTIONS} are the most; "
-            "take fewer iterations"
+            f"a trace of this program would have {actions} actions, the limit is {MAX_ACTIONS}; "
+            "use fewer iterations"
         )
     names = [f"rank-{rank}.txt" for rank in range(program.ranks)]
     pieces: list[list[str]] = [[f"{rank} init\n"] for rank in range(program.ranks)]

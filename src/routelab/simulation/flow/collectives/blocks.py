@@ -61,7 +61,7 @@ def collective_block(
                 f"{call.name} has no algorithm {name!r}, it has {', '.join(ALGORITHMS[call.name])}"
             )
         if (call.name, name) in POWERS_OF_TWO and not is_power_of_two(size):
-            raise UnsupportedError(f"{call.name}={name} is for powers of two, not for {size} ranks")
+            raise UnsupportedError(f"{call.name}={name} needs a power of two of ranks, not {size}")
         matrix = None if call.matrix is None else call.matrix[np.ix_(members, members)]
         if size > 1:
             rank = members.astype(np.int64)
@@ -78,6 +78,6 @@ def _check(call: Collective, ranks: int) -> None:
     if not all(0 <= call.root < len(group) for group in groups):
         raise PluginError(f"{call.name}: root {call.root} is outside of a group")
     if (call.name == "alltoallv") != (call.matrix is not None):
-        raise PluginError(f"{call.name}: a matrix is what alltoallv has, and nothing else")
+        raise PluginError(f"{call.name}: only alltoallv has a matrix")
     if call.matrix is not None and call.matrix.shape != (ranks, ranks):
         raise PluginError(f"{call.name}: the matrix is not of {ranks} x {ranks} ranks")

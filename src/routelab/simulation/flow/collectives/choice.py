@@ -55,7 +55,7 @@ def parse_choice(text: str) -> dict[str, str]:
         name, equals, algorithm = (piece.strip() for piece in part.partition("="))
         known = ALGORITHMS.get(name)  # type: ignore[call-overload]
         if not equals:
-            problems.append(f"{part!r} is no choice; write collective=algorithm")
+            problems.append(f"{part!r} is not valid; write collective=algorithm")
         elif known is None:
             problems.append(f"there is no collective {name!r}, there are {', '.join(ALGORITHMS)}")
         elif algorithm not in (*known, MPICH):

@@ -28,20 +28,19 @@ def find_queue(engine, out, first, kind, now, wormhole):
         return BUSY_LINK
     if first == at.LEAVES:
         return at.LEAVES
-    most = (kind & at.NEED) - 1
-    if kind >> at.LANES == 1 and not wormhole:
+    most, lanes = (kind & at.NEED) - 1, kind >> at.LANES
+    if lanes == 1 and not wormhole:
         return first if space[u(first)].credits > most else NO_ROOM
     found = NO_ROOM
-    for queue in range(first, first + (kind >> at.LANES)):
-        if space[u(queue)].credits <= 0:
-            continue
+    for queue in range(first, first + lanes):
         known = np.int64(room[u(queue)].credits)
-        # a lane that another packet holds has no room for this one
-        if known > most and (
-            not wormhole or kind & at.BODY != 0 or _is_free(engine.more[u(queue)].holder, now)
-        ):
-            most = known
-            found = queue
+        # one condition for both: branches would be mispredicted
+        better = (known > most) & (space[u(queue)].credits > 0)
+        if wormhole and better and kind & at.BODY == 0:
+            # a lane that another packet holds has no room for this one
+            better = _is_free(engine.more[u(queue)].holder, now)
+        most = known if better else most
+        found = queue if better else found
     return found
 
 

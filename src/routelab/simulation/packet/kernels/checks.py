@@ -7,25 +7,29 @@ from numba import njit
 
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import engine_at
 from routelab.simulation.packet.kernels.candidates import candidate_units
 
 
 @njit(cache=True, nogil=True)
-def stuck_queues(engine, now):
+def stuck_queues(places, now):
     """Mark the queues whose front no event can ever free; bool, shape (Q,).
 
     A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
     front of that buffer can move (and, under wormhole switching, if the packet that holds the
     virtual channel can). An output FIFO moves if the buffer behind its channel has a credit. The
-    remaining queues are stuck permanently. If candidates change while a packet waits, it counts as
+    remaining queues are stuck permanently. Claims of ring lanes are assumed to end, as they do if
+    the routing is proven. If candidates change while a packet waits, it counts as
     waiting after `PATIENCE` cycles.
 
     Parameters
     ----------
-    engine : QueueArrays
+    places : int64 array
+        Those of the engine's arrays (`places_of`).
     now : int
         The cycle.
     """
+    engine = engine_at(places)
     queues, again = engine.queues, engine.setting[at.S_AGAIN] != at.ONCE
     stuck = np.zeros(len(queues), np.bool_)
     for queue in range(len(queues)):
@@ -74,19 +78,24 @@ def _can_be_freed(engine, queue, stuck, now):
                     return True
             if engine.setting[at.S_CAPACITY] - queues[place].count > known or not stuck[place]:
                 return True
+            # a packet that has room waits for the end of a claim, or of its yield
+            if engine.setting[at.S_BUBBLE_PATIENCE] != 0 and known >= kind & at.NEED:
+                return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def count_units(engine, now, delay):
+def count_units(places, now, delay):
     """Return credits, buffered units, units in transit, credits in transit per queue; (Q, 4).
 
     Parameters
     ----------
-    engine : QueueArrays
+    places : int64 array
+        Those of the engine's arrays (`places_of`).
     delay : int
         Router delay: time of a unit in its buffer before it may leave.
     """
+    engine = engine_at(places)
     queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
     has_fifos = engine.setting[at.S_FIFO] != 0
     found = np.zeros((len(queues), 4), np.int64)

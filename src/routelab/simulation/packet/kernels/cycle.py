@@ -14,6 +14,12 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import lowest, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import (
+    HOP_POINTER,
+    INJECT_POINTER,
+    PLACES,
+    engine_at,
+)
 from routelab.simulation.packet.kernels.candidates import rank_candidates
 from routelab.simulation.packet.kernels.decisions import note_cycle
 from routelab.simulation.packet.kernels.links import (
@@ -134,16 +140,12 @@ def _gather(engine, hop, begin, end, now):
         last += 1
     for k in range(begin, last):
         queue = np.int64(active[u(k)].queue)
-        if queues[u(queue)].choices == 0:
-            route_packet(
-                engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
-            )
-            if again != at.ONCE:
-                engine.tried[u(queue)] = now + 1
-        elif again == at.CALL_AGAIN and engine.more[u(queue)].sent == 0:
-            route_packet(
-                engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
-            )
+        fresh = queues[u(queue)].choices == 0
+        if fresh and again != at.ONCE:
+            engine.tried[u(queue)] = now + 1
+        if fresh or (again == at.CALL_AGAIN and engine.more[u(queue)].sent == 0):
+            port, packet = np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
+            route_packet(engine, hop, queue, port, packet, now)
         if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
             rank_candidates(engine, queue, now)
         if far:
@@ -176,13 +178,17 @@ def _ask_for_targets(engine, queue):
 
 
 @njit(
-    [types.int64(at.ENGINE, at.HOP_POINTER, at.INJECT_POINTER, types.int64, types.int64)],
+    [types.int64(PLACES, HOP_POINTER, INJECT_POINTER, types.int64, types.int64)],
     cache=True,
     nogil=True,
     _nrt=False,
 )
-def run_cycles(engine, hop, inject, begin, end):
-    """Run the cycles `begin` to `end` - 1 and return the number of examined queues."""
+def run_cycles(places, hop, inject, begin, end):
+    """Run the cycles `begin` to `end` - 1 and return the number of examined queues.
+
+    `places` are those of the engine's arrays (`places_of`).
+    """
+    engine = engine_at(places)
     examined = 0
     for now in range(begin, end):
         _take_credits(engine, now)

@@ -7,13 +7,11 @@ that a cycle walks through memory in one direction.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
-from numba import typeof, types
 
 from routelab.kernels import hops as of
-from routelab.kernels.hops import HOP, INJECT
 
 
 def _row(**fields: int) -> np.dtype[Any]:
@@ -96,6 +94,18 @@ WATCH = np.dtype(
 
 NO_LIMIT = (1 << 31) - 1
 """A sleeper's `most` if it waits for room only."""
+
+CLAIM = _fields(
+    "lane",  # first queue of the buffer's ring lane, whose row keeps its claims; −1: none
+    "first",  # in that row: the queue whose claim stands, or −1;
+    "begins",  # … from which cycle on;
+    "ended",  # … the cycle in which the claim before it ended
+    "since",  # cycle from which the front packet waits to enter a ring, or yields; −1: neither,
+    "claimed",  # … the lane that it claims; −1: none,
+    "place",  # … the buffer through which it enters,
+    "next",  # … and the queue that claims after it; −1: none
+)
+"""Claims of a queue's front packet, and of a ring lane; see `claims`."""
 
 LINK = np.dtype(
     [
@@ -236,11 +246,15 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_FIFO,
     S_FIXED,
     S_TIES,
+    S_BUBBLE_PATIENCE,
+    S_ESCAPE_WAIT,
     SETTINGS,
-) = range(29)
+) = range(31)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
 with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
-S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones."""
+S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones.
+S_BUBBLE_PATIENCE: cycles after which a packet claims a ring lane; 0: never. S_ESCAPE_WAIT: cycles
+after which a packet may take an escape instead of its best candidate."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
@@ -256,226 +270,9 @@ PREFERRED = -(1 << 30)
 PATIENCE = 1000
 """Cycles after which a packet with changing candidates counts as waiting permanently."""
 
+MOST_ESCAPE_WAIT = PATIENCE // 2
+"""Largest S_ESCAPE_WAIT: a packet that may still escape does not wait permanently."""
+
 ROUND_ROBIN, RANDOM, AGE = range(3)
 
 HOP_BINS = 1024
-
-
-class Engine(NamedTuple):
-    """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows."""
-
-    setting: Any
-    """int64 (SETTINGS,)"""
-    classes: Any
-    """int32 (classes of all phases, 3): first virtual channel, number, whether under bubble"""
-    tables: Any
-    """int32, of the algorithm"""
-    reals: Any
-    """float64, of the algorithm"""
-    queues: Any
-    """QUEUE (Q,)"""
-    room: Any
-    """ROOM (Q + rows of waiting flits,): room behind an output, FIFO and buffer together"""
-    space: Any
-    """ROOM (Q,): its credits are the units that may cross the switch towards a queue: `room`
-    itself, or the room in the FIFO of the output"""
-    fifos: Any
-    """FIFO (Q,), if outputs have FIFOs"""
-    fifo_slots: Any
-    """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
-    watches: Any
-    """WATCH (Q,)"""
-    links: Any
-    """LINK (N,), if outputs have FIFOs"""
-    departures: Any
-    """uint64 (W, words of N bits): channels that may take a unit from a FIFO, by cycle"""
-    public: Any
-    """int32 (…, 2): `room` for routing functions"""
-    more: Any
-    """QUEUE_MORE (Q,)"""
-    inputs: Any
-    """INPUT (N,)"""
-    outputs: Any
-    """OUTPUT (N + T,): channels and injections by their input port, then ejections"""
-    slots: Any
-    """SLOT (Q * K,)"""
-    crossed: Any
-    """int32 (Q,): units that came in since the last reset"""
-    decided: Any
-    """int32 (Q,) if waiting flits are counted: 1 + the channel that the front unit waits for"""
-    tried: Any
-    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first examined"""
-    class_of: Any
-    """int32 (V,): class of each virtual channel"""
-    candidates: Any
-    """CANDIDATE (Q * most,)"""
-    packets: Any
-    """PACKET (most packets,)"""
-    states: Any
-    """int32 (most packets, 16): `packets` for routing functions"""
-    free_packets: Any
-    """int32, stack"""
-    terminals: Any
-    """TERMINAL (T,)"""
-    messages: Any
-    """MESSAGE (most messages,)"""
-    free_messages: Any
-    """int32, stack"""
-    arrived: Any
-    """uint64 (most messages, words): bits of the arrived packets, for in-order delivery"""
-    switch_ports: Any
-    """int32 (S + 1,): ports of each switch"""
-    port_of_channel: Any
-    """int32 (C,)"""
-    heads: Any
-    """uint64 (W, words of Q bits): queues to examine, by cycle"""
-    credits: Any
-    """uint64 (W, words of Q bits): queues whose credit arrives"""
-    sources: Any
-    """uint64 (W, words of T bits): terminals to examine"""
-    sleepers: Any
-    """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
-    sleeping: Any
-    """int32 (S,): number of sleepers"""
-    active: Any
-    """WORK (Q,): scratch: queues at work"""
-    proposals: Any
-    """PROPOSAL (N,): scratch"""
-    out: Any
-    """int32 (most candidates, 3): scratch of hop"""
-    random: Any
-    """uint64 (1, 1)"""
-    source_random: Any
-    """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
-    gap: Any
-    """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
-    known: Any
-    """int32 (T, 2): cycle of the next message to count (−1: never), number of those before"""
-    left_at: Any
-    """int32 (T, injection queue): cycles in which the last packets entered"""
-    part_start: Any
-    """int64 (T + 1,)"""
-    part_upto: Any
-    """float64: cumulative shares"""
-    part_set: Any
-    """int32"""
-    set_start: Any
-    """int64"""
-    members: Any
-    """int32"""
-    by_terminal: Any
-    """int64 (T, 8)"""
-    totals: Any
-    """int64 (TOTALS,)"""
-    histograms: Any
-    """int64 (4, BINS): latency, network latency, messages, in order"""
-    hops: Any
-    """int64 (HOP_BINS,)"""
-
-
-class SourceArrays(NamedTuple):
-    """The arrays of `Engine` that tell what terminals generate; see there."""
-
-    setting: Any
-    terminals: Any
-    source_random: Any
-    gap: Any
-    known: Any
-    left_at: Any
-    part_start: Any
-    by_terminal: Any
-
-
-class QueueArrays(NamedTuple):
-    """The arrays of `Engine` that tell what queues hold and wait for; see there."""
-
-    setting: Any
-    queues: Any
-    room: Any
-    more: Any
-    inputs: Any
-    outputs: Any
-    fifos: Any
-    slots: Any
-    tried: Any
-    class_of: Any
-    classes: Any
-    candidates: Any
-    credits: Any
-
-
-Part = TypeVar("Part", SourceArrays, QueueArrays)
-
-
-def part(engine: Engine, kind: type[Part]) -> Part:
-    """Pick some arrays of an engine: compiling a kernel takes time for each array it gets."""
-    return kind(*(getattr(engine, name) for name in kind._fields))
-
-
-def _example() -> Engine:
-    """Return an example with all types."""
-    i32, i64 = np.int32, np.int64
-    rows = np.zeros((1, 16), i32)
-    line, long = np.zeros(1, i32), np.zeros(1, i64)
-    bits, words = np.zeros((1, 1), np.uint64), np.zeros(1, np.uint64)
-    reals = np.zeros(1)
-    return Engine(
-        setting=long,
-        classes=rows,
-        tables=line,
-        reals=reals,
-        queues=np.zeros(1, QUEUE),
-        room=np.zeros(1, ROOM),
-        space=np.zeros(1, ROOM),
-        fifos=np.zeros(1, FIFO),
-        fifo_slots=line,
-        watches=np.zeros(1, WATCH),
-        links=np.zeros(1, LINK),
-        departures=bits,
-        public=rows,
-        more=np.zeros(1, QUEUE_MORE),
-        inputs=np.zeros(1, INPUT),
-        outputs=np.zeros(1, OUTPUT),
-        slots=np.zeros(1, SLOT),
-        crossed=line,
-        decided=line,
-        tried=line,
-        class_of=line,
-        candidates=np.zeros(1, CANDIDATE),
-        packets=np.zeros(1, PACKET),
-        states=rows,
-        free_packets=line,
-        terminals=np.zeros(1, TERMINAL),
-        messages=np.zeros(1, MESSAGE),
-        free_messages=line,
-        arrived=bits,
-        switch_ports=line,
-        port_of_channel=line,
-        heads=bits,
-        credits=bits,
-        sources=bits,
-        sleepers=words,
-        sleeping=line,
-        active=np.zeros(1, WORK),
-        proposals=np.zeros(1, PROPOSAL),
-        out=rows,
-        random=bits,
-        source_random=bits,
-        gap=reals,
-        known=rows,
-        left_at=rows,
-        part_start=long,
-        part_upto=reals,
-        part_set=line,
-        set_start=long,
-        members=line,
-        by_terminal=np.zeros((1, 8), i64),
-        totals=long,
-        histograms=np.zeros((1, 1), i64),
-        hops=long,
-    )
-
-
-ENGINE = typeof(_example())
-HOP_POINTER = types.FunctionType(HOP)
-INJECT_POINTER = types.FunctionType(INJECT)

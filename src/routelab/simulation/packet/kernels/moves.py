@@ -9,11 +9,12 @@ from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
-from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_queue, tie_word
+from routelab.simulation.packet.kernels.candidates import NO_ROOM, tie_word
+from routelab.simulation.packet.kernels.claims import end_claim, find_room, rest
 from routelab.simulation.packet.kernels.decisions import note_move
 from routelab.simulation.packet.kernels.links import push_fifo, rank_packet
 from routelab.simulation.packet.kernels.tallies import count_arrival
-from routelab.simulation.packet.kernels.waiting import sleep, wake_for
+from routelab.simulation.packet.kernels.waiting import wake_for
 
 
 @inline
@@ -24,6 +25,7 @@ def _choose(engine, queue, now):
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
+    claims = engine.setting[at.S_BUBBLE_PATIENCE] != 0
     weigh, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     best = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
@@ -31,7 +33,7 @@ def _choose(engine, queue, now):
     for k in range(begin, begin + queues[u(queue)].choices):
         out, first = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
-        place = find_queue(engine, out, first, kind, now, wormhole)
+        place = find_room(engine, queue, out, first, kind, now, wormhole, claims)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
@@ -70,6 +72,7 @@ def _propose(engine, begin, end, now, last):
         engine.proposals,
     )
     wormhole = engine.setting[at.S_UNITS] > 1
+    claims = engine.setting[at.S_BUBBLE_PATIENCE] != 0
     ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
     made, latest = -1, -1
     for k in range(begin, end):
@@ -79,14 +82,14 @@ def _propose(engine, begin, end, now, last):
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
             out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            place = find_queue(engine, out, first, kind, now, wormhole)
+            place = find_room(engine, queue, out, first, kind, now, wormhole, claims)
         else:
             place = np.int64(_choose(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
                 prefetch(queues, place)
         if place < at.LEAVES:
             if last:
-                sleep(engine, queue, port, now)
+                rest(engine, queue, port, now)
                 active[u(k)].queue = -1
             continue
         rank = rank_packet(
@@ -124,9 +127,11 @@ def _grant(engine, made, now):
             rank = rank_packet(engine, turn, np.int64(one.packet))
             proposals[u(j)].rank = rank
         best = outputs[u(out)].choice
-        # an old choice may be any number; it is valid if it is a proposal of this round for `out`
-        if best >= j or proposals[u(best)].out != out or rank < proposals[u(best)].rank:
-            outputs[u(out)].choice = j
+        # an old choice may be any number; it is valid if it is a proposal of this round for `out`.
+        # One condition for all: branches would be mispredicted
+        old = proposals[u(best)]
+        better = (best >= j) | (old.out != out) | (rank < old.rank)
+        outputs[u(out)].choice = j if better else best
     for j in range(made):
         out = np.int64(proposals[u(j)].out)
         if outputs[u(out)].choice != j:
@@ -203,6 +208,8 @@ def _move(engine, queue, port, packet, out, place, now):
             push_unit(engine, place, packet, start + outputs[u(out)].delay)
     if setting[at.S_WAITING] >= 0:
         note_move(engine, queue, out, place, head, tail)
+    if setting[at.S_BUBBLE_PATIENCE] != 0:
+        end_claim(engine, queue, now)
     if tail:
         queues[u(queue)].choices = 0
         if units > 1:

@@ -13,7 +13,7 @@ from routelab.simulation.packet.kernels.waiting import watch_candidates
 
 
 @inline
-def route_packet(engine, hop, queue, port, packet):
+def route_packet(engine, hop, queue, port, packet, now):
     """Compute the candidates of the packet at the front of a queue."""
     queues, inputs, packets, setting = (
         engine.queues,
@@ -43,22 +43,18 @@ def route_packet(engine, hop, queue, port, packet):
     waypoint = packets[u(packet)].waypoint
     random = draw(engine.random, 0, 0)
     # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
-    if channel < 0 or came_by < shift:
-        count = hop(
-            engine.tables, engine.states, packet, engine.public, switch, -1, -1, random, engine.out
-        )
-    else:
-        count = hop(
-            engine.tables,
-            engine.states,
-            packet,
-            engine.public,
-            switch,
-            channel,
-            came_by - shift,
-            random,
-            engine.out,
-        )
+    begins = (channel < 0) | (came_by < shift)
+    count = hop(
+        engine.tables,
+        engine.states,
+        packet,
+        engine.public,
+        switch,
+        np.int64(-1) if begins else np.int64(channel),
+        np.int64(-1) if begins else came_by - shift,
+        random,
+        engine.out,
+    )
     if not (
         _are_valid(engine, switch, count, shift)
         and (packets[u(packet)].waypoint == waypoint or _turn(engine, packet, switch))
@@ -70,6 +66,9 @@ def route_packet(engine, hop, queue, port, packet):
     ranks = setting[at.S_AGAIN] >= at.RANK_AGAIN
     if ranking != at.ROOM_NOW and count > 1 and not ranks:
         count = decide(engine, count, shift)
+        wait = setting[at.S_ESCAPE_WAIT]
+        if wait > 0 and engine.out[0, 2] < of.ESCAPE and now + 1 - engine.tried[u(queue)] < wait:
+            count = 1
     if setting[at.S_WAITING] >= 0:
         decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
         note_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))

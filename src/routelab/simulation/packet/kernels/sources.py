@@ -9,6 +9,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.arrays import engine_at
 from routelab.simulation.packet.kernels.buffers import push_unit
 
 _FAR = np.int64(1 << 30)
@@ -25,14 +26,16 @@ def next_gap(engine, terminal, which):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def first_messages(engine, sends):
+def first_messages(places, sends):
     """Draw the cycle of every terminal's first message; not before cycle 0.
 
     Parameters
     ----------
-    engine : SourceArrays
+    places : int64 array
+        Those of the engine's arrays (`places_of`).
     sends : bool array, shape (T,)
     """
+    engine = engine_at(places)
     for terminal in range(len(sends)):
         engine.terminals[u(terminal)].due = -1
         engine.known[terminal, 0] = -1
@@ -92,10 +95,12 @@ def _serve(engine, hop, inject, terminal, now):
 def _roomiest(engine, port):
     """Return the free virtual channel of an injection with most room; −1 for none."""
     room, vcs = engine.room, engine.setting[at.S_VCS]
-    most, found = 0, -1
+    most, found = np.int64(0), np.int64(-1)
     for queue in range(port * vcs, (port + 1) * vcs):
-        if room[u(queue)].credits > most:
-            most, found = room[u(queue)].credits, queue
+        known = np.int64(room[u(queue)].credits)
+        better = known > most
+        most = known if better else most
+        found = queue if better else found
     return found
 
 
@@ -251,7 +256,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def count_generated(engine, now):
+def count_generated(places, now):
     """Count the flits generated before cycle `now`, and return the packets still at sources.
 
     The generation of a terminal does not depend on the network unless its queue is limited, so a
@@ -259,9 +264,11 @@ def count_generated(engine, now):
 
     Parameters
     ----------
-    engine : SourceArrays
+    places : int64 array
+        Those of the engine's arrays (`places_of`).
     now : int
     """
+    engine = engine_at(places)
     setting, terminals = engine.setting, engine.terminals
     size = setting[at.S_MESSAGE_PACKETS]
     flits = size * setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]

@@ -115,6 +115,33 @@ def wake_for(engine, place, switch, row):
 
 
 @inline
+def sleep_until(engine, queue, port, now, soonest):
+    """Let a queue wait until cycle `soonest`, or until a candidate changes."""
+    mask, again = engine.setting[at.S_MASK], engine.setting[at.S_AGAIN]
+    count = np.int64(engine.queues[u(queue)].choices)
+    if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
+        mark(engine.heads, (now + 1) & mask, queue)
+        return
+    # the wheel of cycles may be shorter than the wait
+    mark(engine.heads, min(soonest, now + mask) & mask, queue)
+    if count == 1:
+        first = np.int64(engine.queues[u(queue)].first)
+        bit = _watch_bit(engine, np.int64(engine.queues[u(queue)].out), first)
+        engine.watches[u(queue)].near, engine.watches[u(queue)].most = bit, at.NO_LIMIT
+    elif engine.setting[at.S_FIXED] == 0:
+        _watch_all(engine, queue)
+    _doze(engine, queue, port)
+
+
+@inline
+def _doze(engine, queue, port):
+    """Add a queue to the sleepers of its switch."""
+    engine.queues[u(queue)].waiting = 2
+    engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
+    engine.sleeping[engine.inputs[u(port)].switch] += 1
+
+
+@inline
 def sleep(engine, queue, port, now):
     """Let a queue wait until its state may change."""
     queues, again = engine.queues, engine.setting[at.S_AGAIN]
@@ -155,6 +182,4 @@ def sleep(engine, queue, port, now):
             mark(engine.heads, soonest & mask, queue)
         if not fixed:
             _watch_all(engine, queue)
-    queues[u(queue)].waiting = 2
-    engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
-    engine.sleeping[engine.inputs[u(port)].switch] += 1
+    _doze(engine, queue, port)

@@ -11,7 +11,7 @@ class FlowEngine(MachineEngine):
     """Run the messages of a program as flows that share channels max-min fairly."""
 
     name = "flow"
-    summary = "Messages of programs as flows that share channels max-min fairly"
+    summary = "Workloads as flows that share channels max-min fairly"
     columns = COLUMNS
     clock = CLOCK
 

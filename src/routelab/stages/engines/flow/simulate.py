@@ -152,7 +152,7 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     UnsupportedError, InputError, PluginError
         As `set_up_flows`.
     StuckError
-        If the ranks wait for each other for ever (an `InputError`).
+        If the ranks wait for each other forever (an `InputError`).
     """
     prepared = set_up_flows(case, settings)
     assert isinstance(case.work, WorkloadPlugin)

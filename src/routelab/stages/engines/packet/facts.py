@@ -26,15 +26,18 @@ MANY = 1000
 
 STARVATION = (
     ". Under bubble flow control, a packet enters a ring only if there is room for two, which "
-    "through traffic may never leave"
+    "through traffic may never leave; with a bubble_patience, no terminal starves"
 )
-"""Why terminals may starve under bubble flow control."""
+"""Why terminals may starve under bubble flow control without claims."""
+
+NO_CLAIMS = "bubble_patience: no effect, because no packet enters a ring under bubble flow control"
+"""Note of a simulation in which packets cannot claim rings, although they should."""
 
 
 def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
     """Return all facts of a load, with an interval of the mean hops.
 
-    `bubble` says whether the routing uses bubble flow control.
+    `bubble` says whether the routing uses bubble flow control without claims.
     """
     row: dict[str, Any] = {}
     for name, value in point.facts().items():

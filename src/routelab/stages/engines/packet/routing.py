@@ -25,11 +25,14 @@ class PacketProgram:
         ``deadlock_proof`` (its kind), ``deadlock_coverage`` (states of a hop-by-hop algorithm that
         were checked, possibly on a smaller network; empty: all routes), ``flow_control``,
         ``virtual_channels`` (needed), ``virtual_channels_used`` and ``virtual_channels_unused``.
+    warning : str
+        Why packets never take some candidates in these routers; empty if they may.
     """
 
     program: HopProgram
     table: RouteTable | None
     facts: dict[str, Any]
+    warning: str
 
 
 def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
@@ -56,7 +59,28 @@ def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
         switching=router.switching,
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
     )
-    return PacketProgram(program, table, {**verdict, **_channels(program, router)})
+    facts = {**verdict, **_channels(program, router)}
+    return PacketProgram(program, table, facts, penalty_warning(program, router))
+
+
+def penalty_warning(program: HopProgram, router: Router) -> str:
+    """Return a warning if a penalty exceeds what a queue can hold; empty if none does.
+
+    A packet that waits for its best candidate compares penalties with queues: it never takes a
+    penalty that exceeds the longest queue.
+    """
+    if program.ranking == "room" or not program.by_occupancy:
+        return ""
+    lanes = int(class_rows(program, router.vcs)[:, 1].max())
+    unit, held = router.unit_flits, lanes * (router.capacity + router.fifo_units)
+    # as routing functions round
+    if (program.detour_penalty + unit // 2) // unit <= held:
+        return ""
+    return (
+        f"the penalty of {program.detour_penalty} flits is larger than the longest queue, "
+        f"{held * unit} flits: packets never choose hops with it instead of hops without penalty. "
+        "Increase buffer_flits or output_buffer_flits, or lower the penalty"
+    )
 
 
 def _channels(program: HopProgram, router: Router) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
 from routelab.stages.damage import check_unchanged
 from routelab.stages.engines.packet.facts import (
+    NO_CLAIMS,
     blocked_at,
     curve_row,
     highest_load_facts,
@@ -44,6 +45,7 @@ from routelab.stages.engines.packet.tables import (
     packet_channel_table,
     terminal_table,
 )
+from routelab.toolkit.rings import complete_rings
 
 MOST_PAIRED = 2048
 """Largest number of terminals for which the traffic of all pairs is added up."""
@@ -89,7 +91,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     watch.begin()
     points = sweep_loads(make, settings, on_result=on_result, recall=recall)
-    bubble = bool(prepared.program.bubble)
+    bubble = bool(prepared.program.bubble) and not settings.bubble_patience
     facts = {
         "convention": first.convention,
         **prepared.facts,
@@ -118,7 +120,13 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         "terminals": terminals,
         "latencies": latency_table(points),
     }
-    return EngineResult(facts, tables, notes_of(facts, curve))
+    notes = notes_of(facts, curve)
+    if prepared.warning:
+        facts["text"] += f". Warning: {prepared.warning}"
+        notes.append(f"warning: {prepared.warning}")
+    if settings.bubble_patience and not (prepared.program.bubble and complete_rings(network)):
+        notes.append(NO_CLAIMS)
+    return EngineResult(facts, tables, notes)
 
 
 def _key(load: float, seed: int) -> str:

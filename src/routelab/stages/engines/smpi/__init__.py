@@ -11,7 +11,7 @@ class SmpiEngine(MachineEngine):
     """Replay the messages of a program, or run an MPI program, in SimGrid."""
 
     name = "smpi"
-    summary = "The same messages, or an MPI program, in SimGrid's SMPI"
+    summary = "Workloads and MPI programs in SimGrid's SMPI"
     citations = (Citation("degomme2017", "the simulator"),)
     columns = FACTS
     clock = CLOCK

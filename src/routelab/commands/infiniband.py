@@ -1,0 +1,238 @@
+"""``routelab infiniband``: check forwarding tables, and find the worst failures."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._shared.arguments import add_format_option, named_path, positive
+from routelab.commands._shared.output import cell_text, print_table
+
+if TYPE_CHECKING:
+    from routelab.stages.infiniband.check import FabricCheck
+    from routelab.stages.infiniband.what_if import Failure
+
+EXAMPLES = (
+    "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
+    "routelab infiniband check fabric.topo --lfts lfts.dump --sls sls.txt",
+    "routelab infiniband what-if fabric.topo --lfts lfts.dump --cable all",
+)
+
+EXIT_CODES = {"safe": 0, "faulty": 1, "undetermined": 3}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "infiniband",
+        help="check forwarding tables of a fabric, find the worst failures",
+        examples=(EXAMPLES[0], EXAMPLES[2]),
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    check = actions.add_parser(
+        "check",
+        examples=EXAMPLES[:2],
+        help="check the safety and quality of forwarding tables",
+        description="Check the forwarding tables of a fabric without touching it: loops, "
+        "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
+        "bisection bandwidth, the worst cable to lose. Without --sls all traffic counts as SL 0. "
+        "Exit code 0: safe; 1: proven fault; 2: wrong input; 3: undetermined, because there is a "
+        "credit loop with all traffic on SL 0 and the service levels are unknown (no --sls).",
+    )
+    _add_files(check)
+    check.add_argument(
+        "--sls",
+        metavar="FILE",
+        type=_levels,
+        help="service levels, as ibdmchk -c reads them, or a QoS policy of OpenSM; or a number: "
+        "the SL of all unicast traffic, such as 0 on sites that ask for no path records",
+    )
+    check.add_argument(
+        "--sl2vl",
+        metavar="FILE",
+        type=named_path,
+        help="SL2VL tables, as ibdmchk -d reads them (default: VL = SL)",
+    )
+    check.add_argument(
+        "--mfts",
+        metavar="FILE",
+        type=named_path,
+        help="multicast forwarding tables: opensm.mcfdbs, or output of dump_mfts (default: "
+        "multicast is not checked)",
+    )
+    check.add_argument(
+        "--multicast-sl",
+        metavar="SL",
+        type=_level,
+        help="SL of multicast packets, with --mfts (default: 0)",
+    )
+    check.add_argument(
+        "--replies",
+        choices=("own", "same"),
+        default="own",
+        help="SL of replies: that of the reply's path record, or that of the request (default: "
+        "own); both are reported",
+    )
+    check.add_argument(
+        "--bound-seconds",
+        metavar="N",
+        type=positive,
+        default=60.0,
+        help="approximate time limit of the lower bound, in seconds (default: 60)",
+    )
+    add_format_option(check)
+    check.add_argument(
+        "--html",
+        metavar="FILE",
+        type=named_path,
+        help="HTML page with the result and drawings of the fabric: loads and any loops",
+    )
+    check.set_defaults(run=run_check)
+
+    failures = actions.add_parser(
+        "what-if",
+        examples=EXAMPLES[2:],
+        help="find the cables and switches that are worst to lose",
+        description="For each failure, count the pairs of hosts that lose their route under the "
+        "present tables. Then reroute the fabric, and report its maximum load and the number of "
+        "changed entries. The worst failure comes first.",
+    )
+    _add_files(failures)
+    failures.add_argument(
+        "--cable", metavar="NAME", help="cable to fail: one of its ports as SWITCH:PORT, or all"
+    )
+    failures.add_argument("--switch", metavar="NAME", help="switch to fail: its name, or all")
+    failures.add_argument(
+        "--routing",
+        metavar="ROUTING",
+        default="ib-balanced",
+        help="routing after the failure: instance name (default: ib-balanced)",
+    )
+    add_format_option(failures)
+    failures.set_defaults(run=run_what_if)
+
+
+def _level(text: str) -> int:
+    """Parse a service level."""
+    from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
+
+    if not (text.isascii() and text.isdecimal() and int(text) < NUM_LEVELS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a service level (0 to {NUM_LEVELS - 1})")
+    return int(text)
+
+
+def _levels(text: str) -> Path | int:
+    """Parse the name of a file, or a service level."""
+    return _level(text) if text.isdecimal() else named_path(text)
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("fabric", metavar="FABRIC", type=named_path, help="output of ibnetdiscover")
+    parser.add_argument(
+        "--lfts",
+        metavar="FILE",
+        type=named_path,
+        required=True,
+        help="forwarding tables: opensm-lfts.dump, opensm.fdbs, or output of dump_lfts or ibroute",
+    )
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Check tables and print the result."""
+    from routelab.jobs.child import in_child
+
+    verdict, text = in_child(lambda: _check(arguments))
+    sys.stdout.write(text)
+    return EXIT_CODES[verdict]
+
+
+def _check(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Return the verdict and the output of a check."""
+    from routelab.api.errors import InputError
+    from routelab.artifacts.atomic import check_file_writable
+    from routelab.commands._shared.logging import show_progress
+    from routelab.stages.infiniband.check import check_fabric
+    from routelab.stages.infiniband.page import write_page
+
+    if arguments.multicast_sl is not None and arguments.mfts is None:
+        raise InputError("--multicast-sl: give multicast forwarding tables, too: --mfts FILE")
+    if arguments.html is not None:
+        check_file_writable(arguments.html)
+    with show_progress(arguments):
+        found = check_fabric(
+            arguments.fabric,
+            arguments.lfts,
+            arguments.sls,
+            arguments.sl2vl,
+            arguments.mfts,
+            multicast_level=arguments.multicast_sl or 0,
+            replies=arguments.replies,
+            bound_seconds=arguments.bound_seconds,
+        )
+        if arguments.html is not None:
+            write_page(found, arguments.fabric.name, arguments.html)
+    return found.verdict, _output(found, arguments.format)
+
+
+def _output(found: FabricCheck, form: str) -> str:
+    if form == "json":
+        return json.dumps(_as_json(found), indent=2, ensure_ascii=False) + "\n"
+    if form == "csv":
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        text = io.StringIO()
+        write_csv_rows(text, [list(found.facts), list(found.facts.values())])
+        return text.getvalue()
+    from routelab.commands._shared.errors import safe_text
+    from routelab.stages.infiniband.texts import check_lines
+
+    return "".join(f"{safe_text(line)}\n" for line in check_lines(found))
+
+
+def _as_json(found: FabricCheck) -> dict[str, Any]:
+    return {
+        **found.facts,
+        "faults": [{"kind": kind, "text": text} for kind, text in found.faults],
+        "undetermined": found.undetermined,
+        "remarks": found.remarks,
+        "busiest": [asdict(one) for one in found.busiest],
+    }
+
+
+def run_what_if(arguments: argparse.Namespace) -> int:
+    """Print the cost of each failure."""
+    from routelab.commands._shared.logging import show_progress
+    from routelab.jobs.child import in_child
+    from routelab.registry.instances import load_routing
+    from routelab.stages.argument_errors import call_all
+    from routelab.stages.infiniband.columns import WHAT_IF
+    from routelab.stages.infiniband.inputs import read_fabric_tables
+    from routelab.stages.infiniband.what_if import costs_of_failures
+
+    def work() -> list[Failure]:
+        routing, tables = call_all(
+            lambda: load_routing(arguments.routing),
+            lambda: read_fabric_tables(arguments.fabric, arguments.lfts),
+        )
+        with show_progress(arguments):
+            return costs_of_failures(tables, routing, arguments.cable, arguments.switch)
+
+    columns = [column.name for column in WHAT_IF]
+    rows = [one.row for one in in_child(work)]
+    if arguments.format == "json":
+        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
+    elif arguments.format == "csv":
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, [columns, *rows])
+    else:
+        print_table(
+            columns, [[cell_text(value) for value in row] for row in rows], declared=WHAT_IF
+        )
+    return 0

@@ -1,0 +1,194 @@
+"""A directed graph that stays acyclic while edges are added, one by one.
+
+The vertices are kept in a topological order, as in Pearce and Kelly, *A Dynamic Topological Sort
+Algorithm for Directed Acyclic Graphs*, ACM Journal of Experimental Algorithmics 11, 2006,
+doi 10.1145/1187436.1210590. An edge against the order starts two searches, one forwards from its
+head and one backwards from its tail, both inside the part of the order between them, one vertex of
+each in turn. If they meet, the edge would close a cycle. If one of them ends, the vertices that it
+found move behind (or before) the other end of the edge.
+
+The edges come from a fixed graph, so that they have numbers and a state each. An edge that closes a
+cycle is marked for good, as a graph that only grows never loses a cycle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper
+
+UNKNOWN, PRESENT, FORBIDDEN = 0, 1, 2
+
+
+class Edges(NamedTuple):
+    """All edges that may be added (R vertices, D edges); read-only.
+
+    Attributes
+    ----------
+    start : int64 array, shape (R + 1,)
+    target : int32 array, shape (D,)
+        Vertex r has the edges ``start[r]`` to ``start[r + 1] - 1``.
+    back_start : int64 array, shape (R + 1,)
+    back_source, back_edge : int32 array, shape (D,)
+        Source and number of the edges that enter each vertex.
+    """
+
+    start: NDArray[np.int64]
+    target: NDArray[np.int32]
+    back_start: NDArray[np.int64]
+    back_source: NDArray[np.int32]
+    back_edge: NDArray[np.int32]
+
+
+class Acyclic(NamedTuple):
+    """An acyclic graph; all of it changes.
+
+    Attributes
+    ----------
+    state : uint8 array, shape (D,)
+        Whether each edge is unknown, present or forbidden.
+    place : int32 array, shape (R,)
+        Place of each vertex in the topological order.
+    vertex : int32 array, shape (R,)
+        Vertex at each place.
+    mark : int64 array, shape (R,)
+        Search that last found the vertex: 2 n forwards, 2 n + 1 backwards, in the nth search.
+    ahead, behind : int32 array, shape (R,)
+        Vertices found by the two searches.
+    searches : int64 array, shape (1,)
+        Number of searches.
+    """
+
+    state: NDArray[np.uint8]
+    place: NDArray[np.int32]
+    vertex: NDArray[np.int32]
+    mark: NDArray[np.int64]
+    ahead: NDArray[np.int32]
+    behind: NDArray[np.int32]
+    searches: NDArray[np.int64]
+
+
+@helper()
+def list_edges(start, target):
+    """Return the `Edges` of a graph in CSR form."""
+    size = len(start) - 1
+    back_start = np.zeros(size + 1, np.int64)
+    for w in target:
+        back_start[w + 1] += 1
+    for v in range(size):
+        back_start[v + 1] += back_start[v]
+    fill = back_start.copy()
+    back_source = np.empty(len(target), np.int32)
+    back_edge = np.empty(len(target), np.int32)
+    for v in range(size):
+        for e in range(start[v], start[v + 1]):
+            w = target[e]
+            back_source[fill[w]] = v
+            back_edge[fill[w]] = e
+            fill[w] += 1
+    return Edges(start, target, back_start, back_source, back_edge)
+
+
+@helper()
+def no_edges(size, count):
+    """Return a graph of `size` vertices without edges; `count` may be added."""
+    return Acyclic(
+        np.zeros(count, np.uint8),
+        np.arange(size).astype(np.int32),
+        np.arange(size).astype(np.int32),
+        np.full(size, -1, np.int64),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.zeros(1, np.int64),
+    )
+
+
+@helper()
+def add_edge(edges, graph, tail, edge):
+    """Add an edge and return True; return False, with the graph as it was, if it closes a cycle."""
+    head = edges.target[edge]
+    if tail == head:
+        return False
+    first, last = graph.place[head], graph.place[tail]
+    if first < last and not _reorder(edges, graph, tail, head, first, last):
+        return False
+    graph.state[edge] = PRESENT
+    return True
+
+
+@helper()
+def _reorder(edges, graph, tail, head, first, last):
+    """Change the order so that `tail` comes before `head`; False if a path leads back to it."""
+    graph.searches[0] += 1
+    forwards, backwards = 2 * graph.searches[0], 2 * graph.searches[0] + 1
+    graph.ahead[0], graph.behind[0] = head, tail
+    graph.mark[head], graph.mark[tail] = forwards, backwards
+    ahead, behind, next_ahead, next_behind = 1, 1, 0, 0
+    while True:
+        v = graph.ahead[next_ahead]
+        next_ahead += 1
+        for e in range(edges.start[v], edges.start[v + 1]):
+            w = edges.target[e]
+            if graph.state[e] != PRESENT or graph.place[w] > last:
+                continue
+            if graph.mark[w] == backwards:
+                return False
+            if graph.mark[w] != forwards:
+                graph.mark[w] = forwards
+                graph.ahead[ahead] = w
+                ahead += 1
+        if next_ahead == ahead:
+            _move_behind(graph, forwards, ahead, first, last)
+            return True
+        v = graph.behind[next_behind]
+        next_behind += 1
+        for i in range(edges.back_start[v], edges.back_start[v + 1]):
+            w = edges.back_source[i]
+            if graph.state[edges.back_edge[i]] != PRESENT or graph.place[w] < first:
+                continue
+            if graph.mark[w] == forwards:
+                return False
+            if graph.mark[w] != backwards:
+                graph.mark[w] = backwards
+                graph.behind[behind] = w
+                behind += 1
+        if next_behind == behind:
+            _move_before(graph, backwards, behind, first, last)
+            return True
+
+
+@helper()
+def _move_behind(graph, mark, count, first, last):
+    """Move the marked vertices, all with places from `first` on, behind place `last`."""
+    put, kept = first, 0
+    for at in range(first, last + 1):
+        v = graph.vertex[at]
+        if graph.mark[v] == mark:
+            graph.ahead[kept] = v
+            kept += 1
+        else:
+            graph.vertex[put] = v
+            graph.place[v] = put
+            put += 1
+    for i in range(count):
+        graph.vertex[put + i] = graph.ahead[i]
+        graph.place[graph.ahead[i]] = put + i
+
+
+@helper()
+def _move_before(graph, mark, count, first, last):
+    """Move the marked vertices, all with places up to `last`, before place `first`."""
+    put, kept = last, 0
+    for at in range(last, first - 1, -1):
+        v = graph.vertex[at]
+        if graph.mark[v] == mark:
+            graph.behind[kept] = v
+            kept += 1
+        else:
+            graph.vertex[put] = v
+            graph.place[v] = put
+            put -= 1
+    for i in range(count):
+        graph.vertex[put - i] = graph.behind[i]
+        graph.place[graph.behind[i]] = put - i

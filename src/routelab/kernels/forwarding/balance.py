@@ -1,0 +1,159 @@
+"""Local search for trees with evenly loaded channels.
+
+A move lets one switch of one tree forward over another channel. All packets that pass the switch
+move with it, from the channels that only its old route has to those that only its new route has.
+The cost of a channel is a convex function of its load, so that moves take packets from the most
+loaded channels.
+"""
+
+import numpy as np
+
+from routelab.kernels.forwarding.trees import (
+    enter_tree,
+    is_legal_move,
+    reattach,
+    tree_scratch,
+)
+from routelab.kernels.jit import helper, inline, jit
+
+
+@jit
+def balance_trees(
+    fabric, legality, trees, load, cost, floor, tree_order, switch_order, least, budget
+):
+    """Look at every switch of every tree once, and make the best move of each that lowers the cost.
+
+    Parameters
+    ----------
+    trees : int32 array, shape (T, S)
+        Next channels; changed.
+    load : int64 array, shape (C,)
+        Packets on each channel; changed.
+    cost : float64 array, shape (number of capacities, N)
+        Cost of a channel by its capacity and its packets, infinite where they are too many.
+    floor : int64 array, shape (number of capacities,)
+        The last channel with at least so many packets keeps them.
+    tree_order, switch_order : int64 array
+        Order of the trees and of the switches in each.
+    least : float
+        Switches are skipped if the channels of their route cost less than that together, for their
+        own packets.
+    budget : int
+        Moves that may be looked at.
+
+    Returns
+    -------
+    tried : int
+        Moves looked at.
+    """
+    tree = tree_scratch(trees.shape[1], len(legality.accepting))
+    high = 0
+    for c in range(len(load)):
+        high += load[c] >= floor[fabric.width[c]]
+    tried = 0
+    look = np.int64(0)
+    for t in tree_order:
+        if tried >= budget:
+            break
+        steps = trees[t]
+        enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        tree.stamp[:] = -1
+        for u in switch_order:
+            if steps[u] < 0 or tree.weight[u] == 0:
+                continue
+            look += 1
+            if _mark_route(fabric, tree, steps, load, cost, u, look) < least:
+                continue
+            tried += fabric.out_start[u + 1] - fabric.out_start[u] - 1
+            channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look)
+            if channel < 0:
+                continue
+            packets = tree.weight[u]
+            high += _shift(fabric, steps, load, floor, steps[u], meeting, -packets)
+            high += _shift(fabric, steps, load, floor, channel, meeting, packets)
+            if high == 0:
+                high += _shift(fabric, steps, load, floor, channel, meeting, -packets)
+                high += _shift(fabric, steps, load, floor, steps[u], meeting, packets)
+                continue
+            _move(fabric, legality, tree, steps, u, channel, meeting)
+    return tried
+
+
+@inline
+def _mark_route(fabric, tree, steps, load, cost, u, look):
+    """Mark the route of u, and return what its channels would save without the packets of u."""
+    packets = tree.weight[u]
+    saved = 0.0
+    c = steps[u]
+    while c >= 0:
+        width = fabric.width[c]
+        saved += cost[width, load[c]] - cost[width, load[c] - packets]
+        v = fabric.target[c]
+        tree.stamp[v] = look
+        tree.relief[v] = saved
+        c = steps[v]
+    return saved
+
+
+@inline
+def _best_move(fabric, legality, tree, steps, load, cost, u, look):
+    """Return the channel that u should use, −1 for none, and where its route meets the old one."""
+    packets = tree.weight[u]
+    best, best_meeting, best_gain = -1, -1, 1e-12
+    for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
+        channel = fabric.out_channel[i]
+        if channel == steps[u]:
+            continue
+        spent = 0.0
+        c = channel
+        v = u
+        while c >= 0:
+            width = fabric.width[c]
+            if load[c] + packets >= cost.shape[1]:
+                v = u
+                break
+            spent += cost[width, load[c] + packets] - cost[width, load[c]]
+            v = fabric.target[c]
+            if v == u or tree.stamp[v] == look:
+                break
+            c = steps[v]
+        if v == u or tree.stamp[v] != look:
+            continue
+        gain = tree.relief[v] - spent
+        if gain > best_gain and is_legal_move(fabric, legality, tree, steps, u, channel) > 0:
+            best, best_meeting, best_gain = channel, v, gain
+    return best, best_meeting
+
+
+@helper()
+def _shift(fabric, steps, load, floor, channel, meeting, packets):
+    """Add packets to the channels from `channel` to a switch; return how many reach the floor."""
+    risen = 0
+    while True:
+        width = fabric.width[channel]
+        risen -= load[channel] >= floor[width]
+        load[channel] += packets
+        risen += load[channel] >= floor[width]
+        if fabric.target[channel] == meeting:
+            return risen
+        channel = steps[fabric.target[channel]]
+
+
+@helper()
+def _move(fabric, legality, tree, steps, u, channel, meeting):
+    """Let u forward over `channel`, and bring the tree up to date."""
+    count = is_legal_move(fabric, legality, tree, steps, u, channel)
+    for i in range(count):
+        v = tree.queue[i]
+        for q in range(legality.first[v], legality.first[v + 1]):
+            tree.good[q] = tree.trial[q]
+    packets = tree.weight[u]
+    v = fabric.target[steps[u]]
+    while v != meeting:
+        tree.weight[v] -= packets
+        v = fabric.target[steps[v]]
+    v = fabric.target[channel]
+    while v != meeting:
+        tree.weight[v] += packets
+        v = fabric.target[steps[v]]
+    reattach(fabric, tree, steps, u, channel)

@@ -1,0 +1,176 @@
+"""First fit: each group of routes goes to the first layer whose dependencies stay acyclic.
+
+The layers are filled one after another: what the first refuses is offered to the second, in the
+same order. So one graph is in memory at a time, and a dependency that a layer cannot take is found
+once and refused from then on.
+"""
+
+import numpy as np
+
+from routelab.kernels.forwarding.acyclic import (
+    FORBIDDEN,
+    PRESENT,
+    UNKNOWN,
+    add_edge,
+    list_edges,
+    no_edges,
+)
+from routelab.kernels.jit import helper, jit
+
+
+@jit
+def first_fit(group_start, path_start, hop_channel, start, target, order, limit):
+    """Assign a layer to every group of paths.
+
+    Parameters
+    ----------
+    group_start : int64 array, shape (G + 1,)
+        Group g has the paths ``group_start[g]`` to ``group_start[g + 1] - 1``.
+    path_start : int64 array, shape (K + 1,)
+    hop_channel : int32 array, shape (H,)
+        No path crosses a channel twice.
+    start : int64 array, shape (C + 1,)
+    target : int32 array, shape (D,)
+        Dependencies of all paths, see `routelab.kernels.dependency.dependency_graph`.
+    order : int64 array, shape (G,)
+        Groups in the order of their assignment.
+    limit : int
+        Most layers to fill.
+
+    Returns
+    -------
+    layer : int32 array, shape (G,)
+        Ascending from 0 without a gap; −1 for groups that fit in none of `limit` layers.
+    rank : int32 array, shape (layers, C)
+        An order of the channels for each layer that all its dependencies follow.
+    """
+    edges = list_edges(start, target)
+    layer = np.full(len(group_start) - 1, -1, np.int32)
+    ranks = np.empty((min(limit, 4), len(start) - 1), np.int32)
+    hop = number_dependencies(path_start, hop_channel, start, target)
+    first_hop = path_start[group_start]
+    added = np.empty(longest_path(first_hop), np.int32)
+    waiting = order.copy()
+    count, current = len(waiting), 0
+    while count and current < limit:
+        graph = no_edges(len(start) - 1, len(target))
+        refused = 0
+        for i in range(count):
+            g = waiting[i]
+            if add_path(edges, graph, hop_channel, hop, first_hop[g], first_hop[g + 1], added):
+                layer[g] = current
+            else:
+                waiting[refused] = g
+                refused += 1
+        if current == len(ranks):
+            ranks = np.concatenate((ranks, np.empty_like(ranks)))
+        ranks[current] = graph.place
+        count = refused
+        current += 1
+    return layer, ranks[:current]
+
+
+@helper()
+def longest_path(path_start):
+    """Return the number of hops of the longest path, at least 1."""
+    longest = 1
+    for k in range(len(path_start) - 1):
+        longest = max(longest, path_start[k + 1] - path_start[k])
+    return longest
+
+
+@helper()
+def number_dependencies(path_start, hop_channel, start, target):
+    """Return the number of every hop's dependency on the next one; int32, shape (H,).
+
+    −1 for the last hop of a path.
+    """
+    hop = np.full(len(hop_channel), -1, np.int32)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k], path_start[k + 1] - 1):
+            e = start[hop_channel[h]]
+            while target[e] != hop_channel[h + 1]:
+                e += 1
+            hop[h] = e
+    return hop
+
+
+@helper()
+def add_path(edges, graph, hop_channel, hop, first, last, added):
+    """Add the dependencies of the paths over hops `first` to `last` - 1, or none of them.
+
+    Parameters
+    ----------
+    added : int32 array
+        Scratch, at least as long as the paths together.
+    """
+    for h in range(first, last - 1):
+        if hop[h] >= 0 and graph.state[hop[h]] == FORBIDDEN:
+            return False
+    count = 0
+    for h in range(first, last - 1):
+        e = hop[h]
+        if e < 0 or graph.state[e] == PRESENT:
+            continue
+        if add_edge(edges, graph, hop_channel[h], e):
+            added[count] = e
+            count += 1
+            continue
+        for i in range(count):
+            graph.state[added[i]] = UNKNOWN
+        # what fails without the other dependencies of these paths will always fail
+        if count == 0 or not add_edge(edges, graph, hop_channel[h], e):
+            graph.state[e] = FORBIDDEN
+        else:
+            graph.state[e] = UNKNOWN
+        return False
+    return True
+
+
+@jit
+def even_layers(path_start, hop_channel, ranks, layer, order):
+    """Move each path to the layer with the fewest hops among those whose order it follows.
+
+    Parameters
+    ----------
+    path_start, hop_channel
+        As for `first_fit`.
+    ranks : int32 array, shape (layers, C)
+        Place of each channel in the order of each layer.
+    layer : int32 array, shape (K,)
+        Layer of each path; changed.
+    order : int64 array
+        Paths in the order in which they move.
+    """
+    hops = np.zeros(len(ranks), np.int64)
+    for k in range(len(layer)):
+        hops[layer[k]] += path_start[k + 1] - path_start[k]
+    for k in order:
+        first, last = path_start[k], path_start[k + 1]
+        best = layer[k]
+        hops[best] -= last - first
+        for i in range(len(ranks)):
+            if hops[i] >= hops[best]:
+                continue
+            fits = True
+            for h in range(first, last - 1):
+                if ranks[i, hop_channel[h]] >= ranks[i, hop_channel[h + 1]]:
+                    fits = False
+                    break
+            if fits:
+                best = i
+        layer[k] = best
+        hops[best] += last - first
+
+
+@jit
+def first_repeating_path(path_start, hop_channel, num_channels):
+    """Return the first path that crosses a channel twice, and the channel; (−1, −1) if none."""
+    seen_by = np.full(num_channels, -1, np.int64)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k], path_start[k + 1]):
+            c = hop_channel[h]
+            if seen_by[c] == k:
+                return k, c
+            seen_by[c] = k
+    return -1, -1

@@ -1,0 +1,113 @@
+"""Trees on networks whose switches have levels: up, then down, by counters of destinations.
+
+The order of the steps is that of OpenSM's engine ``ftree`` (Zahavi, Johnson, Kerbyson and Lang,
+*Optimized InfiniBand Fat-Tree Routing for Shift All-to-All Communication Patterns*, Concurrency and
+Computation: Practice and Experience 22(2), 2010, doi 10.1002/cpe.1527).
+"""
+
+import numpy as np
+
+from routelab.kernels.jit import helper, inline, jit
+
+
+@jit
+def leveled_trees(fabric, level, back):
+    """Return trees in which every route goes up, then down.
+
+    From each destination a main way leads up, at every switch over the link whose channel down
+    serves the fewest destinations so far. Switches below the main way climb to it, nearest first;
+    other switches above the destination go down to it; those below these climb to them.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    level : int32 array, shape (S,)
+        0 at the bottom; channels join neighbouring levels.
+    back : int32 array, shape (C,)
+        The opposite channel of each.
+
+    Returns
+    -------
+    trees : int32 array, shape (T, S)
+        −1 where no route goes up, then down.
+    """
+    switches, destinations = len(level), len(fabric.root)
+    trees = np.full((destinations, switches), -1, np.int32)
+    down = np.zeros(len(back), np.int64)
+    up = np.zeros(len(back), np.int64)
+    queue = np.empty(switches, np.int32)
+    above = np.empty(switches, np.int32)
+    for t in range(destinations):
+        steps, root = trees[t], fabric.root[t]
+        count, v = 0, root
+        while v >= 0:
+            above[count] = v
+            count += 1
+            c = _least(fabric, level, back, down, v)
+            v = -1
+            if c >= 0:
+                down[c] += 1
+                v = fabric.source[c]
+                steps[v] = c
+        for i in range(count):
+            _climb_to(fabric, level, back, up, steps, root, above[i], queue)
+        i = 0
+        while i < count:
+            v = above[i]
+            for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
+                c = fabric.in_channel[j]
+                u = fabric.source[c]
+                if level[u] > level[v] and steps[u] < 0:
+                    c = _least_between(fabric, down, v, u)
+                    steps[u] = c
+                    above[count] = u
+                    count += 1
+                    _climb_to(fabric, level, back, up, steps, root, u, queue)
+            i += 1
+    return trees
+
+
+@helper()
+def _least(fabric, level, back, down, v):
+    """Return the channel down to v with the fewest destinations, from the emptiest switch."""
+    best = -1
+    for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+        c = back[fabric.out_channel[i]]
+        if level[fabric.source[c]] > level[v] and (best < 0 or down[c] < down[best]):
+            best = c
+    return best
+
+
+@helper()
+def _least_between(fabric, down, v, u):
+    """Return the channel from u to v with the fewest destinations."""
+    best = -1
+    for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
+        c = fabric.in_channel[i]
+        if fabric.source[c] == u and (best < 0 or down[c] < down[best]):
+            best = c
+    return best
+
+
+@inline
+def _climb_to(fabric, level, back, up, steps, root, top, queue):
+    """Let all switches below `top` without a route climb towards it."""
+    queue[0] = top
+    count, i = 1, 0
+    while i < count:
+        v = queue[i]
+        for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
+            c = fabric.in_channel[j]
+            u = fabric.source[c]
+            if level[u] >= level[v] or u == root:
+                continue
+            if steps[u] < 0:
+                steps[u] = c
+                up[c] += 1
+                queue[count] = u
+                count += 1
+            elif fabric.target[steps[u]] == v and up[c] + 1 < up[steps[u]]:
+                up[steps[u]] -= 1
+                steps[u] = c
+                up[c] += 1
+        i += 1

@@ -1,0 +1,66 @@
+"""Layers of routes that may change to a higher layer on their way."""
+
+import numpy as np
+
+from routelab.kernels.forwarding.acyclic import FORBIDDEN, PRESENT, add_edge, list_edges, no_edges
+from routelab.kernels.forwarding.first_fit import add_path, longest_path, number_dependencies
+from routelab.kernels.jit import helper, jit
+
+
+@jit
+def layers_with_transitions(path_start, hop_channel, start, target, order, limit, whole_first):
+    """Assign a layer to every hop, in ascending order on each path.
+
+    Parameters
+    ----------
+    path_start, hop_channel, start, target, order
+        As for `routelab.kernels.forwarding.first_fit.first_fit`.
+    limit : int
+        Layers that exist.
+    whole_first : bool
+        Whether a path stays in one layer if one fits. Otherwise every path begins in the first
+        layer, and follows each layer as far as it goes.
+
+    Returns
+    -------
+    layer : int16 array, shape (H,)
+    lost : int
+        Paths that would need more layers.
+    """
+    edges = list_edges(start, target)
+    graphs = [no_edges(len(start) - 1, len(target)) for _ in range(limit)]
+    hop = number_dependencies(path_start, hop_channel, start, target)
+    layer = np.zeros(len(hop_channel), np.int16)
+    added = np.empty(longest_path(path_start), np.int32)
+    lost = 0
+    for k in order:
+        first, last = path_start[k], path_start[k + 1]
+        whole = -1
+        for i in range(limit if whole_first else 0):
+            if add_path(edges, graphs[i], hop_channel, hop, first, last, added):
+                whole = i
+                break
+        if whole >= 0:
+            layer[first:last] = whole
+        elif not _split(edges, graphs, hop_channel, hop, first, last, layer):
+            lost += 1
+    return layer, lost
+
+
+@helper()
+def _split(edges, graphs, hop_channel, hop, first, last, layer):
+    """Follow a path in one layer as far as it goes, then in the next; False if all are used."""
+    current = 0
+    for h in range(first, last):
+        layer[h] = current
+        if h == last - 1:
+            return True
+        graph, e = graphs[current], hop[h]
+        if graph.state[e] == PRESENT:
+            continue
+        if graph.state[e] == FORBIDDEN or not add_edge(edges, graph, hop_channel[h], e):
+            graph.state[e] = FORBIDDEN
+            current += 1
+            if current == len(graphs):
+                return False
+    return True

@@ -1,0 +1,309 @@
+"""Trees towards destinations: which routes are legal in them, and the loads of their channels.
+
+A forwarding table has one next channel for each switch and destination, so that the routes to one
+destination form a tree. A route is legal from its source on; what is legal behind a switch depends
+on how the packet came there. So each tree keeps at every switch the *good* arrivals: those from
+which the rest of the tree is legal. Two models of legality share this:
+
+- an automaton (a routing graph): the arrivals at a switch are its vertices, each good or not;
+- turns: each turn from a channel to the next is allowed in some of up to 62 layers, and a switch
+  has one set of layers in which its whole route is allowed. A route is legal if a layer is left.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper, inline, jit
+
+
+class Fabric(NamedTuple):
+    """Network of S switches, C channels and T destinations; read-only.
+
+    Attributes
+    ----------
+    source, target : int32 array, shape (C,)
+    out_start : int32 array, shape (S + 1,)
+    out_channel : int32 array, shape (C,)
+    in_start, in_channel : like these
+    place : int32 array, shape (C,)
+        Place of each channel among those that leave its source.
+    turn_start : int64 array, shape (C + 1,)
+        The turn from channel c to channel d has the number ``turn_start[c] + place[d]``.
+    hosts : int64 array, shape (S,)
+        Terminals at each switch.
+    root : int32 array, shape (T,)
+        Switch of each destination.
+    width : int16 array, shape (C,)
+        Number of the channel's capacity among the different capacities.
+    """
+
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    out_start: NDArray[np.int32]
+    out_channel: NDArray[np.int32]
+    in_start: NDArray[np.int32]
+    in_channel: NDArray[np.int32]
+    place: NDArray[np.int32]
+    turn_start: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+    root: NDArray[np.int32]
+    width: NDArray[np.int16]
+
+
+class Legality(NamedTuple):
+    """Which routes are legal; read-only.
+
+    Attributes
+    ----------
+    turns : int64 array, shape (number of turns,)
+        Layers in which each turn is allowed, as bits; empty for an automaton.
+    full : int64
+        All layers, as bits; 1 for an automaton.
+    first : int64 array, shape (S + 1,)
+        Arrivals at switch s: ``first[s]`` to ``first[s + 1] - 1``; with turns one at each switch.
+    begin : int32 array, shape (S,)
+        Arrival of packets that begin at the switch.
+    accepting : bool array, shape (V,)
+        Arrivals from which packets may leave the network.
+    step : int32 array, shape (C, W)
+        Arrival that the wth arrival at the channel's source becomes over the channel; −1 where the
+        channel is illegal. Empty with turns.
+    """
+
+    turns: NDArray[np.int64]
+    full: np.int64
+    first: NDArray[np.int64]
+    begin: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+    step: NDArray[np.int32]
+
+
+class Tree(NamedTuple):
+    """One tree while it is looked at; all of it changes.
+
+    Attributes
+    ----------
+    child, next_sibling, previous_sibling : int32 array, shape (S,)
+        Switches that forward to a switch, as linked lists; −1 at their ends.
+    weight : int64 array, shape (S,)
+        Terminals at the switch and above it, whose packets leave it over its next channel.
+    good : int64 array, shape (V,)
+        With turns the layers left behind the arrival, for an automaton 1 where it is legal.
+    trial : int64 array, shape (V,)
+        `good` after a move that is looked at.
+    queue : int32 array, shape (S,)
+    stamp : int64 array, shape (S,)
+        Look-up that last passed the switch.
+    relief : float64 array, shape (S,)
+        Cost that a move takes from the channels before the switch.
+    """
+
+    child: NDArray[np.int32]
+    next_sibling: NDArray[np.int32]
+    previous_sibling: NDArray[np.int32]
+    weight: NDArray[np.int64]
+    good: NDArray[np.int64]
+    trial: NDArray[np.int64]
+    queue: NDArray[np.int32]
+    stamp: NDArray[np.int64]
+    relief: NDArray[np.float64]
+
+
+@helper()
+def tree_scratch(switches, arrivals):
+    """Return scratch for one tree after another."""
+    return Tree(
+        np.empty(switches, np.int32),
+        np.empty(switches, np.int32),
+        np.empty(switches, np.int32),
+        np.empty(switches, np.int64),
+        np.zeros(arrivals, np.int64),
+        np.zeros(arrivals, np.int64),
+        np.empty(switches, np.int32),
+        np.full(switches, -1, np.int64),
+        np.zeros(switches, np.float64),
+    )
+
+
+@inline
+def accept_at(legality, good, root):
+    """Fill `good` at the destination's switch."""
+    for q in range(legality.first[root], legality.first[root + 1]):
+        good[q] = legality.full if legality.accepting[q] else 0
+
+
+@inline
+def inherit(fabric, legality, behind, channel, following, good):
+    """Fill `good` at the source of `channel`, and return how many arrivals there are good.
+
+    Parameters
+    ----------
+    behind : int64 array, shape (V,)
+        Where `good` at the channel's target is read.
+    following : int
+        Next channel of the target; −1 if it is the destination's switch.
+    """
+    here = legality.first[fabric.source[channel]]
+    if len(legality.turns):
+        layers = behind[legality.first[fabric.target[channel]]]
+        if following >= 0:
+            layers &= legality.turns[fabric.turn_start[channel] + fabric.place[following]]
+        good[here] = layers
+        return 1 if layers else 0
+    count = 0
+    for w in range(legality.first[fabric.source[channel] + 1] - here):
+        after = legality.step[channel, w]
+        good[here + w] = behind[after] if after >= 0 else 0
+        count += good[here + w]
+    return count
+
+
+@helper()
+def enter_tree(fabric, legality, steps, root, tree):
+    """Read a tree: children, weights and good arrivals. Return the number of its switches.
+
+    Parameters
+    ----------
+    steps : int32 array, shape (S,)
+        Next channel of each switch; −1 at the root and where no route exists.
+    """
+    tree.child[:] = -1
+    for u in range(len(steps)):
+        if steps[u] >= 0:
+            v = fabric.target[steps[u]]
+            _adopt(tree, u, v)
+    tree.queue[0] = root
+    accept_at(legality, tree.good, root)
+    count = 1
+    for i in range(len(steps)):
+        if i == count:
+            break
+        v = tree.queue[i]
+        u = tree.child[v]
+        while u >= 0:
+            inherit(fabric, legality, tree.good, steps[u], steps[v], tree.good)
+            tree.queue[count] = u
+            count += 1
+            u = tree.next_sibling[u]
+    for i in range(count):
+        tree.weight[tree.queue[i]] = fabric.hosts[tree.queue[i]]
+    for i in range(count - 1, 0, -1):
+        u = tree.queue[i]
+        tree.weight[fabric.target[steps[u]]] += tree.weight[u]
+    return count
+
+
+@inline
+def _adopt(tree, u, v):
+    """Put switch u among the children of v."""
+    head = tree.child[v]
+    tree.next_sibling[u] = head
+    tree.previous_sibling[u] = -1
+    if head >= 0:
+        tree.previous_sibling[head] = u
+    tree.child[v] = u
+
+
+@inline
+def reattach(fabric, tree, steps, u, channel):
+    """Let switch u forward over `channel`; weights and good arrivals stay as they are."""
+    old = fabric.target[steps[u]]
+    before, after = tree.previous_sibling[u], tree.next_sibling[u]
+    if before >= 0:
+        tree.next_sibling[before] = after
+    else:
+        tree.child[old] = after
+    if after >= 0:
+        tree.previous_sibling[after] = before
+    steps[u] = channel
+    _adopt(tree, u, fabric.target[channel])
+
+
+@helper()
+def is_legal_move(fabric, legality, tree, steps, u, channel):
+    """Find whether all routes stay legal if u forwards over `channel`.
+
+    `trial` is then filled at the switches ``queue[:count]`` whose good arrivals change; `count` is
+    returned, −1 if a route becomes illegal.
+    """
+    following = steps[fabric.target[channel]]
+    inherit(fabric, legality, tree.good, channel, following, tree.trial)
+    if tree.trial[legality.begin[u]] == 0:
+        return -1
+    tree.queue[0] = u
+    count, i = 1, 0
+    while i < count:
+        v = tree.queue[i]
+        following = channel if v == u else steps[v]
+        w = tree.child[v]
+        while w >= 0:
+            inherit(fabric, legality, tree.trial, steps[w], following, tree.trial)
+            if tree.trial[legality.begin[w]] == 0:
+                return -1
+            for q in range(legality.first[w], legality.first[w + 1]):
+                if tree.trial[q] != tree.good[q]:
+                    tree.queue[count] = w
+                    count += 1
+                    break
+            w = tree.next_sibling[w]
+        i += 1
+    return count
+
+
+@jit
+def channel_loads(fabric, legality, trees):
+    """Return the packets on each channel, if every terminal sends one to every other.
+
+    Parameters
+    ----------
+    trees : int32 array, shape (T, S)
+        Next channel of each switch, destination after destination.
+
+    Returns
+    -------
+    load : int64 array, shape (C,)
+    illegal : int64 array, shape (T,)
+        Switches whose route to each destination is illegal.
+    """
+    switches = trees.shape[1]
+    tree = tree_scratch(switches, len(legality.accepting))
+    load = np.zeros(len(fabric.source), np.int64)
+    illegal = np.zeros(len(trees), np.int64)
+    for t in range(len(trees)):
+        count = enter_tree(fabric, legality, trees[t], fabric.root[t], tree)
+        for i in range(1, count):
+            u = tree.queue[i]
+            load[trees[t, u]] += tree.weight[u]
+            if tree.good[legality.begin[u]] == 0:
+                illegal[t] += 1
+    return load, illegal
+
+
+@jit
+def reaching_switches(fabric):
+    """Return the number of switches with a walk to each destination's switch; int64, shape (T,)."""
+    switches = len(fabric.hosts)
+    count = np.zeros(switches, np.int64)
+    queue = np.empty(switches, np.int32)
+    seen = np.full(switches, -1, np.int32)
+    result = np.empty(len(fabric.root), np.int64)
+    for t in range(len(fabric.root)):
+        root = fabric.root[t]
+        if count[root] == 0:
+            queue[0] = root
+            seen[root] = root
+            found, i = 1, 0
+            while i < found:
+                v = queue[i]
+                for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
+                    u = fabric.source[fabric.in_channel[j]]
+                    if seen[u] != root:
+                        seen[u] = root
+                        queue[found] = u
+                        found += 1
+                i += 1
+            count[root] = found
+        result[t] = count[root]
+    return result

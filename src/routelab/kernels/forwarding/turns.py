@@ -1,0 +1,184 @@
+"""Turns that layers allow: those that follow an order of the channels.
+
+A layer in which every turn goes to a channel later in its order has no cycle of dependencies.
+"""
+
+import numpy as np
+
+from routelab.kernels.forwarding.acyclic import add_edge, list_edges, no_edges
+from routelab.kernels.forwarding.heap import pop, push
+from routelab.kernels.forwarding.trees import enter_tree, tree_scratch
+from routelab.kernels.jit import jit
+
+
+@jit
+def turns_of_orders(fabric, rank):
+    """Return the layers that allow each turn, as bits; int64, shape (number of turns,).
+
+    Parameters
+    ----------
+    rank : int32 array, shape (layers, C)
+        Place of each channel in the order of each layer.
+    """
+    turns = np.zeros(fabric.turn_start[-1], np.int64)
+    for c in range(len(fabric.source)):
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            d = fabric.out_channel[i]
+            layers = np.int64(0)
+            for layer in range(len(rank)):
+                if rank[layer, c] < rank[layer, d]:
+                    layers |= np.int64(1) << layer
+            turns[fabric.turn_start[c] + fabric.place[d]] = layers
+    return turns
+
+
+@jit
+def choose_layers(fabric, legality, trees):
+    """Choose the first layer in which each route is legal.
+
+    Parameters
+    ----------
+    legality : Legality
+        With turns.
+    trees : int32 array, shape (T, S)
+
+    Returns
+    -------
+    layer : int8 array, shape (S, T)
+        −1 where no route exists, or none is legal.
+    used : int64 array, shape (number of turns,)
+        Layers in which a route takes each turn, as bits.
+    """
+    destinations, switches = trees.shape
+    tree = tree_scratch(switches, switches)
+    layer = np.full((switches, destinations), -1, np.int8)
+    used = np.zeros(len(legality.turns), np.int64)
+    taken = np.zeros(switches, np.int64)
+    for t in range(destinations):
+        steps = trees[t]
+        count = enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        for i in range(count):
+            taken[tree.queue[i]] = 0
+        for i in range(count - 1, 0, -1):
+            u = tree.queue[i]
+            good = tree.good[u]
+            if good:
+                lowest = good & -good
+                taken[u] |= lowest
+                number = 0
+                while lowest > 1:
+                    lowest >>= 1
+                    number += 1
+                layer[u, t] = number
+            v = fabric.target[steps[u]]
+            taken[v] |= taken[u]
+            if steps[v] >= 0:
+                used[fabric.turn_start[steps[u]] + fabric.place[steps[v]]] |= taken[u]
+        layer[fabric.root[t], t] = 0
+    return layer, used
+
+
+@jit
+def order_channels(fabric, used, layer, priority):
+    """Order the channels so that every used turn goes forwards.
+
+    Parameters
+    ----------
+    used : int64 array, shape (number of turns,)
+        Layers that use each turn, as bits.
+    layer : int
+    priority : int64 array, shape (C,)
+        Among channels that may come next, the one with the smallest number does.
+
+    Returns
+    -------
+    rank : int32 array, shape (C,)
+        Place of each channel; −1 for channels on or behind a cycle.
+    """
+    channels = len(fabric.source)
+    waiting = np.zeros(channels, np.int32)
+    bit = np.int64(1) << layer
+    for c in range(channels):
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            d = fabric.out_channel[i]
+            if used[fabric.turn_start[c] + fabric.place[d]] & bit:
+                waiting[d] += 1
+    heap = np.empty(channels, np.int32)
+    size = 0
+    for c in range(channels):
+        if waiting[c] == 0:
+            size = push(heap, size, priority, c)
+    rank = np.full(channels, -1, np.int32)
+    placed = 0
+    while size:
+        c = heap[0]
+        size = pop(heap, size, priority)
+        rank[c] = placed
+        placed += 1
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            d = fabric.out_channel[i]
+            if used[fabric.turn_start[c] + fabric.place[d]] & bit:
+                waiting[d] -= 1
+                if waiting[d] == 0:
+                    size = push(heap, size, priority, d)
+    return rank
+
+
+@jit
+def turn_loads(fabric, legality, trees):
+    """Return the packets over each turn, if every terminal sends one to every other.
+
+    Parameters
+    ----------
+    legality : Legality
+        With turns.
+    trees : int32 array, shape (T, S)
+
+    Returns
+    -------
+    load : int64 array, shape (number of turns,)
+    """
+    tree = tree_scratch(trees.shape[1], len(legality.accepting))
+    load = np.zeros(fabric.turn_start[-1], np.int64)
+    for t in range(len(trees)):
+        steps = trees[t]
+        count = enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        for i in range(1, count):
+            u = tree.queue[i]
+            following = steps[fabric.target[steps[u]]]
+            if following >= 0:
+                load[fabric.turn_start[steps[u]] + fabric.place[following]] += tree.weight[u]
+    return load
+
+
+@jit
+def order_of_turns(fabric, turns):
+    """Order the channels so that turns go forwards, each unless those before it forbid it.
+
+    Parameters
+    ----------
+    turns : int64 array
+        Numbers of turns, the most important first.
+
+    Returns
+    -------
+    rank : int32 array, shape (C,)
+        Place of each channel.
+    """
+    channels = len(fabric.source)
+    before = np.empty(fabric.turn_start[-1], np.int32)
+    after = np.empty(fabric.turn_start[-1], np.int32)
+    for c in range(channels):
+        v = fabric.target[c]
+        for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
+            d = fabric.out_channel[i]
+            turn = fabric.turn_start[c] + fabric.place[d]
+            before[turn], after[turn] = c, d
+    edges = list_edges(fabric.turn_start, after)
+    graph = no_edges(channels, len(after))
+    for turn in turns:
+        add_edge(edges, graph, before[turn], turn)
+    return graph.place

@@ -1,0 +1,161 @@
+"""Colours and widths of channels in pictures of networks, by amounts or by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import seaborn as sns
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgba_array
+from numpy.typing import NDArray
+
+from routelab.api import Topology
+from routelab.api.topology import Int64Array
+from routelab.report.network_picture import Picture, Points
+
+Values = NDArray[np.float64]
+
+THIN, THICK = 0.7, 3.0
+"""Points of the least and the most loaded channel in small networks."""
+THIN_GROUP, THICK_GROUP = 1.0, 2.2
+"""Points of channels in no group and in a group."""
+STEPS = 20
+"""Number of colours on pages from zero load to the largest."""
+GROUPS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8e63b5",
+    "#8c6d31",
+)
+"""Colours of groups, all visible on white and on dark pages; the first six are Okabe and Ito's."""
+NO_GROUP = "#cfcfcf"
+NUMBER_SIZE = 0.7
+"""Smallest distance between two numbers of groups."""
+MAX_NUMBERS = 200
+"""Largest number of groups whose numbers are written into a picture."""
+
+
+@dataclass(frozen=True)
+class ChannelLooks:
+    """How each channel is drawn.
+
+    Attributes
+    ----------
+    colours : float64 array, shape (C, 4)
+    widths : float64 array, shape (C,)
+        Points in small networks.
+    classes : tuple of str, length C
+        Classes of the page's style sheet.
+    """
+
+    colours: Values
+    widths: Values
+    classes: tuple[str, ...]
+
+
+def load_looks(values: Values, top: float) -> ChannelLooks:
+    """Return the looks of channels with amounts: darker and thicker up to the amount `top`."""
+    shares = values / top
+    steps = np.minimum((STEPS * shares).astype(np.int64), STEPS - 1)
+    return ChannelLooks(
+        load_colours()(shares),
+        THIN + (THICK - THIN) * shares,
+        tuple(f"q{step}" for step in steps.tolist()),
+    )
+
+
+def group_looks(topology: Topology, values: Values) -> ChannelLooks:
+    """Return the looks of channels in groups: groups that meet at a switch have other colours.
+
+    Channels with 0 belong to no group and are thin and grey.
+    """
+    colour = group_colours(topology, values)
+    inside = colour >= 0
+    return ChannelLooks(
+        to_rgba_array([*GROUPS, NO_GROUP])[colour],
+        np.where(inside, THICK_GROUP, THIN_GROUP),
+        tuple(f"g{number}" if number >= 0 else "none" for number in colour.tolist()),
+    )
+
+
+def group_colours(topology: Topology, values: Values) -> Int64Array:
+    """Return the number of each channel's colour in `GROUPS`; −1 in no group.
+
+    Groups take the first colour that no earlier group has at any of their switches. If there is
+    none, they take the one that the fewest of these groups have.
+
+    Parameters
+    ----------
+    topology : Topology
+    values : float64 array, shape (C,)
+        Positive numbers of groups, and 0 for channels in none.
+    """
+    groups = values.astype(np.int64)
+    members: dict[int, set[int]] = {}
+    at_switch: list[set[int]] = [set() for _ in range(topology.num_switches)]
+    for ends in (topology.channel_source, topology.channel_target):
+        for switch, group in zip(ends.tolist(), groups.tolist(), strict=True):
+            if group > 0:
+                members.setdefault(group, set()).add(switch)
+                at_switch[switch].add(group)
+    chosen: dict[int, int] = {}
+    for group in sorted(members):
+        near = set().union(*(at_switch[switch] for switch in members[group]))
+        used = [chosen[other] for other in near if other in chosen]
+        chosen[group] = min(range(len(GROUPS)), key=lambda number: (used.count(number), number))
+    return np.array([chosen.get(group, -1) for group in groups.tolist()], dtype=np.int64)
+
+
+def group_places(
+    topology: Topology, picture: Picture, values: Values
+) -> Iterator[tuple[int, Points]]:
+    """Yield each group and a place for its number: the middle of a link.
+
+    It is the most central link that is not close to the number of an earlier group. There are none
+    for a single group or more than `MAX_NUMBERS`.
+    """
+    groups = np.unique(values[values > 0]).astype(np.int64)
+    if not 1 < len(groups) <= MAX_NUMBERS:
+        return
+    middles = _link_middles(topology, picture)
+    chosen: list[Points] = []
+    for group in groups.tolist():
+        mine = np.flatnonzero(values == group).tolist()
+        places = np.array([middles[channel] for channel in mine])
+        off = np.hypot(*(places - places.mean(axis=0)).T).round(6)
+        close = [any(np.hypot(*(at - one)) < NUMBER_SIZE for one in chosen) for at in places]
+        chosen.append(places[np.lexsort((off, close))[0]])
+        yield group, chosen[-1]
+
+
+def _link_middles(topology: Topology, picture: Picture) -> Points:
+    """Return the middle of the link of each channel; of a cut one, of the end that leaves."""
+    middles = np.zeros((topology.num_channels, 2))
+    drawn: set[int] = set()
+    cut: set[int] = set()
+    for line, channel in zip(picture.lines, picture.line_channel, strict=True):
+        if channel in drawn:
+            cut.add(channel)
+            continue
+        drawn.add(channel)
+        # the last point of a line is its barb
+        middles[channel] = (line[0] + line[-2]) / 2
+    ends = np.stack((topology.channel_source, topology.channel_target), axis=1).tolist()
+    back = {(b, a): channel for channel, (a, b) in enumerate(ends)}
+    both = middles.copy()
+    for channel, (a, b) in enumerate(ends):
+        other = back.get((a, b))
+        if other is not None and not {channel, other} & cut:
+            both[channel] = (middles[channel] + middles[other]) / 2
+    return both
+
+
+def load_colours() -> Colormap:
+    """Return colours from light to dark in perceptually even steps, all visible on white."""
+    steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
+    return LinearSegmentedColormap.from_list("load", steps)

@@ -1,0 +1,112 @@
+"""Paired improvements over a baseline: a dot with an interval for each routing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from statistics import fmean, median
+
+import numpy as np
+import pandas as pd
+
+from routelab.config import Figure as FigureSpec
+from routelab.config.views import BENCHMARKS
+from routelab.report.figures.chart import Axis, Chart
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.marks import points, whiskers
+from routelab.report.figures.panels import (
+    add_legend,
+    label_axes,
+    name_places,
+    ordered_texts,
+    panel_titles,
+    panels_of,
+    ranks,
+    scale_axis,
+)
+from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
+from routelab.report.frames.view import OK, View, key_text
+from routelab.report.labels import label
+
+PAIRS = "pairs"
+"""Column with the number of pairs of runs that a dot stands for."""
+WIDTH = 0.7
+"""Width of the dots at one place, in units of the distance between places."""
+
+
+def draw_improvements(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+) -> Drawing | None:
+    """Draw the median of ``y`` over all pairs at every ``x`` for every ``hue``, with an interval.
+
+    Measurements have their own intervals; other intervals reach over all pairs. Places are in
+    descending order of their mean, and the baseline is the line at 0. See
+    `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y = spec.x or "", spec.y or ""
+    hue, col = spec.hue or "routing", spec.col
+    data = _medians(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    if data.empty:
+        return None
+    look = looks.of(hue, ordered_texts(data[hue]), place)
+    places = _sorted_places(data, x, y)
+    figure, panels = panels_of(data, col, place, spec.of)
+    step = WIDTH / len(look)
+    for axis, here in panels:
+        axis.axhline(0, color=INK, linewidth=1.0)
+        for number, (name, one) in enumerate(look.items()):
+            mine = here[here[hue].map(key_text) == name]
+            at = [places.index(key_text(value)) for value in mine[x]]
+            middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
+            axis.plot(middles, mine[y], linestyle="", color=one.color, marker=one.marker)
+            draw_whiskers(axis, middles.tolist(), mine, y, one.color)
+        axis.grid(visible=False, axis="x")
+        scale_axis(axis, spec)
+    panels[0][0].set_xlim(-0.5, len(places) - 0.5)
+    name_places(panels, places)
+    title = value_label(y, spec, frames, pooled, place)
+    label_axes(panels, label(x, spec.of), title)
+    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
+    lines = "95 % intervals" if spec.of in BENCHMARKS else "all pairs of runs"
+    chart = Chart(
+        Axis(x, label(x, spec.of), names=places),
+        Axis(y, title),
+        hue,
+        look,
+        [*whiskers(f"{y}_low", f"{y}_high", coloured=True), points()],
+        col=col,
+        panels=panel_titles(data, col, spec.of),
+        of=spec.of,
+        beside=hue != x,
+        across=(0.0,),
+    )
+    text = f"{title} at each {label(x, spec.of)}, by {hue}: the median, and a line over {lines}."
+    return Drawing(figure, data, text, chart=chart)
+
+
+def _sorted_places(data: pd.DataFrame, x: str, y: str) -> list[str]:
+    """Return the places by their mean value, the greatest first."""
+    means = {
+        text: fmean(data.loc[data[x].map(key_text) == text, y]) for text in ordered_texts(data[x])
+    }
+    return sorted(means, key=lambda text: -means[text])
+
+
+def _medians(
+    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
+) -> pd.DataFrame:
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK].reset_index()
+    y = spec.y or ""
+    is_measurement = spec.of in BENCHMARKS
+    for name in keys:
+        jobs[name] = frames.column(jobs, name, place)
+    jobs[y] = frames.numbers(jobs, y, place)
+    keys = list(dict.fromkeys(keys))
+    rows = []
+    for key, mine in jobs.dropna(subset=[y]).groupby(keys, sort=False):
+        values = mine[y].astype(float)
+        ends = interval_and_noise(mine, y)[:2] if is_measurement else (values.min(), values.max())
+        rows.append((*key, median(values), *map(float, ends), len(values)))
+    data = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", PAIRS])
+    return data.sort_values(keys, key=ranks, ignore_index=True)

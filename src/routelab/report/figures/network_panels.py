@@ -1,0 +1,208 @@
+"""The pictures of a figure of networks: which runs they show, with values and marked turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from routelab.api import InputError, RouteTable, Topology
+from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.topology_file import load_topology
+from routelab.report.figures.channel_looks import ChannelLooks, Values, group_looks, load_looks
+from routelab.report.frames.view import View, key_text
+from routelab.report.labels import column_of, number_text
+from routelab.report.network_picture import Picture, picture_of
+from routelab.report.turn_marks import MarkedTurn, pair_turns
+
+MAX_PANELS = 12
+MAX_CHANNELS = 20_000
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: a routing on a topology, with the run that represents the pooled ones.
+
+    Attributes
+    ----------
+    title, note : str
+    run : int
+        −1 if the picture does not come from a run.
+    topology : Topology
+    picture : Picture
+    values : float64 array, shape (C,)
+    groups : bool
+        Whether the values are numbers of groups, and not amounts.
+    turns : tuple of MarkedTurn
+    table : RouteTable or None
+        The routes; None if the picture does not show a route table.
+    cycle : str
+        The steps of the cycle that refutes the table, a line each, or nothing.
+    """
+
+    title: str
+    note: str
+    run: int
+    topology: Topology
+    picture: Picture
+    values: Values
+    groups: bool
+    turns: tuple[MarkedTurn, ...] = ()
+    table: RouteTable | None = None
+    cycle: str = ""
+
+    @classmethod
+    def of_values(
+        cls, title: str, topology: Topology, picture: Picture, values: Values, colour: str
+    ) -> Panel:
+        """Return a picture that does not come from a run."""
+        groups = has_groups(colour)
+        return cls(title, _note(values, groups), -1, topology, picture, values, groups)
+
+    def looks(self, top: float) -> ChannelLooks:
+        """Return colours and widths, with `top` as the upper end of a scale of amounts."""
+        if self.groups:
+            return group_looks(self.topology, self.values)
+        return load_looks(self.values, top)
+
+    def turn_names(self, turn: MarkedTurn) -> tuple[str, str, str]:
+        """Return the names of the three switches of a turn."""
+        names = self.topology.switch_names
+        return names[turn.before], names[turn.switch], names[turn.after]
+
+
+def has_groups(colour: str) -> bool:
+    """Return whether a column of channels has numbers of groups."""
+    column = column_of(colour)
+    return column is not None and column.nominal
+
+
+def collect_panels(
+    jobs: pd.DataFrame, frames: View, colour: str, *, turns: bool, place: str
+) -> list[Panel]:
+    """Return a picture for each group of pooled runs.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        Runs with results.
+    frames : View
+    colour : str
+        Column of channels.
+    turns : bool
+        Whether to mark prohibited turns.
+    place : str
+        Prefix of messages: where the figure is declared.
+
+    Raises
+    ------
+    InputError
+        If there are too many pictures or channels, or the column does not exist.
+    """
+    kinds = list(frames.identity)
+    groups = list(jobs.groupby(kinds, sort=False))
+    if len(groups) > MAX_PANELS:
+        raise InputError(
+            f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
+        )
+    differing = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
+    columns = ["max_load", "bottleneck_share"] if "load" not in kinds else []
+    most = next((name for name in columns if name in jobs), "utilisation_max")
+    panels = []
+    pictures: dict[str, tuple[Topology, Picture]] = {}
+    nominal = has_groups(colour)
+    for key, group in groups:
+        loads = frames.numbers(group, most, place)
+        run = int(group.index[loads == median_low(loads.tolist())][0])
+        record = frames.records[run]
+        if record.topology not in pictures:
+            network = load_topology(record.topology_directory / "topology.npz")
+            refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
+            pictures[record.topology] = network, picture_of(network)
+        topology, picture = pictures[record.topology]
+        channels = channels_of(frames, run, colour, place)
+        numbers = frames.numbers(channels, colour, f"{place}colour: ")
+        values = np.zeros(topology.num_channels)
+        values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
+        title = _title(dict(zip(kinds, key, strict=True)), differing)
+        note = _note(values, nominal)
+        if len(group) > 1:
+            note += f" (the median one of {len(group)} runs)"
+        marked = _marked_turns(frames, run, topology, place) if turns else ()
+        routes = record.directory / "routes.npz"
+        panels.append(
+            Panel(
+                title,
+                note,
+                run,
+                topology,
+                picture,
+                values,
+                nominal,
+                marked,
+                load_routes(routes, topology) if routes.is_file() else None,
+                str(frames.outcomes[run].facts.get("deadlock_cycle", "")),
+            )
+        )
+    return panels
+
+
+def channels_of(frames: View, run: int, colour: str, place: str) -> pd.DataFrame:
+    """Return the channels of a run; all are in no group if the run has no such groups."""
+    channels = frames.details("channels", [run], place).drop(columns="run")
+    if colour not in channels and has_groups(colour):
+        return channels.assign(**{colour: 0})
+    return channels
+
+
+def refuse_large(topology: Topology, name: str, advice: str = "") -> None:
+    """Check that a network can be drawn.
+
+    Raises
+    ------
+    InputError
+        If it has more than `MAX_CHANNELS` channels.
+    """
+    if topology.num_channels > MAX_CHANNELS:
+        raise InputError(
+            f"{name} has {topology.num_channels} channels, more than "
+            f"{MAX_CHANNELS} cannot be drawn{advice}"
+        )
+
+
+def _marked_turns(frames: View, run: int, topology: Topology, place: str) -> tuple[MarkedTurn, ...]:
+    numbers = {name: switch for switch, name in enumerate(topology.switch_names)}
+    table = frames.details("turns", [run], place)
+    names = table[["from", "switch", "to"]].itertuples(index=False, name=None)
+    return pair_turns((numbers[a], numbers[b], numbers[c]) for a, b, c in names)
+
+
+_PLACES = {"topology": " on {}", "routing": "{}", "load": ", load {}"}
+
+
+def _title(names: dict[str, Any], differing: list[str]) -> str:
+    """Return the title of a picture: the routing, and whatever else differs between pictures."""
+    order = ("routing", "topology", "traffic", "load", "simulation")
+    parts = [
+        _PLACES.get(kind, ", {}").format(key_text(names[kind]))
+        for kind in order
+        if kind in differing
+    ]
+    return "".join(parts)
+
+
+def _note(values: Values, groups: bool) -> str:
+    """Return the extremes of amounts, or the size of groups."""
+    if not len(values):
+        return "no channels"
+    if groups:
+        many = len(np.unique(values[values > 0]))
+        inside = f"{int((values > 0).sum())} of {len(values)} channels"
+        return f"{many} groups, {inside}" if many > 1 else inside
+    high, low = values.max(), values.min()
+    many = int((values == high).sum())
+    times = f" on {many} channels" if many > 1 else " on one channel"
+    return f"maximum {number_text('', high)}{times}, minimum {number_text('', low)}"

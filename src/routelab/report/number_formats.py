@@ -1,0 +1,159 @@
+"""Number formats of table columns: heading, unit, scale and decimals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from routelab.report.labels import column_of, heading_parts, number_text, with_unit
+from routelab.report.table import ReportTable
+
+SECOND: Final = "s"
+TIMES: Final = ((1.0, SECOND), (1e-3, "ms"), (1e-6, "µs"))
+"""Units of times, each with its length in seconds, the longest first."""
+
+DECIMALS: Final = {"%": 1}
+"""Decimals by unit, unless a column declares its own."""
+
+RATIO_DECIMALS: Final = 2
+DIGITS: Final = 4
+"""Significant digits of the largest value of a column whose unit has no fixed decimals."""
+
+LARGEST_SPREAD: Final = 100
+"""Largest quotient of two values of a column with a common number of decimals."""
+
+
+@dataclass(frozen=True)
+class ColumnFormat:
+    """How readers see a column.
+
+    Attributes
+    ----------
+    heading : str
+        Name without the unit.
+    unit : str
+        Unit of the shown numbers; empty if they have none, or if the heading names it.
+    scale : float
+        One shown unit, in units of the column.
+    decimals : int or None
+        Decimals of all numbers; None: each number has its own.
+    """
+
+    heading: str
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Heading with the unit in brackets."""
+        return with_unit(self.heading, self.unit)
+
+    def text(self, value: Any) -> str:
+        """Return a value of the column as text; empty if it is missing."""
+        number = finite_number(value)
+        return number_text("", value) if number is None else self.digits(number / self.scale)
+
+    def digits(self, number: float) -> str:
+        """Return a number that already is in the shown unit."""
+        if self.decimals is None:
+            return number_text("", number, DIGITS)
+        text = f"{number:.{self.decimals}f}"
+        return text if float(text) else text.removeprefix("-")
+
+
+def column_format(
+    column: str, of: str, values: Iterable[Any], published: Iterable[Any] = ()
+) -> ColumnFormat:
+    """Choose the format of a column.
+
+    Percentages have one decimal and ratios two, unless the column declares decimals. Times have
+    the unit of the largest one. Other columns show whole numbers if all values are whole, or
+    else as many decimals as give the largest value four digits.
+
+    Parameters
+    ----------
+    column : str
+    of : str
+        Kind of the rows; see `config.Table`.
+    values : iterable
+        All values of the column; words and missing values have no influence.
+    published : iterable
+        Published values of the column. They keep their decimals, and ours have as many.
+    """
+    heading, unit = heading_parts(column, of)
+    theirs = [number for value in published if (number := finite_number(value)) is not None]
+    numbers = [number for value in values if (number := finite_number(value)) is not None] + theirs
+    largest = max(map(abs, numbers), default=0.0)
+    scale, shown = 1.0, unit
+    if unit == SECOND and largest:
+        scale, shown = next((one for one in TIMES if largest >= one[0]), TIMES[-1])
+    base = column_of(column, of)
+    declared = base.decimals if base is not None else _base_decimals(column, of)
+    if declared is None:
+        declared = RATIO_DECIMALS if column.endswith("_ratio") else DECIMALS.get(unit)
+    if declared is None:
+        decimals = _common_decimals([number / scale for number in numbers])
+    else:
+        decimals = max([declared, *map(_decimals, theirs)])
+    return ColumnFormat(heading, shown, scale, decimals)
+
+
+def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
+    """Return the format of each column of a table, by name.
+
+    Columns with the same source share a format: ranges, published numbers and the columns of a
+    pivot.
+    """
+    by_name = {column.name: column for column in table.columns}
+    sources = {
+        column.name: by_name[column.of].source if column.of else column.source
+        for column in table.columns
+    }
+    ours: dict[str, list[Any]] = {source: [] for source in sources.values()}
+    theirs: dict[str, list[Any]] = {source: [] for source in sources.values()}
+    for column in table.columns:
+        target = theirs if column.role == "reference" and column.of else ours
+        target[sources[column.name]] += [row.get(column.name) for row in table.rows]
+    formats = {
+        source: column_format(source, table.of, ours[source], theirs[source]) for source in ours
+    }
+    return {name: formats[source] for name, source in sources.items()}
+
+
+def finite_number(value: Any) -> float | None:
+    """Return a finite number as float; None for other values."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    if not isinstance(value, int | float | np.integer | np.floating):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _base_decimals(column: str, of: str) -> int | None:
+    """Return the decimals of the column from which a statistic is computed."""
+    base, _, suffix = column.rpartition("_")
+    if not base or suffix in ("ratio", "gain"):
+        return None
+    found = column_of(base, of)
+    return _base_decimals(base, of) if found is None else found.decimals
+
+
+def _common_decimals(numbers: list[float]) -> int | None:
+    """Return the decimals of a column, or None if its values are too far apart."""
+    if all(number.is_integer() for number in numbers):
+        return 0
+    sizes = [abs(number) for number in numbers if number]
+    if max(sizes) > LARGEST_SPREAD * min(sizes):
+        return None
+    most = max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
+    return max(_decimals(round(number, most)) for number in numbers)
+
+
+def _decimals(number: float) -> int:
+    """Return how many decimals the shortest text of a number has."""
+    return len(np.format_float_positional(number, trim="-").partition(".")[2])

@@ -1,0 +1,76 @@
+"""What the index shows of a study."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from routelab.artifacts.losses import STATUS_TEXTS, Loss
+from routelab.config import Study
+from routelab.report.page.summary import published_counts
+from routelab.report.table import ReportTable
+
+SUMMARY_FORMAT = "report/3"
+SOURCE_KEYS = {"key", "title", "authors", "venue", "year", "doi"}
+"""Keys of a reference's source in ``summary.json``."""
+
+
+def status_of(losses: Iterable[Loss]) -> str:
+    """Return ``ok``, or the numbers of missing results: ``3 failed, 2 not run yet``."""
+    counts: Counter[str] = Counter()
+    for loss in losses:
+        if loss.is_alarm:
+            counts[loss.status] += loss.count
+    texts = [f"{counts[key]} {text}" for key, text in STATUS_TEXTS.items() if counts[key]]
+    return ", ".join(texts) or "ok"
+
+
+def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[str, Any]]:
+    """Return, for each table with published numbers, whether ours reproduce them.
+
+    Returns
+    -------
+    list of dict
+        ``part``: the part of the paper; ``table`` and ``title``: ours; ``result``: ``reproduced``,
+        ``differs``, ``not reproducible`` or ``no result``; ``differing`` and ``numbers``: numbers
+        that differ, and all that could be compared.
+    """
+    results = []
+    for table in tables:
+        beside = study.tables[table.name].beside
+        if beside is None or study.reference is None:
+            continue
+        counts = published_counts(table)
+        if not counts and not beside.not_reproducible and not _has_numbers(table):
+            continue
+        differing = counts["below"] + counts["above"]
+        if beside.not_reproducible:
+            result = "not reproducible"
+        elif not counts:
+            result = "no result"
+        else:
+            result = "differs" if differing else "reproduced"
+        results.append(
+            {
+                "part": _part(study.reference.source.tables[beside.reference]),
+                "table": table.name,
+                "title": table.title,
+                "result": result,
+                "differing": differing,
+                "numbers": counts.total(),
+            }
+        )
+    return results
+
+
+def _has_numbers(table: ReportTable) -> bool:
+    """Return whether a table shows published numbers next to a value."""
+    names = [column.name for column in table.with_role("reference") if column.of]
+    return any(isinstance(row.get(name), int | float) for row in table.rows for name in names)
+
+
+def _part(description: str) -> str:
+    """Return the part of the paper that the description of a reference file begins with."""
+    return re.split(r"[,:]", description, maxsplit=1)[0].strip()

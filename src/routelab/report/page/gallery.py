@@ -1,0 +1,95 @@
+"""The index of all studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from routelab.api import InputError
+from routelab.artifacts.json_files import read_json
+from routelab.report.page.card import SUMMARY_FORMAT
+from routelab.report.page.render import write_page
+
+MAX_LOSSES = 3
+"""Largest number of losses of a study in the index; its page has all."""
+MAX_THUMBNAIL = 200_000
+"""Largest SVG file that the index shows, in bytes; PNG is shown instead of larger ones."""
+
+
+@dataclass
+class Paper:
+    """A publication and the studies that compare their numbers with it.
+
+    Attributes
+    ----------
+    source : dict
+        See `card.SOURCE_KEYS`.
+    published : list of dict
+        See `card.published_results`; with ``href``, the address of our table.
+    studies : list of dict
+    """
+
+    source: dict[str, Any]
+    published: list[dict[str, Any]] = field(default_factory=list)
+    studies: list[dict[str, Any]] = field(default_factory=list)
+
+
+def write_index(report: Path) -> None:
+    """Write ``index.html`` over the pages of all studies in `report`.
+
+    Studies that cite a publication are grouped under it. A study whose ``summary.json`` cannot be
+    read is listed with the reason. The card of a study with missing results lists the most serious
+    losses.
+    """
+    papers: dict[str, Paper] = {}
+    others: list[dict[str, Any]] = []
+    for path in sorted(report.glob("*/summary.json")):
+        href = f"{quote(path.parent.name)}/index.html"
+        try:
+            summary = read_json(path, SUMMARY_FORMAT)
+        except InputError as error:
+            others.append({"title": path.parent.name, "href": href, "problem": str(error)})
+            continue
+        card = {
+            **summary,
+            "href": href,
+            "problem": "",
+            "missing": [loss for loss in summary["losses"] if loss["status"] != "unsupported"],
+            "thumbnail": _thumbnail(path.parent, summary["figure"]),
+            "cost": duration_text(summary["cpu_seconds"]),
+        }
+        source = summary["source"]
+        if source is None:
+            others.append(card)
+            continue
+        paper = papers.setdefault(source["key"], Paper(source))
+        paper.studies.append(card)
+        paper.published += [
+            {**one, "href": f"{href}#table-{quote(one['table'])}"} for one in summary["published"]
+        ]
+    write_page(
+        "index.html.j2",
+        report / "index.html",
+        papers=list(papers.values()),
+        others=others,
+        most=MAX_LOSSES,
+    )
+
+
+def duration_text(seconds: float) -> str:
+    """Return a CPU time in words, in seconds, minutes or hours; empty if none is recorded."""
+    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
+        if seconds < limit:
+            return f"{max(seconds / size, 1):.0f} {unit}" if seconds else ""
+    return ""
+
+
+def _thumbnail(folder: Path, figure: str) -> str:
+    """Return the address of the picture of a study's card; empty if it has no figure."""
+    for name in (f"{figure}.svg", f"{figure}.png") if figure else ():
+        path = folder / "figures" / name
+        if path.is_file() and (path.suffix == ".png" or path.stat().st_size <= MAX_THUMBNAIL):
+            return f"{quote(folder.name)}/figures/{quote(name)}"
+    return ""

@@ -1,0 +1,33 @@
+"""Pages from templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from routelab import __version__
+from routelab.artifacts.atomic import atomic_file
+from routelab.report.figures.channel_looks import GROUPS
+from routelab.report.figures.inline import scale_colours
+
+
+def write_page(template: str, path: Path, **values: Any) -> None:
+    """Write a page from a template of `routelab.report`."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("routelab.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(template)
+    colours = {"light": scale_colours(dark=False), "dark": scale_colours(dark=True)}
+    write_text(path, page.render(version=__version__, scale=colours, groups=GROUPS, **values))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file in one step."""
+    with atomic_file(path) as new:
+        new.write_text(text, encoding="utf-8")

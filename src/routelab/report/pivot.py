@@ -1,0 +1,130 @@
+"""Tables with columns for each routing, or for each name in another column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from routelab.api import InputError
+from routelab.config import Pivot
+from routelab.report.frames.view import key_text, sort_texts
+from routelab.report.table import ReportColumn, ReportTable
+
+
+def pivot_table(
+    table: ReportTable, pivot: Pivot, better: Mapping[str, str], place: str
+) -> ReportTable:
+    """Make columns of the rows that differ in the column ``pivot.by`` only.
+
+    A pivot of one value names its columns after the rows (``dor``), a pivot of several values
+    also after the value (``max_load (dor)``), as are ranges and published numbers.
+
+    Parameters
+    ----------
+    table : ReportTable
+        ``pivot.by`` is one of its row columns, ``pivot.values`` are among its values.
+    pivot : config.Pivot
+    better : mapping of str to str
+        Preferred directions of values. The best value of a row is of interest unless each row is a
+        routing.
+    place : str
+        Prefix of messages: where the table is declared.
+
+    Raises
+    ------
+    InputError
+        If another value differs within a row, or a column would have the name of another one.
+    """
+    keys = [column for column in table.with_role("row") if column.name != pivot.by]
+    pivoted = _pivoted_columns(table, pivot)
+    shared = [
+        column
+        for column in table.columns
+        if column.role not in ("row", "runs") and column not in pivoted
+    ]
+    names = sort_texts(key_text(row[pivot.by]) for row in table.rows)
+    alone = len(pivot.values) == 1
+    renamed = {
+        (column.name, name): _named(column, name, alone) for column in pivoted for name in names
+    }
+    taken = {column.name for column in (*keys, *shared)}
+    if clash := taken & {column.name for column in renamed.values()}:
+        raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    runs: dict[tuple[str, ...], dict[str, int]] = {}
+    for line, by in zip(table.rows, table.value_runs, strict=True):
+        key = tuple(key_text(line[column.name]) for column in keys)
+        row = rows.setdefault(key, {column.name: line[column.name] for column in keys})
+        run = runs.setdefault(key, {})
+        for column in shared:
+            if key_text(line.get(column.name)) == "":
+                continue
+            if row.setdefault(column.name, line[column.name]) != line[column.name]:
+                raise InputError(
+                    f"{place}values: {column.name} is not the same for each {pivot.by} of a row"
+                )
+            if column.name in by:
+                run.setdefault(column.name, by[column.name])
+        name = key_text(line[pivot.by])
+        for column in pivoted:
+            new = renamed[column.name, name].name
+            row[new] = line.get(column.name)
+            if column.name in by:
+                run[new] = by[column.name]
+    if pivot.groups == "names":
+        order = [renamed[column.name, name] for name in names for column in pivoted]
+    else:
+        values = [column for column in pivoted if column.role == "value" or not column.of]
+        order = [
+            renamed[column.name, name]
+            for value in values
+            for name in names
+            for column in pivoted
+            if value.name in (column.name, column.of)
+        ]
+    # nobody published numbers for some names
+    order = [
+        column
+        for column in order
+        if column.role != "reference"
+        or any(key_text(row.get(column.name)) for row in rows.values())
+    ]
+    return replace(
+        table,
+        columns=(*keys, *shared, *order),
+        rows=tuple(rows.values()),
+        value_runs=tuple(runs.values()),
+        better={} if "routing" in (column.name for column in keys) else better,
+        names_first=pivot.groups == "names",
+    )
+
+
+def _pivoted_columns(table: ReportTable, pivot: Pivot) -> list[ReportColumn]:
+    """Return the values of the pivot in its order, each with what belongs to it."""
+    columns = [
+        column
+        for value in pivot.values
+        for column in table.columns
+        if value in (column.name, column.of)
+    ]
+    # published numbers without a value of ours may differ within a row
+    return columns + [
+        column for column in table.columns if column.role == "reference" and not column.of
+    ]
+
+
+def _named(column: ReportColumn, name: str, alone: bool) -> ReportColumn:
+    """Return the column for one name of a pivot."""
+
+    def rename(of: str) -> str:
+        return name if alone else f"{of} ({name})"
+
+    is_value = column.role == "value"
+    return ReportColumn(
+        rename(column.name) if is_value else f"{column.name} ({name})",
+        column.role,
+        rename(column.of) if column.of else "",
+        by=name,
+        pivoted=column.name,
+    )

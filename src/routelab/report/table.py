@@ -1,0 +1,90 @@
+"""Finished tables, before they are formatted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["row", "value", "reference", "low", "high", "runs"]
+
+
+@dataclass(frozen=True)
+class ReportColumn:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Key in rows, and heading in CSV files.
+    role : str
+        ``row``: identifies a row; ``value``; ``reference``: published number next to a value;
+        ``low``, ``high``: ends of a value's range; ``runs``: number of runs of a row.
+    of : str
+        Name of the value column to which a reference or an end of a range belongs, otherwise empty.
+    by : str
+        Name that a pivot turned into columns, such as a routing; empty in other columns.
+    pivoted : str
+        Column of the runs that the pivot shows for `by`.
+    """
+
+    name: str
+    role: Role
+    of: str = ""
+    by: str = ""
+    pivoted: str = ""
+
+    @property
+    def source(self) -> str:
+        """Column of the runs that decides heading and number format."""
+        return self.pivoted or self.name
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A finished table.
+
+    Attributes
+    ----------
+    name, title : str
+    columns : tuple of Column
+    rows : tuple of dict
+        Values by column name; None or NaN if missing.
+    value_runs : tuple of dict
+        For each row, the run (its position in the study) that has the value, by column name.
+    counts : bool
+        Whether values also identify rows, and rows have the number of runs with these values.
+    averages : bool
+        Whether values are means over runs.
+    statistics : bool
+        Whether values are statistics of many runs.
+    notes : tuple of str
+        Notes below the table, e.g. on runs without a result.
+    of : str
+        Kind of its rows; see `config.Table`.
+    warnings : tuple of str
+        Serious problems, shown above the table.
+    better : mapping of str to str
+        Preferred direction, ``lower`` or ``higher``, of the columns of the runs that a pivot shows.
+        The best value of each row is bold.
+    names_first : bool
+        Whether the upper headings of a pivot are names and the lower ones values.
+    """
+
+    name: str
+    title: str
+    columns: tuple[ReportColumn, ...]
+    rows: tuple[dict[str, Any], ...]
+    value_runs: tuple[dict[str, int], ...]
+    counts: bool
+    averages: bool
+    statistics: bool
+    notes: tuple[str, ...]
+    of: str = "routes"
+    warnings: tuple[str, ...] = ()
+    better: Mapping[str, str] = field(default_factory=dict)
+    names_first: bool = False
+
+    def with_role(self, role: Role) -> list[ReportColumn]:
+        """Return the columns with a role."""
+        return [column for column in self.columns if column.role == role]

@@ -1,0 +1,286 @@
+"""All arrays of a simulation, behind one pointer.
+
+Compiled functions get the pointer instead of arrays. Numba passes an array as seven values, so with
+more than fifty arrays, every function and every call of one would have several hundred.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import typeof, types
+from numba.core import cgutils
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, models, register_model
+from numba.np.arrayobj import make_array, populate_array
+from numpy.typing import NDArray
+
+from routelab.kernels.hops import HOP, INJECT
+from routelab.simulation.packet.kernels import layout as at
+
+
+class Engine(NamedTuple):
+    """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows."""
+
+    setting: Any
+    """int64 (SETTINGS,)"""
+    classes: Any
+    """int32 (classes of all phases, 3): first virtual channel, number, whether under bubble"""
+    tables: Any
+    """int32, of the algorithm"""
+    reals: Any
+    """float64, of the algorithm"""
+    queues: Any
+    """QUEUE (Q,)"""
+    room: Any
+    """ROOM (Q + rows of waiting flits,): room behind an output, FIFO and buffer together"""
+    space: Any
+    """ROOM (Q,): its credits are the units that may cross the switch towards a queue: `room`
+    itself, or the room in the FIFO of the output"""
+    fifos: Any
+    """FIFO (Q,), if outputs have FIFOs"""
+    fifo_slots: Any
+    """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
+    watches: Any
+    """WATCH (Q,)"""
+    claims: Any
+    """CLAIM (Q,), if packets claim ring lanes"""
+    links: Any
+    """LINK (N,), if outputs have FIFOs"""
+    departures: Any
+    """uint64 (W, words of N bits): channels that may take a unit from a FIFO, by cycle"""
+    public: Any
+    """int32 (…, 2): `room` for routing functions"""
+    more: Any
+    """QUEUE_MORE (Q,)"""
+    inputs: Any
+    """INPUT (N,)"""
+    outputs: Any
+    """OUTPUT (N + T,): channels and injections by their input port, then ejections"""
+    slots: Any
+    """SLOT (Q * K,)"""
+    crossed: Any
+    """int32 (Q,): units that came in since the last reset"""
+    decided: Any
+    """int32 (Q,) if waiting flits are counted: 1 + the channel that the front unit waits for"""
+    tried: Any
+    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first examined"""
+    class_of: Any
+    """int32 (V,): class of each virtual channel"""
+    candidates: Any
+    """CANDIDATE (Q * most,)"""
+    packets: Any
+    """PACKET (most packets,)"""
+    states: Any
+    """int32 (most packets, 16): `packets` for routing functions"""
+    free_packets: Any
+    """int32, stack"""
+    terminals: Any
+    """TERMINAL (T,)"""
+    messages: Any
+    """MESSAGE (most messages,)"""
+    free_messages: Any
+    """int32, stack"""
+    arrived: Any
+    """uint64 (most messages, words): bits of the arrived packets, for in-order delivery"""
+    switch_ports: Any
+    """int32 (S + 1,): ports of each switch"""
+    port_of_channel: Any
+    """int32 (C,)"""
+    heads: Any
+    """uint64 (W, words of Q bits): queues to examine, by cycle"""
+    credits: Any
+    """uint64 (W, words of Q bits): queues whose credit arrives"""
+    sources: Any
+    """uint64 (W, words of T bits): terminals to examine"""
+    sleepers: Any
+    """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
+    sleeping: Any
+    """int32 (S,): number of sleepers"""
+    active: Any
+    """WORK (Q,): scratch: queues at work"""
+    proposals: Any
+    """PROPOSAL (N,): scratch"""
+    out: Any
+    """int32 (most candidates, 3): scratch of hop"""
+    random: Any
+    """uint64 (1, 1)"""
+    source_random: Any
+    """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
+    gap: Any
+    """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
+    known: Any
+    """int32 (T, 2): cycle of the next message to count (−1: never), number of those before"""
+    left_at: Any
+    """int32 (T, injection queue): cycles in which the last packets entered"""
+    part_start: Any
+    """int64 (T + 1,)"""
+    part_upto: Any
+    """float64: cumulative shares"""
+    part_set: Any
+    """int32"""
+    set_start: Any
+    """int64"""
+    members: Any
+    """int32"""
+    by_terminal: Any
+    """int64 (T, 8)"""
+    totals: Any
+    """int64 (TOTALS,)"""
+    histograms: Any
+    """int64 (4, BINS): latency, network latency, messages, in order"""
+    hops: Any
+    """int64 (HOP_BINS,)"""
+
+
+def _example() -> Engine:
+    """Return an example with all types."""
+    i32, i64 = np.int32, np.int64
+    rows = np.zeros((1, 16), i32)
+    line, long = np.zeros(1, i32), np.zeros(1, i64)
+    bits, words = np.zeros((1, 1), np.uint64), np.zeros(1, np.uint64)
+    reals = np.zeros(1)
+    return Engine(
+        setting=long,
+        classes=rows,
+        tables=line,
+        reals=reals,
+        queues=np.zeros(1, at.QUEUE),
+        room=np.zeros(1, at.ROOM),
+        space=np.zeros(1, at.ROOM),
+        fifos=np.zeros(1, at.FIFO),
+        fifo_slots=line,
+        watches=np.zeros(1, at.WATCH),
+        claims=np.zeros(1, at.CLAIM),
+        links=np.zeros(1, at.LINK),
+        departures=bits,
+        public=rows,
+        more=np.zeros(1, at.QUEUE_MORE),
+        inputs=np.zeros(1, at.INPUT),
+        outputs=np.zeros(1, at.OUTPUT),
+        slots=np.zeros(1, at.SLOT),
+        crossed=line,
+        decided=line,
+        tried=line,
+        class_of=line,
+        candidates=np.zeros(1, at.CANDIDATE),
+        packets=np.zeros(1, at.PACKET),
+        states=rows,
+        free_packets=line,
+        terminals=np.zeros(1, at.TERMINAL),
+        messages=np.zeros(1, at.MESSAGE),
+        free_messages=line,
+        arrived=bits,
+        switch_ports=line,
+        port_of_channel=line,
+        heads=bits,
+        credits=bits,
+        sources=bits,
+        sleepers=words,
+        sleeping=line,
+        active=np.zeros(1, at.WORK),
+        proposals=np.zeros(1, at.PROPOSAL),
+        out=rows,
+        random=bits,
+        source_random=bits,
+        gap=reals,
+        known=rows,
+        left_at=rows,
+        part_start=long,
+        part_upto=reals,
+        part_set=line,
+        set_start=long,
+        members=line,
+        by_terminal=np.zeros((1, 8), i64),
+        totals=long,
+        histograms=np.zeros((1, 1), i64),
+        hops=long,
+    )
+
+
+_TYPES = {name: typeof(array) for name, array in _example()._asdict().items()}
+_COLUMNS = 3
+"""Address, and lengths of up to two dimensions."""
+
+
+class EngineType(types.Type):
+    """The type of `engine` in compiled functions: a pointer to a table of addresses and lengths."""
+
+    def __init__(self) -> None:
+        super().__init__(name="PacketEngine")
+
+
+ENGINE = EngineType()
+PLACES = types.Array(types.int64, 2, "C")
+HOP_POINTER = types.FunctionType(HOP)
+INJECT_POINTER = types.FunctionType(INJECT)
+
+
+@register_model(EngineType)
+class _EngineModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: EngineType) -> None:
+        super().__init__(manager, kind, ir.IntType(64).as_pointer())
+
+
+@infer_getattr
+class _EngineFields(AttributeTemplate):
+    key = EngineType
+
+    def generic_resolve(self, value: EngineType, attr: str) -> Any:  # type: ignore[override]
+        return _TYPES.get(attr)
+
+
+@lower_getattr_generic(EngineType)
+def _array_of(context: Any, builder: Any, kind: EngineType, table: Any, name: str) -> Any:
+    """Emit an array of an engine; its address and lengths never change."""
+    never = builder.module.add_metadata([])
+
+    def number(column: int) -> Any:
+        place = ir.Constant(ir.IntType(32), _COLUMNS * list(_TYPES).index(name) + column)
+        value = builder.load(builder.gep(table, [place]))
+        value.set_metadata("invariant.load", never)
+        return value
+
+    array = _TYPES[name]
+    view = make_array(array)(context, builder)
+    size = context.get_abi_sizeof(context.get_data_type(array.dtype))
+    lengths = [number(1 + k) for k in range(array.ndim)]
+    steps = [ir.Constant(ir.IntType(64), size)]
+    if array.ndim == 2:
+        steps.insert(0, builder.mul(lengths[1], steps[0]))
+    populate_array(
+        view,
+        data=builder.inttoptr(number(0), view.data.type),
+        shape=cgutils.pack_array(builder, lengths),
+        strides=cgutils.pack_array(builder, steps),
+        itemsize=ir.Constant(ir.IntType(64), size),
+        meminfo=None,
+    )
+    return view._getvalue()
+
+
+@intrinsic
+def engine_at(context, places):
+    """Return the engine whose arrays are at places (`places_of`); they must exist."""
+
+    def emit(code, builder, signature, values):
+        view = make_array(signature.args[0])(code, builder, values[0])
+        return view.data
+
+    return ENGINE(places), emit
+
+
+def places_of(engine: Engine) -> NDArray[np.int64]:
+    """Return address and lengths of every array; shape (arrays, 3).
+
+    The arrays must exist as long as compiled functions use the places.
+    """
+    places = np.zeros((len(engine), _COLUMNS), np.int64)
+    for row, (name, array) in zip(places, engine._asdict().items(), strict=True):
+        if typeof(array) != _TYPES[name]:
+            raise TypeError(f"{name} is {typeof(array)}, expected {_TYPES[name]}")
+        row[0], row[1 : 1 + array.ndim] = array.ctypes.data, array.shape
+    return places

@@ -1,0 +1,105 @@
+"""Columns of the results of `routelab infiniband`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from routelab.api import Column
+
+CHECK: Final = (
+    Column("switches", "switches of the fabric"),
+    Column("hosts", "ports of channel adapters and routers with a cable to a switch"),
+    Column("cables", "cables between two switches"),
+    Column(
+        "verdict",
+        "`safe`, `faulty`, or `undetermined`: with all traffic on one VL there is a credit loop, "
+        "and the service levels are unknown",
+    ),
+    Column("loops", "different loops of forwarding entries"),
+    Column("unreachable_lids", "LIDs that some switch cannot send packets to"),
+    Column("foreign_lids", "LIDs in the tables that no port of the fabric has"),
+    Column(
+        "lost_pairs",
+        "ordered pairs of hosts without a route, although cables connect them",
+        unit="pairs",
+    ),
+    Column(
+        "lost_switch_pairs",
+        "missing routes from switches without hosts to switches; OpenSM's engines for trees leave "
+        "some out, and this is no fault",
+        unit="pairs",
+    ),
+    Column(
+        "credit_loops",
+        "groups of virtual lanes that wait for each other, if each side of a connection uses the "
+        "SL of its own path record, or with all traffic on one VL",
+    ),
+    Column(
+        "credit_loops_same",
+        "the same if replies use the SL of the request, as RDMA-CM does; empty without SLs",
+    ),
+    Column(
+        "service_levels",
+        "`--sls`: `file`, or the SL of all unicast packets; `unknown` without it, which counts as "
+        "SL 0",
+    ),
+    Column("dropped_routes", "routes that are dropped, because their SL is mapped to VL 15"),
+    Column("unlisted_levels", "pairs of ports without an SL in the file; they use SL 0"),
+    Column(
+        "max_load",
+        "ordered pairs of hosts whose route uses the busiest cable in one direction, relative to "
+        "its capacity",
+        unit="routes",
+    ),
+    Column(
+        "load_bound",
+        "lower bound of `max_load` for all tables of shortest routes",
+        unit="routes",
+    ),
+    Column(
+        "effective_bisection",
+        "bandwidth between random halves of the hosts, as a share of a host's bandwidth: mean of "
+        "1,000 samples",
+    ),
+    Column(
+        "effective_bisection_half_width",
+        "half of the 95 % confidence interval of `effective_bisection`",
+    ),
+    Column("worst_cable", "cable whose failure would interrupt most pairs of hosts"),
+    Column(
+        "worst_cable_pairs",
+        "ordered pairs of hosts that lose their route if `worst_cable` fails",
+        unit="pairs",
+    ),
+    Column(
+        "multicast",
+        "`trees` if the entries of each group form a tree, otherwise `faulty`; `not checked` "
+        "without `--mfts`",
+    ),
+    Column("multicast_groups", "MLIDs in the multicast forwarding tables"),
+    Column("faulty_groups", "MLIDs whose entries do not form a tree"),
+)
+"""Facts of a check."""
+
+WHAT_IF: Final = (
+    Column("kind", "`cable` or `switch`; `none` for the fabric without a failure"),
+    Column("failure", "the cable, by both of its ports, or the switch"),
+    Column("routing", "routing of the fabric after the failure (`--routing`)"),
+    Column(
+        "lost_pairs",
+        "ordered pairs of hosts that lose their route under the present tables",
+        unit="pairs",
+    ),
+    Column(
+        "unreachable_pairs",
+        "ordered pairs of hosts that stay without a route after rerouting",
+        unit="pairs",
+    ),
+    Column("max_load", "`max_load` of the fabric after rerouting", unit="routes"),
+    Column(
+        "changed_entries",
+        "entries of the forwarding tables of remaining switches that rerouting changes",
+    ),
+    Column("reason", "why the routing does not apply after the failure"),
+)
+"""Columns of failures."""

@@ -1,0 +1,255 @@
+"""Files of a fabric, put together: network, forwarding tables, service levels and lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from routelab.api import InputError, Topology
+from routelab.api.topology import Int8Array, Int32Array, frozen_array
+from routelab.metrics import connected_parts
+from routelab.toolkit.infiniband import (
+    Addresses,
+    Entries,
+    Fabric,
+    LaneTables,
+    Policy,
+    ServiceLevels,
+    TextFile,
+    addresses_of,
+    destination_switches,
+    entries_of,
+    parse_policy,
+    parse_service_levels,
+    read_fabric,
+    read_forwarding_tables,
+    topology_of,
+)
+from routelab.toolkit.infiniband.text_lines import guid_text
+
+
+@dataclass(frozen=True, eq=False)
+class FabricTables:
+    """A fabric and its forwarding tables; destinations are the T terminals, then the S switches.
+
+    Attributes
+    ----------
+    fabric : Fabric
+    topology : Topology
+    addresses : Addresses
+    entries : Entries
+    foreign_lids : int
+        LIDs in the tables that no port of the fabric has.
+    """
+
+    fabric: Fabric
+    topology: Topology
+    addresses: Addresses
+    entries: Entries
+    foreign_lids: int
+
+    @cached_property
+    def ends(self) -> Int32Array:
+        """Switch of each destination; int32, shape (T + S,)."""
+        return destination_switches(self.topology)
+
+    @cached_property
+    def part(self) -> Int32Array:
+        """Number of the connected part of each switch; int32, shape (S,)."""
+        part = np.zeros(self.topology.num_switches, dtype=np.int32)
+        for number, switches in enumerate(connected_parts(self.topology)):
+            part[switches] = number
+        return frozen_array(part, np.int32)
+
+    def destination_name(self, destination: int) -> str:
+        """Describe a destination, e.g. ``LID 0x0083 (host h2)``."""
+        there = destination - self.topology.num_terminals
+        lid = int(self.addresses.lids[destination])
+        name = (
+            f"host {self.topology.terminal_name(destination)}"
+            if there < 0
+            else f"switch {self.topology.switch_names[there]}"
+        )
+        return f"LID 0x{lid:04x} ({name})"
+
+    def out_port(self, channel: int) -> str:
+        """Describe the port at the source of a channel, e.g. ``s3:7``."""
+        switch = self.topology.switch_names[self.topology.channel_source[channel]]
+        return f"{switch}:{int(self.addresses.channel_port[channel])}"
+
+    def cable_name(self, link: int) -> str:
+        """Describe a cable by both of its ports, e.g. ``s3:7 - s5:1``."""
+        there, back = self.topology.links[link].tolist()
+        return f"{self.out_port(there)} - {self.out_port(back)}"
+
+
+def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
+    """Read a fabric and its forwarding tables.
+
+    Raises
+    ------
+    InputError
+        If a file is wrong, or the two do not belong together; names the file.
+    """
+    fabric = read_fabric(fabric_file)
+    tables = read_forwarding_tables(lft_file)
+    topology = topology_of(fabric)
+    if not topology.num_terminals:
+        raise InputError(f"{fabric_file}: has no host at a switch")
+    topology = _with_lids(topology, tables.guid_of_lid, fabric_file, lft_file)
+    addresses = addresses_of(topology)
+    ports = tables.of_switches(addresses.switch_guids, str(lft_file))
+    listed = np.flatnonzero((ports >= 0).any(axis=0))
+    foreign = int(np.count_nonzero(~np.isin(listed, addresses.lids)))
+    entries = entries_of(topology, addresses, ports)
+    return FabricTables(fabric, topology, addresses, entries, foreign)
+
+
+def _with_lids(
+    topology: Topology, guid_of_lid: Mapping[int, str], fabric_file: Path, lft_file: Path
+) -> Topology:
+    """Return the network with the LID of every port.
+
+    A file of the simulator has no LIDs; then those that the tables name are used.
+    """
+    lids = dict(topology.attributes["lids"])
+    for lid, guid in guid_of_lid.items():
+        if lids.setdefault(guid, lid) != lid:
+            raise InputError(
+                f"{lft_file}: LID 0x{lid:04x} is that of port {guid}, which has LID "
+                f"0x{lids[guid]:04x} in {fabric_file}; write both files at the same time"
+            )
+    for guid, name in zip(
+        (*topology.switch_guids, *topology.terminal_guids),
+        (*topology.switch_names, *map(topology.terminal_name, range(topology.num_terminals))),
+        strict=True,
+    ):
+        if guid not in lids:
+            raise InputError(
+                f"{fabric_file}: the LID of {name!r} is unknown; give tables that name the GUID of "
+                "each port, such as opensm-lfts.dump"
+            )
+    mine = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
+    twice = (
+        next((lid for lid in mine if mine.count(lid) > 1), None)
+        if (len(set(mine)) < len(mine))
+        else None
+    )
+    if twice is not None:
+        raise InputError(f"{fabric_file}: two ports have LID 0x{twice:04x}")
+    attributes = MappingProxyType({**topology.attributes, "lids": lids})
+    return replace(topology, attributes=attributes)
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """Service level of each packet and its virtual lane on each channel.
+
+    Attributes
+    ----------
+    levels : int8 array, shape (T + S, T + S), or None
+        SL from each terminal and switch to each; None: SL 0 for all.
+    lanes : int8 array, shape (S, P + 1, P + 1, 16), or None
+        Virtual lane by switch, input port, output port and SL; −1 if unknown. None: VL = SL.
+    unlisted : int
+        Pairs of ports without an SL in the file; they use SL 0.
+    multicast_level : int
+        Service level of multicast packets.
+    """
+
+    levels: Int8Array | None = None
+    lanes: Int8Array | None = None
+    unlisted: int = 0
+    multicast_level: int = 0
+
+
+def read_levels(file: Path) -> ServiceLevels | Policy:
+    """Read service levels: as ``ibdmchk`` reads them, or a QoS policy of OpenSM.
+
+    Raises
+    ------
+    InputError
+        If the file is wrong; names the line.
+    """
+    text = TextFile.read(file)
+    if any(line.strip() == "qos-levels" for line in text.lines):
+        return parse_policy(text)
+    return parse_service_levels(text)
+
+
+def service_of(
+    tables: FabricTables,
+    levels: ServiceLevels | Policy | int | None,
+    lanes: LaneTables | None,
+    level_file: str = "service levels",
+    lane_file: str = "SL2VL tables",
+    multicast_level: int = 0,
+) -> Service:
+    """Put service levels and lanes in the order of the fabric's ports and switches.
+
+    A number is the service level of all unicast packets.
+
+    Raises
+    ------
+    InputError
+        If the service levels name a source that the fabric lacks, or a switch has no SL2VL table.
+    """
+    found: Int8Array | None = None
+    unlisted = 0
+    if isinstance(levels, int):
+        count = len(tables.addresses.lids)
+        found = frozen_array(np.full((count, count), levels), np.int8)
+    elif isinstance(levels, Policy):
+        found = levels.levels(tables.addresses.guids, tables.addresses.guids)
+    elif levels is not None:
+        found, unlisted = _levels(tables, levels, level_file)
+    own_lanes = _lanes(tables, lanes, lane_file) if lanes else None
+    return Service(found, own_lanes, unlisted, multicast_level)
+
+
+def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> tuple[Int8Array, int]:
+    topology, addresses = tables.topology, tables.addresses
+    terminals = {guid: [place] for place, guid in enumerate(addresses.guids)}
+    nodes = {guid: [topology.num_terminals + s] for s, guid in enumerate(addresses.switch_guids)}
+    place = {guid: t for t, guid in enumerate(addresses.terminal_guids)}
+    for index, number in tables.fabric.end_ports:
+        node = tables.fabric.nodes[index]
+        terminal = place.get(guid_text(node.ports[number].guid))
+        if node.guid and terminal is not None:
+            nodes.setdefault(guid_text(node.guid), []).append(terminal)
+    # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
+    known = nodes if all(guid in nodes for guid in given.source_guids) else terminals
+    unknown = [guid for guid in given.source_guids if guid not in known]
+    if unknown:
+        raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")
+    lids = addresses.lids
+    found = np.full((len(lids), len(lids)), -1, dtype=np.int8)
+    columns = np.flatnonzero(lids < given.levels.shape[1])
+    for guid, row in zip(given.source_guids, given.levels, strict=True):
+        found[np.ix_(np.array(known[guid]), columns)] = row[lids[columns]]
+    missing = found < 0
+    np.fill_diagonal(missing, False)
+    found[found < 0] = 0
+    return frozen_array(found, np.int8), int(np.count_nonzero(missing))
+
+
+def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
+    guids = tables.addresses.switch_guids
+    missing = [guid for guid in guids if guid not in given.lanes]
+    if missing:
+        raise InputError(f"{file}: has no SL2VL table of switch {missing[0]}; it may be truncated")
+    size = max(
+        int(tables.addresses.channel_port.max(initial=0)) + 1,
+        int(tables.addresses.terminal_port.max(initial=0)) + 1,
+        *(len(given.lanes[guid]) for guid in guids),
+    )
+    found = np.full((len(guids), size, size, 16), -1, dtype=np.int8)
+    for switch, guid in enumerate(guids):
+        table = given.lanes[guid]
+        found[switch, : len(table), : len(table)] = table
+    return frozen_array(found, np.int8)

@@ -1,0 +1,134 @@
+"""Results of `routelab infiniband check` in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from routelab.stages.infiniband.check import SAMPLES, FabricCheck
+
+SHOWN = 10
+"""Faults of one kind that are printed; other formats have all."""
+
+_NONE = {
+    "loop": "Loops: none.",
+    "entry": "Unreachable LIDs: none.",
+}
+_TITLES = {
+    "loop": "Loops",
+    "entry": "Wrong or missing entries",
+    "multicast": "Faults of multicast groups",
+    "credit loop": "Credit loops",
+    "lane": "Virtual lanes",
+}
+
+
+def check_lines(found: FabricCheck) -> Iterator[str]:
+    """Yield the lines of a result for people."""
+    facts = found.facts
+    yield (
+        f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
+        "switches"
+    )
+    for kind, title in _TITLES.items():
+        texts = [text for one, text in found.faults if one == kind]
+        if texts:
+            yield f"{title}: {len(texts)}"
+            yield from (f"    {text}" for text in texts[:SHOWN])
+            if len(texts) > SHOWN:
+                yield f"    and {len(texts) - SHOWN} more (--format json lists all)"
+        elif kind in _NONE:
+            yield _NONE[kind]
+    if facts["foreign_lids"]:
+        yield f"LIDs in the tables that no port of the fabric has: {facts['foreign_lids']}"
+    if facts["lost_pairs"]:
+        yield f"Pairs of hosts without a route: {facts['lost_pairs']}"
+    if facts["lost_switch_pairs"]:
+        yield (
+            f"Routes from switches without hosts to switches: {facts['lost_switch_pairs']} are "
+            "missing; hosts do not need them."
+        )
+    yield _multicast_line(facts)
+    yield from _credit_lines(found)
+    yield from _load_lines(found)
+    yield ""
+    yield f"Result: {_result(found)}"
+
+
+def _multicast_line(facts: dict[str, Any]) -> str:
+    count, faulty = facts["multicast_groups"], facts["faulty_groups"]
+    if count is None:
+        return "Multicast: not checked (no --mfts)."
+    if faulty:
+        return f"Multicast: the entries of {faulty} of {count} groups do not form a tree."
+    return (
+        f"Multicast: the entries of all {count} groups form trees."
+        if count
+        else ("Multicast: no groups.")
+    )
+
+
+def _credit_lines(found: FabricCheck) -> Iterator[str]:
+    facts = found.facts
+    if found.undetermined:
+        yield "Credit loops with all traffic on SL 0:"
+        yield f"    {found.undetermined}"
+    elif not any(kind == "credit loop" for kind, _ in found.faults):
+        yield "Credit loops: none."
+    yield from found.remarks
+    if facts["credit_loops_same"] is None:
+        yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
+        return
+    if facts["service_levels"] != "file":
+        yield f"All unicast traffic is on SL {facts['service_levels']} (--sls)."
+        return
+    safe = "no credit loop" if not facts["credit_loops_same"] else "credit loops"
+    yield f"If replies use the SL of the request (RDMA-CM): {safe}."
+    if facts["unlisted_levels"]:
+        yield (
+            f"The file with service levels lacks {facts['unlisted_levels']} pairs of ports; they "
+            "count as SL 0."
+        )
+
+
+def _load_lines(found: FabricCheck) -> Iterator[str]:
+    facts = found.facts
+    if found.busiest:
+        yield (
+            f"Busiest cable: {_text(facts['max_load'])} pairs of hosts in one direction; no tables "
+            f"of shortest routes have less than {_text(facts['load_bound'])}."
+        )
+    for one in found.busiest:
+        yield f"    {_text(one.load)}  {one.port} -> {one.peer}"
+    if facts["effective_bisection"] is not None:
+        width = facts["effective_bisection_half_width"]
+        yield (
+            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± {width:.3f} of a "
+            f"host's bandwidth ({SAMPLES} random bisections)."
+        )
+    if facts["worst_cable"]:
+        yield (
+            f"Worst cable to lose: {facts['worst_cable']}; {facts['worst_cable_pairs']} pairs of "
+            "hosts would have no route until the tables change."
+        )
+
+
+def _result(found: FabricCheck) -> str:
+    if found.verdict == "faulty":
+        return "the tables are faulty."
+    if found.verdict == "undetermined":
+        return (
+            "undetermined. With all traffic on SL 0 there is a credit loop. This is a fault if the "
+            "fabric uses no service levels; otherwise give the service levels of the fabric with "
+            "--sls."
+        )
+    levels = found.facts["service_levels"]
+    if levels == "unknown":
+        return "the tables are safe with all traffic on SL 0, and therefore on any one VL."
+    if levels != "file":
+        return f"the tables are safe with all unicast traffic on SL {levels}."
+    return "the tables are safe with these service levels."
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}"

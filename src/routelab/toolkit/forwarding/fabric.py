@@ -1,0 +1,86 @@
+"""Networks and legality as the kernels of forwarding tables take them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RoutingGraph, Topology
+from routelab.api.topology import Int32Array, Int64Array
+from routelab.kernels.forwarding.trees import Fabric, Legality
+from routelab.kernels.forwarding.turns import turns_of_orders
+
+
+def fabric_of(topology: Topology) -> Fabric:
+    """Return a network as kernels take it."""
+    out_start, out_channel = topology.outgoing
+    in_start, in_channel = topology.incoming
+    place = np.empty(topology.num_channels, np.int32)
+    place[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
+    turn_start = np.zeros(topology.num_channels + 1, np.int64)
+    np.cumsum(np.diff(out_start)[topology.channel_target], out=turn_start[1:])
+    width = np.unique(topology.channel_capacity, return_inverse=True)[1]
+    return Fabric(
+        source=topology.channel_source,
+        target=topology.channel_target,
+        out_start=out_start,
+        out_channel=out_channel,
+        in_start=in_start,
+        in_channel=in_channel,
+        place=place,
+        turn_start=turn_start,
+        hosts=topology.terminals_per_switch.astype(np.int64),
+        root=topology.terminal_switch,
+        width=width.astype(np.int16),
+    )
+
+
+def legality_of_rules(graph: RoutingGraph) -> Legality:
+    """Return the legality of routes under rules, whose routing graph is deterministic."""
+    topology = graph.topology
+    order = np.argsort(graph.vertex_switch, kind="stable")
+    number = np.empty(graph.num_vertices, np.int64)
+    number[order] = np.arange(graph.num_vertices)
+    first = np.zeros(topology.num_switches + 1, np.int64)
+    np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=first[1:])
+    states = int(np.diff(first).max(initial=1))
+    step = np.full((topology.num_channels, states), -1, np.int32)
+    at = number[graph.edge_source] - first[graph.vertex_switch[graph.edge_source]]
+    step[graph.edge_channel, at] = number[graph.edge_target]
+    return Legality(
+        turns=np.zeros(0, np.int64),
+        full=np.int64(1),
+        first=first,
+        begin=number[graph.begin].astype(np.int32),
+        accepting=graph.accepting[order],
+        step=step,
+    )
+
+
+def legality_of_orders(fabric: Fabric, ranks: Int32Array) -> Legality:
+    """Return the legality of routes that take channels in ascending order of one layer.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    ranks : int32 array, shape (layers, C)
+        Place of each channel in the order of each layer; at most 62 layers.
+    """
+    return _legality_of_turns(fabric, turns_of_orders(fabric, ranks), len(ranks))
+
+
+def all_routes(fabric: Fabric) -> Legality:
+    """Return the legality of networks without rules: every route is legal."""
+    return _legality_of_turns(fabric, np.ones(int(fabric.turn_start[-1]), np.int64), 1)
+
+
+def _legality_of_turns(fabric: Fabric, turns: Int64Array, layers: int) -> Legality:
+    switches = len(fabric.hosts)
+    # an array without turns would mean an automaton
+    return Legality(
+        turns=turns if len(turns) else np.zeros(1, np.int64),
+        full=np.int64((1 << layers) - 1),
+        first=np.arange(switches + 1),
+        begin=np.arange(switches, dtype=np.int32),
+        accepting=np.ones(switches, np.bool_),
+        step=np.zeros((0, 1), np.int32),
+    )

@@ -1,0 +1,157 @@
+"""The search for trees with evenly loaded channels.
+
+Trees are int32 arrays of shape (T, S): the next channel of each switch, destination after
+destination; −1 at the destination's switch and where no route exists.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.kernels.forwarding.balance import balance_trees
+from routelab.kernels.forwarding.growth import grow_trees
+from routelab.kernels.forwarding.trees import Fabric, Legality, channel_loads, reaching_switches
+from routelab.toolkit.forwarding.fabric import fabric_of
+
+POWERS = (4, 8, 16, 32, 64, 8, 24, 64, 128)
+"""Powers of the load that are a channel's cost, sweep after sweep.
+
+High powers look at the most loaded channels only; low ones in between leave dead ends of the
+search.
+"""
+MOVES, FEWEST_MOVES, MOST_MOVES = 24, 20_000_000, 250_000_000
+STEEP = 32
+"""Power from which on routes over channels far from the largest load are skipped."""
+
+
+class TreeSearch:
+    """Grow and balance trees of one network.
+
+    Parameters
+    ----------
+    topology : Topology
+    seed : int
+        Seed of the order in which trees and switches are looked at.
+    moves : int or None
+        Moves that one call of `balance` may look at; None: `MOVES` for every channel and tree, at
+        least `FEWEST_MOVES` and at most `MOST_MOVES`.
+    sources : int64 array, shape (T,), or None
+        Switches that have a legal route to each destination, itself included; None: all switches
+        from which it can be reached.
+
+    Attributes
+    ----------
+    tried : int
+        Moves looked at so far.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        seed: int,
+        moves: int | None = None,
+        sources: Int64Array | None = None,
+    ) -> None:
+        self.topology, self.seed = topology, seed
+        size = topology.num_channels * topology.num_terminals
+        default = min(max(MOVES * size, FEWEST_MOVES), MOST_MOVES)
+        self.moves = default if moves is None else moves
+        self.tried = 0
+        self.fabric: Fabric = fabric_of(topology)
+        self.sources = reaching_switches(self.fabric) if sources is None else sources
+
+    def peak(self, load: Int64Array) -> float:
+        """Return the largest load relative to its channel's capacity."""
+        return float((load / self.topology.channel_capacity).max(initial=0.0))
+
+    def loads(self, legality: Legality, trees: Int32Array) -> tuple[Int64Array, Int64Array]:
+        """Return the packets on each channel, and the trees with an illegal route."""
+        load, illegal = channel_loads(self.fabric, legality, trees)
+        return load, np.flatnonzero(illegal)
+
+    def no_trees(self) -> Int32Array:
+        """Return trees without routes."""
+        shape = (self.topology.num_terminals, self.topology.num_switches)
+        return np.full(shape, -1, np.int32)
+
+    def grow(self, legality: Legality, trees: Int32Array, which: Int64Array) -> Int64Array:
+        """Grow some trees again, and return those that ended before all switches joined.
+
+        Nearest switches join first; trees with dead ends are grown again, so that switches join
+        first where most arrivals are good, and then in other orders.
+        """
+        rng = np.random.default_rng(self.seed)
+        for widest in (False, True, True, True):
+            if not len(which):
+                break
+            trees[which] = -1
+            load, _ = self.loads(legality, trees)
+            rank = rng.permutation(self.topology.num_channels)
+            joined = grow_trees(self.fabric, legality, trees, load, which, rank, np.bool_(widest))
+            which = which[joined < self.sources[which]]
+        return which
+
+    def grow_open(self, legality: Legality, trees: Int32Array) -> None:
+        """Grow all trees so that switches join first where packets may arrive over any channel."""
+        rank = np.arange(self.topology.num_channels)
+        load = np.zeros(self.topology.num_channels, np.int64)
+        grow_trees(self.fabric, legality, trees, load, np.arange(len(trees)), rank, np.bool_(True))
+
+    def balance(
+        self, legality: Legality, trees: Int32Array, floor: float = 0.0, rounds: int = 10
+    ) -> tuple[Int32Array, float]:
+        """Move routes away from the most loaded channels.
+
+        Parameters
+        ----------
+        legality : Legality
+        trees : int32 array, shape (T, S)
+            Every route in them is legal.
+        floor : float
+            Load at which the search ends; it never goes below.
+        rounds : int
+            Most rounds of `POWERS`; the search ends earlier after six without success.
+
+        Returns
+        -------
+        trees : int32 array, shape (T, S)
+        peak : float
+            Largest load relative to its channel's capacity.
+        """
+        rng = np.random.default_rng(self.seed)
+        load, _ = self.loads(legality, trees)
+        best, best_peak = trees, self.peak(load)
+        trees = trees.copy()
+        widths = np.unique(self.topology.channel_capacity)
+        keep = np.ceil(floor * widths - 1e-9).astype(np.int64)
+        left, idle = self.moves, 0
+        for power in POWERS * rounds:
+            if left <= 0 or best_peak <= floor or idle == 6 * len(POWERS):
+                break
+            tried = balance_trees(
+                self.fabric,
+                legality,
+                trees,
+                load,
+                _costs(widths, self.peak(load), power),
+                keep,
+                rng.permutation(len(trees)),
+                rng.permutation(trees.shape[1]),
+                0.1 * 0.9**power if power >= STEEP else 0.0,
+                np.int64(left),
+            )
+            self.tried += tried
+            left -= tried + len(trees)
+            idle += 1
+            if self.peak(load) < best_peak - 1e-9:
+                best, best_peak, idle = trees.copy(), self.peak(load), 0
+        return best, best_peak
+
+
+def _costs(widths: Float64Array, peak: float, power: int) -> Float64Array:
+    """Return the cost of channels by capacity and packets; infinite above the largest load."""
+    packets = np.arange(int(peak * widths.max(initial=1.0) + 1e-9) + 1)
+    relative = packets / (widths[:, None] * peak if peak else 1.0)
+    return np.where(relative > 1 + 1e-9, np.inf, relative**power)

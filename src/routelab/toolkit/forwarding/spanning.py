@@ -1,0 +1,80 @@
+"""Trees towards destinations inside one spanning tree, for rules in which others have dead ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.kernels.forwarding.trees import Legality, channel_loads
+from routelab.toolkit.forwarding.search import TreeSearch
+
+
+def spanning_trees(
+    search: TreeSearch, legality: Legality, trees: Int32Array, which: Int64Array
+) -> Int64Array:
+    """Replace some trees by routes inside a breadth-first tree whose routes to them are legal.
+
+    Every switch is tried as the root of the breadth-first tree.
+
+    Returns
+    -------
+    left : int64 array
+        Trees for which no root serves.
+    """
+    for root in range(search.topology.num_switches):
+        if not len(which):
+            break
+        targets = search.topology.terminal_switch[which]
+        found, inside = trees_in_spanning_tree(search.topology, root, targets)
+        fabric = search.fabric._replace(root=targets)
+        _, illegal = channel_loads(fabric, legality, found)
+        reached = 1 + np.count_nonzero(found >= 0, axis=1)
+        good = inside & (illegal == 0) & (reached >= search.sources[which])
+        trees[which[good]] = found[good]
+        which = which[~good]
+    return which
+
+
+def trees_in_spanning_tree(
+    topology: Topology, root: int, targets: Int32Array
+) -> tuple[Int32Array, BoolArray]:
+    """Return trees towards switches inside the breadth-first tree from `root`.
+
+    Returns
+    -------
+    trees : int32 array, shape (len(targets), S)
+        Next channel of each switch; −1 at the target and outside the part of `root`.
+    inside : bool array, shape (len(targets),)
+        Whether each target is in the part of `root`.
+    """
+    up, down = _spanning_tree(topology, root)
+    trees = np.tile(up, (len(targets), 1))
+    for steps, target in zip(trees, targets.tolist(), strict=True):
+        at = target
+        while up[at] >= 0:
+            steps[topology.channel_target[up[at]]] = down[at]
+            at = int(topology.channel_target[up[at]])
+        steps[target] = -1
+    return trees, (up[targets] >= 0) | (targets == root)
+
+
+def _spanning_tree(topology: Topology, root: int) -> tuple[Int32Array, Int32Array]:
+    """Return a breadth-first tree over links, as channels to and from each switch's parent.
+
+    Both are int32 arrays of shape (S,), with −1 at the root and outside its part.
+    """
+    back = np.full(topology.num_channels, -1, np.int64)
+    both = topology.links[topology.links[:, 1] >= 0]
+    back[both[:, 0]], back[both[:, 1]] = both[:, 1], both[:, 0]
+    start, channels = topology.outgoing
+    up = np.full(topology.num_switches, -1, np.int32)
+    down = np.full(topology.num_switches, -1, np.int32)
+    queue = [root]
+    for switch in queue:
+        for channel in channels[start[switch] : start[switch + 1]].tolist():
+            end = int(topology.channel_target[channel])
+            if back[channel] >= 0 and up[end] < 0 and end != root:
+                up[end], down[end] = back[channel], channel
+                queue.append(end)
+    return up, down

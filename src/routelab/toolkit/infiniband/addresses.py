@@ -1,0 +1,152 @@
+"""GUIDs, LIDs and ports of a network, as forwarding tables and policies need them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api.errors import UnsupportedError
+from routelab.api.topology import Int32Array, Topology, frozen_array
+from routelab.toolkit.infiniband.text_lines import MAX_GUID, MAX_LID, MAX_PORT, guid_text
+
+FIRST_SWITCH_GUID = 0x200000
+FIRST_TERMINAL_GUID = 0x1000000
+
+
+@dataclass(frozen=True, eq=False)
+class Addresses:
+    """Addresses of all switches, terminals and channels of a network.
+
+    Attributes
+    ----------
+    switch_guids, terminal_guids : tuple of str
+    switch_lids, terminal_lids : int32 array, shape (S,) and (T,)
+    channel_port : int32 array, shape (C,)
+        Port at the source of each channel.
+    terminal_port : int32 array, shape (T,)
+    invented : bool
+        Whether the network has no GUIDs, so that these do not belong to any hardware.
+    """
+
+    switch_guids: tuple[str, ...]
+    terminal_guids: tuple[str, ...]
+    switch_lids: Int32Array
+    terminal_lids: Int32Array
+    channel_port: Int32Array
+    terminal_port: Int32Array
+    invented: bool
+
+    @property
+    def lids(self) -> Int32Array:
+        """LIDs of the terminals, then of the switches; int32, shape (T + S,)."""
+        return frozen_array(np.concatenate((self.terminal_lids, self.switch_lids)), np.int32)
+
+    @property
+    def guids(self) -> tuple[str, ...]:
+        """GUIDs of the terminals, then of the switches."""
+        return self.terminal_guids + self.switch_guids
+
+
+def addresses_of(topology: Topology) -> Addresses:
+    """Return the addresses of a network.
+
+    GUIDs and LIDs (``attributes["lids"]``) of the network stay; other LIDs are the smallest free
+    numbers. A network without any GUID gets invented ones, so that it can be simulated. Ports stay
+    if all are known; otherwise terminals get the first ports of their switches, then the links.
+
+    Raises
+    ------
+    UnsupportedError
+        If some GUIDs are unknown or no GUIDs, a channel has no way back, or there are too many
+        ports or LIDs.
+    """
+    one_way = np.flatnonzero(topology.links[:, 1] < 0)
+    if one_way.size:
+        name = topology.channel_name(int(topology.links[one_way[0], 0]))
+        raise UnsupportedError(f"channel {name} has no way back, and InfiniBand cables have two")
+    invented = not (topology.switch_guids or topology.terminal_guids)
+    if invented:
+        switch_guids = tuple(guid_text(FIRST_SWITCH_GUID + s) for s in range(topology.num_switches))
+        terminal_guids = tuple(
+            guid_text(FIRST_TERMINAL_GUID + t) for t in range(topology.num_terminals)
+        )
+    else:
+        switch_guids = _guids("switch", topology.switch_guids, topology.switch_names)
+        names = [topology.terminal_name(t) for t in range(topology.num_terminals)]
+        terminal_guids = _guids("terminal", topology.terminal_guids, names)
+    lids = _lids(terminal_guids + switch_guids, topology.attributes.get("lids"))
+    channel_port, terminal_port = _ports(topology)
+    return Addresses(
+        switch_guids,
+        terminal_guids,
+        frozen_array(lids[topology.num_terminals :], np.int32),
+        frozen_array(lids[: topology.num_terminals], np.int32),
+        channel_port,
+        terminal_port,
+        invented,
+    )
+
+
+def _guids(what: str, given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return GUIDs in the form of `guid_text`."""
+    found = []
+    for name, text in zip(names, given or [""] * len(names), strict=True):
+        if not re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{1,16}", text):
+            raise UnsupportedError(
+                f"{what} {name!r} has the GUID {text!r}, expected 16 hexadecimal digits"
+                if text
+                else f"{what} {name!r} has no GUID"
+            )
+        guid = int(text, 16)
+        if not 0 < guid <= MAX_GUID:
+            raise UnsupportedError(f"{what} {name!r} has GUID 0")
+        found.append(guid_text(guid))
+    if len(set(found)) < len(found):
+        twice = next(guid for guid in found if found.count(guid) > 1)
+        raise UnsupportedError(f"GUID {twice} belongs to two {what}s")
+    return tuple(found)
+
+
+def _lids(guids: Sequence[str], known: object) -> list[int]:
+    """Return the LID of each GUID: known ones, then the smallest free numbers."""
+    lids: dict[str, int] = {}
+    if isinstance(known, Mapping):
+        lids = {guid: int(known[guid]) for guid in guids if guid in known}
+    taken = set(lids.values())
+    free = (lid for lid in range(1, MAX_LID + 1) if lid not in taken)
+    for guid in guids:
+        if guid not in lids:
+            lids[guid] = next(free, 0)
+    if not all(lids.values()):
+        raise UnsupportedError(f"{len(guids)} ports need a LID, and there are {MAX_LID}")
+    return [lids[guid] for guid in guids]
+
+
+def _ports(topology: Topology) -> tuple[Int32Array, Int32Array]:
+    """Return the port of each channel at its source, and that of each terminal."""
+    one, back = topology.links.T
+    ends = np.concatenate((topology.channel_source, topology.terminal_switch))
+    known = np.concatenate((topology.source_port, topology.terminal_port))
+    fit = np.array_equal(topology.source_port[one], topology.target_port[back]) and (
+        np.array_equal(topology.source_port[back], topology.target_port[one])
+    )
+    places = ends.astype(np.int64) << 32 | known
+    if not fit or (known.size and known.min() < 1) or len(np.unique(places)) < len(places):
+        # terminals first at each switch, then the links in order
+        order = np.argsort(
+            np.concatenate((2 * topology.channel_source + 1, 2 * topology.terminal_switch)),
+            kind="stable",
+        )
+        first = np.searchsorted(ends[order], np.arange(topology.num_switches))
+        known = np.empty(len(ends), dtype=np.int64)
+        known[order] = np.arange(len(ends)) - first[ends[order]] + 1
+    if known.size and known.max() > MAX_PORT:
+        switch = topology.switch_names[int(ends[known.argmax()])]
+        raise UnsupportedError(
+            f"switch {switch} needs port {known.max()}; a switch has at most {MAX_PORT}"
+        )
+    count = topology.num_channels
+    return frozen_array(known[:count], np.int32), frozen_array(known[count:], np.int32)

@@ -1,0 +1,107 @@
+"""What forwarding tables do with the packets for each LID: the channel behind each entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.topology import BoolArray, Int16Array, Int32Array, Topology, frozen_array
+from routelab.toolkit.infiniband.addresses import Addresses
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries of all switches for the LIDs of a fabric.
+
+    Destinations are the T terminals, then the S switches.
+
+    Attributes
+    ----------
+    ports : int16 array, shape (S, T + S)
+        Port of each entry; −1 where there is none.
+    steps : int32 array, shape (S, T + S)
+        Channel behind the port; −1 where the port has no cable to another switch.
+    is_delivered : bool array, shape (T + S,)
+        Whether the destination's switch has the entry that delivers its packets.
+    """
+
+    ports: Int16Array
+    steps: Int32Array
+    is_delivered: BoolArray
+
+
+def destination_switches(topology: Topology) -> Int32Array:
+    """Return the switch of each terminal, then the switches themselves; int32, shape (T + S,)."""
+    own = np.arange(topology.num_switches)
+    return frozen_array(np.concatenate((topology.terminal_switch, own)), np.int32)
+
+
+def destination_ports(topology: Topology, addresses: Addresses) -> Int32Array:
+    """Return the port to which the switch of each destination delivers; int32, shape (T + S,)."""
+    return frozen_array(
+        np.concatenate((addresses.terminal_port, np.zeros(topology.num_switches))), np.int32
+    )
+
+
+def entries_of(topology: Topology, addresses: Addresses, ports: Int16Array) -> Entries:
+    """Return what forwarding tables do with the packets for each LID.
+
+    Parameters
+    ----------
+    topology : Topology
+    addresses : Addresses
+    ports : int16 array, shape (S, L)
+        Port of each switch and LID; −1 where there is no entry.
+    """
+    lids = addresses.lids
+    chosen = np.full((topology.num_switches, len(lids)), -1, dtype=np.int16)
+    known = lids < ports.shape[1]
+    chosen[:, known] = ports[:, lids[known]]
+    channel_at = np.full((topology.num_switches, 257), -1, dtype=np.int64)
+    channel_at[topology.channel_source, addresses.channel_port] = np.arange(topology.num_channels)
+    # column 256 stands for no entry
+    column = np.where(chosen < 0, 256, chosen)
+    steps = channel_at[np.arange(topology.num_switches)[:, np.newaxis], column]
+    there = chosen[destination_switches(topology), np.arange(len(lids))]
+    return Entries(
+        frozen_array(chosen, np.int16),
+        frozen_array(steps, np.int32),
+        frozen_array(there == destination_ports(topology, addresses), np.bool_),
+    )
+
+
+def channels_of_ports(
+    topology: Topology, addresses: Addresses, ports: Int16Array, file: str
+) -> Int32Array:
+    """Return the channel behind each entry of tables without a fault; int32, shape (S, T + S).
+
+    −1 at the destination's switch, and where there is no entry.
+
+    Raises
+    ------
+    InputError
+        If an entry names a port without a cable, or does not end at its destination.
+    """
+    lids = addresses.lids
+    if lids.max() >= ports.shape[1]:
+        raise InputError(f"{file}: has no entry for LID {int(lids.max())}")
+    entries, ends = entries_of(topology, addresses, ports), destination_switches(topology)
+    if not entries.is_delivered.all():
+        first = int(np.flatnonzero(~entries.is_delivered)[0])
+        name = topology.switch_names[ends[first]]
+        raise InputError(
+            f"{file}: switch {name} does not deliver packets for its LID {lids[first]}"
+        )
+    switch = np.arange(topology.num_switches)[:, np.newaxis]
+    elsewhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)
+    if elsewhere.any():
+        where, lid = np.argwhere(elsewhere)[0].tolist()
+        raise InputError(
+            f"{file}: switch {topology.switch_names[where]} sends LID {int(lids[lid])} to port "
+            f"{int(entries.ports[where, lid])}, which has no cable to a switch"
+        )
+    steps = entries.steps.copy()
+    steps[ends, np.arange(len(ends))] = -1
+    return frozen_array(steps, np.int32)

@@ -1,0 +1,247 @@
+"""Checks of the nodes and ports of a file, and the fabric that they form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from routelab.api.errors import InputError
+from routelab.toolkit.infiniband.fabric import Fabric, Node, NodeKind, Port
+from routelab.toolkit.infiniband.rates import LANE_GBITS, WIDTHS
+from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, guid_text, shorten
+
+_RATE = re.compile(r"([0-9]{1,2})x([A-Z]+[0-9]*)")
+
+
+@dataclass(frozen=True)
+class NodeRecord:
+    """A node as a file lists it; `key` is the GUID by which its ports name it."""
+
+    kind: NodeKind
+    key: int
+    guid: int
+    name: str
+    num_ports: int
+    lid: int
+    line: int
+
+
+@dataclass(frozen=True)
+class PortRecord:
+    """A port as a file lists it; what the file does not say is 0 or ""."""
+
+    number: int
+    peer_key: int
+    peer_number: int
+    guid: int
+    lid: int
+    peer_guid: int
+    peer_lid: int
+    rate: str
+    line: int
+
+
+@dataclass
+class FabricBuilder:
+    """Collects the nodes and ports of a file."""
+
+    text: TextFile
+    nodes: dict[int, NodeRecord] = field(default_factory=dict)
+    ports: dict[tuple[int, int], PortRecord] = field(default_factory=dict)
+
+    def add_node(self, node: NodeRecord) -> None:
+        """Add a node.
+
+        Raises
+        ------
+        InputError
+            If its GUID is 0 or that of another node, or its LID or number of ports is impossible.
+        """
+        if not node.key:
+            raise self.text.error(node.line, "the node has GUID 0")
+        known = self.nodes.get(node.key)
+        if known is not None:
+            raise self.text.error(
+                node.line,
+                f"GUID {guid_text(node.key)} was already used at line {known.line}; remove one of "
+                "the two nodes",
+            )
+        if not 0 < node.num_ports <= MAX_PORT:
+            raise self.text.error(
+                node.line, f"the node has {node.num_ports} ports, expected 1 to {MAX_PORT}"
+            )
+        self._check_lid(node.lid, node.line)
+        self.nodes[node.key] = node
+
+    def add_port(self, node: NodeRecord, port: PortRecord) -> None:
+        """Add a port of a node that was added before.
+
+        Raises
+        ------
+        InputError
+            If the port does not exist or was listed before, or its LID is impossible.
+        """
+        if not 1 <= port.number <= node.num_ports:
+            raise self.text.error(
+                port.line,
+                f"port {port.number} does not exist; {shorten(node.name)} has ports 1 to "
+                f"{node.num_ports}",
+            )
+        known = self.ports.get((node.key, port.number))
+        if known is not None:
+            raise self.text.error(
+                port.line, f"port {port.number} was already listed at line {known.line}"
+            )
+        self._check_lid(port.lid, port.line)
+        self._check_lid(port.peer_lid, port.line)
+        self.ports[node.key, port.number] = port
+
+    def build(self) -> Fabric:
+        """Return the fabric.
+
+        Raises
+        ------
+        InputError
+            If a cable has one end only, a host is not linked to a switch, two ports share a GUID
+            or LID, or there is no switch or no host.
+        """
+        index = {key: number for number, key in enumerate(self.nodes)}
+        nodes = [
+            Node(r.kind, r.guid, r.name, r.num_ports, r.lid, {}, r.line)
+            for r in self.nodes.values()
+        ]
+        for (key, number), port in self.ports.items():
+            back = self._other_end(key, number, port)
+            guid, lid = self._identity(key, port, back)
+            width, speed = self._rate(port)
+            if not speed:
+                width, speed = self._rate(back)
+            nodes[index[key]].ports[number] = Port(
+                number,
+                (index[port.peer_key], port.peer_number),
+                guid,
+                lid,
+                width,
+                speed,
+                port.line,
+            )
+        fabric = Fabric(self.text.name, tuple(nodes))
+        self._check_hosts(fabric)
+        self._check_unique(fabric)
+        return fabric
+
+    def _other_end(self, key: int, number: int, port: PortRecord) -> PortRecord:
+        """Return the port at the other end, which must lead back.
+
+        Raises
+        ------
+        InputError
+            If the node does not exist, or its port is not listed or leads elsewhere.
+        """
+        peer = self.nodes.get(port.peer_key)
+        if peer is None:
+            raise self.text.error(
+                port.line,
+                f"the cable leads to GUID {guid_text(port.peer_key)}, which no node has; the file "
+                "may be truncated",
+            )
+        back = self.ports.get((port.peer_key, port.peer_number))
+        end = f"port {port.peer_number} of {shorten(peer.name)}"
+        if back is None:
+            raise self.text.error(
+                port.line,
+                f"the cable to {end} is not listed at that end (record at line {peer.line}); the "
+                "file may be truncated",
+            )
+        if (back.peer_key, back.peer_number) != (key, number):
+            raise self.text.error(
+                port.line, f"the cable leads to {end}, but line {back.line} says it leads elsewhere"
+            )
+        return back
+
+    def _identity(self, key: int, port: PortRecord, back: PortRecord) -> tuple[int, int]:
+        """Return GUID and LID of a port from its own line or that of the other end.
+
+        Raises
+        ------
+        InputError
+            If the two lines disagree.
+        """
+        node = self.nodes[key]
+        for what, own, other in (
+            ("LID", node.lid if node.kind == "switch" else port.lid, back.peer_lid),
+            ("GUID", port.guid, back.peer_guid),
+        ):
+            if own and other and own != other:
+                text = guid_text if what == "GUID" else str
+                raise self.text.error(
+                    port.line,
+                    f"port {port.number} of {shorten(node.name)} has {what} {text(own)}, but "
+                    f"{text(other)} at line {back.line}",
+                )
+        if node.kind == "switch":
+            return 0, 0
+        return port.guid or back.peer_guid, port.lid or back.peer_lid
+
+    def _rate(self, port: PortRecord) -> tuple[int, str]:
+        """Return lanes and speed of a port; 0 and "" if the file does not know them.
+
+        Raises
+        ------
+        InputError
+            If they are not among those of InfiniBand.
+        """
+        if not port.rate or "?" in port.rate or "undefined" in port.rate.lower():
+            return 0, ""
+        found = _RATE.fullmatch(port.rate)
+        if not found or int(found[1]) not in WIDTHS or found[2] not in LANE_GBITS:
+            raise self.text.error(
+                port.line,
+                f"{shorten(port.rate)} is not a width and speed; expected e.g. 4xEDR, with speeds "
+                f"{', '.join(LANE_GBITS)}",
+            )
+        return int(found[1]), found[2]
+
+    def _check_lid(self, lid: int, line: int) -> None:
+        if lid > MAX_LID:
+            raise self.text.error(line, f"LID {lid} does not exist; LIDs are 1 to {MAX_LID}")
+
+    def _check_hosts(self, fabric: Fabric) -> None:
+        if not fabric.switches:
+            raise InputError(f"{fabric.file}: has no switch")
+        if not fabric.end_ports:
+            raise InputError(f"{fabric.file}: has no host with a cable")
+        for node in fabric.nodes:
+            if node.kind == "switch":
+                continue
+            if not node.ports:
+                raise self.text.error(
+                    node.line,
+                    f"host {shorten(node.name)} has no cable to a switch; connect or remove it",
+                )
+            for port in node.ports.values():
+                if fabric.nodes[port.peer[0]].kind != "switch":
+                    raise self.text.error(
+                        port.line,
+                        f"host {shorten(node.name)} is linked to another host, not to a switch",
+                    )
+
+    def _check_unique(self, fabric: Fabric) -> None:
+        guids: dict[int, int] = {}
+        lids: dict[int, int] = {}
+        for node in fabric.nodes:
+            ends = (
+                [(node.guid, node.lid, node.line)]
+                if node.kind == "switch"
+                else [(port.guid, port.lid, port.line) for port in node.ports.values()]
+            )
+            for guid, lid, line in ends:
+                for what, text, value, known in (
+                    ("GUID", guid_text(guid), guid, guids),
+                    ("LID", str(lid), lid, lids),
+                ):
+                    if value and known.setdefault(value, line) != line:
+                        raise self.text.error(
+                            line,
+                            f"{what} {text} is already that of the port at line {known[value]}",
+                        )

@@ -1,0 +1,215 @@
+"""Forwarding tables (LFTs): readers of the dumps that OpenSM and the tools print, and a writer.
+
+Three forms are read, all with LIDs in hexadecimal and ports in decimal:
+
+- ``opensm-lfts.dump``, which is the input of OpenSM's ``file`` engine, too: entries
+  ``0x0019 002 # Channel Adapter portguid 0x...: 'name'`` below a line for each switch;
+- output of ``ibroute``, ``dump_fts`` and ``dump_lfts``: entries
+  ``0x0019 002 : (Channel Adapter portguid ...)``, with ``-n`` only ``0x0019 002``;
+- ``opensm.fdbs``, the input of ``ibdmchk``: entries ``0x0019 : 002  : 01   : yes``.
+
+Where an entry names the GUID of its destination's port, the ``file`` engine translates the LID to
+the present one of that port (manual page opensm(8), "File Routing Algorithm").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.topology import Int16Array, frozen_array
+from routelab.toolkit.infiniband.text_lines import (
+    MAX_LID,
+    REPLACED_COMMAND,
+    TextFile,
+    guid_text,
+    shorten,
+)
+
+NO_PORT = 255
+"""Port number with which switches mark an unused entry."""
+
+_SWITCH = re.compile(
+    r"(?:Unicast lids \[.*\] of switch .*guid 0x([0-9a-fA-F]{1,16}) \(.*\):"
+    r"|(?:dump_ucast_routes|osm_ucast_mgr_dump_ucast_routes): Switch 0x([0-9a-fA-F]{1,16})"
+    r"|Switch 0x([0-9a-fA-F]{1,16}))\s*"
+)
+_ENTRY = re.compile(
+    r"0x([0-9a-fA-F]{1,4})[ \t]+(?::[ \t]*)?([0-9]{1,3}|UNREACHABLE)(?:[ \t]*([#:].*))?[ \t]*"
+)
+_PORT_GUID = re.compile(r"portguid 0x([0-9a-fA-F]{1,16})")
+_END = re.compile(r"([0-9]+) (valid )?lids dumped\s*")
+_OTHER = re.compile(rf"\s*|\s*Lid  Out .*|\s*Port .*|LID .*|#.*|{REPLACED_COMMAND}")
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardingTables:
+    """Forwarding tables of switches.
+
+    Attributes
+    ----------
+    switch_guids : tuple of str
+    ports : int16 array, shape (S, L)
+        Port that each switch sends packets for each LID to; 0 is the switch itself, −1 no entry.
+    guid_of_lid : mapping of int to str
+        GUID of the port at each LID, as far as the file names it.
+    """
+
+    switch_guids: tuple[str, ...]
+    ports: Int16Array
+    guid_of_lid: Mapping[int, str]
+
+    def of_switches(self, guids: Sequence[str], file: str = "forwarding tables") -> Int16Array:
+        """Return the tables in another order of the switches; int16, shape (len(guids), L).
+
+        Raises
+        ------
+        InputError
+            If a switch has no table, or a table is that of another switch.
+        """
+        row = {guid: place for place, guid in enumerate(self.switch_guids)}
+        missing = [guid for guid in guids if guid not in row]
+        if missing:
+            raise InputError(f"{file}: {_first_of(missing)} without a table; it may be truncated")
+        unknown = sorted(set(self.switch_guids) - set(guids))
+        if unknown:
+            raise InputError(f"{file}: tables of {_first_of(unknown)} that the fabric lacks")
+        return frozen_array(self.ports[[row[guid] for guid in guids]], np.int16)
+
+
+def _first_of(guids: Sequence[str]) -> str:
+    more = f" and {len(guids) - 1} more" if len(guids) > 1 else ""
+    return f"switch {guids[0]}{more}"
+
+
+def read_forwarding_tables(path: Path) -> ForwardingTables:
+    """Read forwarding tables from a file of any of the three forms.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or its content is wrong; names the file and the line.
+    """
+    return parse_forwarding_tables(TextFile.read(path))
+
+
+def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
+    """Read forwarding tables from lines; see `read_forwarding_tables`."""
+    tables: dict[str, dict[int, int]] = {}
+    guid_of_lid: dict[int, str] = {}
+    started: dict[str, int] = {}
+    ended: set[str] = set()
+    current = ""
+    for number, line in enumerate(text.lines, 1):
+        if found := _ENTRY.fullmatch(line):
+            if not current:
+                raise text.error(number, "an entry stands outside the table of a switch")
+            _add_entry(text, number, found, tables[current], guid_of_lid)
+        elif found := _SWITCH.fullmatch(line):
+            current = guid_text(int(found[1] or found[2] or found[3], 16))
+            if current in started:
+                raise text.error(
+                    number, f"switch {current} already has a table at line {started[current]}"
+                )
+            started[current] = number
+            tables[current] = {}
+        elif found := _END.fullmatch(line):
+            if found[2] and current and int(found[1]) != len(tables[current]):
+                raise text.error(
+                    number,
+                    f"the table of switch {current} has {len(tables[current])} entries, the line "
+                    f"says {found[1]}",
+                )
+            ended.add(current)
+            current = ""
+        elif not _OTHER.fullmatch(line):
+            raise text.error(number, f"{shorten(line)} is not a line of a forwarding table")
+    if not tables:
+        raise InputError(f"{text.name}: has no table of a switch")
+    cut = [guid for guid in tables if guid not in ended]
+    if ended and cut:
+        raise text.error(
+            started[cut[0]],
+            f"the table of switch {cut[0]} does not end with a line 'N lids dumped'; the file may "
+            "be truncated",
+        )
+    size = max((max(table, default=0) for table in tables.values()), default=0) + 1
+    ports = np.full((len(tables), size), -1, dtype=np.int16)
+    for row, table in enumerate(tables.values()):
+        ports[row, list(table)] = list(table.values())
+    return ForwardingTables(tuple(tables), frozen_array(ports, np.int16), guid_of_lid)
+
+
+def _add_entry(
+    text: TextFile,
+    number: int,
+    found: re.Match[str],
+    table: dict[int, int],
+    guid_of_lid: dict[int, str],
+) -> None:
+    lid = int(found[1], 16)
+    port = NO_PORT if found[2] == "UNREACHABLE" else int(found[2])
+    if lid == 0 and port == NO_PORT:
+        return  # listed by ibroute -a
+    if not 1 <= lid <= MAX_LID:
+        raise text.error(number, f"LID 0x{lid:04x} is not a unicast LID (0x0001 to 0xbfff)")
+    if port > NO_PORT:
+        raise text.error(number, f"port {port} does not exist; ports are 0 to 254")
+    if lid in table:
+        raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
+    table[lid] = -1 if port == NO_PORT else port
+    if named := _PORT_GUID.search(found[3] or ""):
+        guid = guid_text(int(named[1], 16))
+        if guid_of_lid.setdefault(lid, guid) != guid:
+            raise text.error(
+                number, f"LID 0x{lid:04x} is that of {guid} here, of {guid_of_lid[lid]} before"
+            )
+
+
+@dataclass(frozen=True)
+class LidOwner:
+    """Port with a LID, for comments in the tables: its kind, GUID and name."""
+
+    kind: str
+    guid: str
+    name: str
+
+
+def write_forwarding_tables(
+    tables: ForwardingTables, switches: Sequence[LidOwner], owners: Mapping[int, LidOwner]
+) -> Iterator[str]:
+    """Yield the lines of tables for OpenSM's ``file`` engine, in the form of its dumps.
+
+    Parameters
+    ----------
+    tables : ForwardingTables
+    switches : sequence of LidOwner, length S
+    owners : mapping of int to LidOwner
+        The port of each LID.
+    """
+    lids = {owner.guid: lid for lid, owner in owners.items()}
+    top = tables.ports.shape[1] - 1
+    comment = {
+        lid: f"# {owner.kind} portguid {owner.guid}: '{plain_name(owner.name)}'"
+        for lid, owner in owners.items()
+    }
+    for row, switch in enumerate(switches):
+        yield (
+            f"Unicast lids [0-{top}] of switch Lid {lids[switch.guid]} guid {switch.guid} "
+            f"('{plain_name(switch.name)}'):"
+        )
+        entries = tables.ports[row].tolist()
+        for lid, text in comment.items():
+            if entries[lid] >= 0:
+                yield f"0x{lid:04x} {entries[lid]:03d} {text}"
+        yield f"{top} lids dumped"
+
+
+def plain_name(name: str) -> str:
+    """Return a name without control characters and line separators, for comments in files."""
+    return "".join(character if character.isprintable() else "?" for character in name)

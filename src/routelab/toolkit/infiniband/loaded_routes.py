@@ -1,0 +1,170 @@
+"""Routes between hosts as forwarding tables, service levels and SL2VL tables give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.route_table import RouteTable
+from routelab.api.topology import Int8Array, Int16Array, Int32Array, Int64Array, Topology
+from routelab.kernels.routes import table_from_next_hops
+from routelab.toolkit.infiniband.addresses import Addresses
+from routelab.toolkit.infiniband.completion import connected_parts
+from routelab.toolkit.infiniband.entries import channels_of_ports
+from routelab.toolkit.infiniband.service_levels import NUM_LEVELS, LaneTables
+
+
+def loaded_routes(
+    topology: Topology,
+    addresses: Addresses,
+    ports: Int16Array,
+    *,
+    file: str,
+    levels: Int8Array | None = None,
+    lane_tables: LaneTables | None = None,
+    counters: Mapping[str, float] | None = None,
+) -> RouteTable:
+    """Return the route table of a fabric that is in operation, with a separate tree per terminal.
+
+    Terminals of one switch may send to a destination on several service levels. Such a pair has a
+    path for each level; its weight is the share of the terminals that use it.
+
+    Parameters
+    ----------
+    topology : Topology
+    addresses : Addresses
+    ports : int16 array, shape (S, L)
+        Port by switch and LID; see `ForwardingTables`.
+    file : str
+        Name of the tables' file, for messages.
+    levels : int8 array, shape (T, T), optional
+        Service level of packets from one terminal to another; ignored on the diagonal and between
+        terminals of one switch. Without it, all are on level 0.
+    lane_tables : LaneTables, optional
+        Virtual lane of each service level; without it, level n is on lane n.
+    counters : mapping of str to number, optional
+
+    Raises
+    ------
+    InputError
+        If packets go round in a loop, or a switch on their way has no entry although the ends are
+        connected: names the first switch and LID. Also if a service level has no usable lane.
+    """
+    steps = channels_of_ports(topology, addresses, ports, file)[:, : topology.num_terminals]
+    lengths, hops = table_from_next_hops(
+        np.ascontiguousarray(steps),
+        topology.endpoints,
+        topology.terminal_switch,
+        topology.channel_source,
+        topology.channel_target,
+    )
+    _check_arrival(topology, addresses, steps, lengths, file)
+    length = np.asarray(lengths, dtype=np.int64).reshape(-1)
+    users = _users(topology, levels).reshape(-1, NUM_LEVELS)
+    users[length < 0] = 0
+    pair, level = np.nonzero(users)
+    paths_of_pair = np.count_nonzero(users, axis=1)
+    path_length = length[pair]
+    path_start = _offsets(path_length)
+    # the hops of a path are those of its pair
+    pair_hops = _offsets(np.maximum(length, 0))
+    path = np.repeat(np.arange(len(pair)), path_length)
+    position = np.arange(len(path)) - path_start[path]
+    hop_channel = np.asarray(hops)[pair_hops[pair[path]] + position]
+    return RouteTable.create(
+        topology,
+        pair_start=_offsets(paths_of_pair),
+        path_start=path_start,
+        path_weight=users[pair, level] / users.sum(axis=1)[pair],
+        hop_channel=hop_channel,
+        hop_vc=_lanes(topology, addresses, hop_channel, position, level[path], lane_tables),
+        per_terminal=True,
+        counters=counters,
+    )
+
+
+def _offsets(counts: Int64Array) -> Int64Array:
+    """Return offsets of parts with the given lengths; int64, shape (N + 1,)."""
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+
+
+def _users(topology: Topology, levels: Int8Array | None) -> Int32Array:
+    """Count the terminals of each switch that use a level; int32, shape (P, T, 16)."""
+    users = np.zeros((len(topology.endpoints), topology.num_terminals, NUM_LEVELS), np.int32)
+    if levels is None:
+        users[:, :, 0] = 1
+        return users
+    endpoint = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    targets = np.arange(topology.num_terminals)
+    for terminal, row in enumerate(endpoint.tolist()):
+        apart = topology.terminal_switch != topology.terminal_switch[terminal]
+        users[row, targets[apart], levels[terminal, apart]] += 1
+    # paths without hops need no level
+    for row, switch in enumerate(topology.endpoints.tolist()):
+        users[row, topology.terminal_switch == switch, 0] = 1
+    return users
+
+
+def _lanes(
+    topology: Topology,
+    addresses: Addresses,
+    hop_channel: Int32Array,
+    position: Int64Array,
+    level: Int64Array,
+    tables: LaneTables | None,
+) -> Int16Array:
+    """Return the virtual lane of each hop; int16, shape (H,).
+
+    The first switch takes packets from the port of its first terminal.
+    """
+    if tables is None:
+        return level.astype(np.int16)
+    ports = np.concatenate((addresses.channel_port, addresses.terminal_port))
+    size = max(1 + int(ports.max(initial=0)), *map(len, tables.lanes.values()))
+    lanes = np.full((topology.num_switches, size, size, NUM_LEVELS), -1, dtype=np.int8)
+    for row, guid in zip(lanes, addresses.switch_guids, strict=True):
+        table = tables.lanes.get(guid)
+        if table is not None:
+            row[: len(table), : len(table)] = table
+    arrival = np.zeros(topology.num_channels, dtype=np.int64)
+    one, back = topology.links.T
+    arrival[one], arrival[back] = addresses.channel_port[back], addresses.channel_port[one]
+    first_port = np.zeros(topology.num_switches, dtype=np.int64)
+    first_port[topology.terminal_switch[::-1]] = addresses.terminal_port[::-1]
+    switch = topology.channel_source[hop_channel]
+    entry = np.where(position == 0, first_port[switch], arrival[np.roll(hop_channel, 1)])
+    found = lanes[switch, entry, addresses.channel_port[hop_channel], level]
+    if (found < 0).any() or (found == NUM_LEVELS - 1).any():
+        hop = int(np.flatnonzero((found < 0) | (found == NUM_LEVELS - 1))[0])
+        raise InputError(
+            f"SL2VL tables: switch {topology.switch_names[switch[hop]]} has no lane for SL "
+            f"{int(level[hop])} from port {int(entry[hop])} to port "
+            f"{int(addresses.channel_port[hop_channel[hop]])}"
+        )
+    return np.asarray(found, dtype=np.int16)
+
+
+def _check_arrival(
+    topology: Topology, addresses: Addresses, steps: Int32Array, lengths: Int64Array, file: str
+) -> None:
+    """Raise InputError if packets loop, or get lost between connected switches."""
+    part = connected_parts(topology)
+    apart = part[topology.endpoints][:, np.newaxis] != part[topology.terminal_switch]
+    faults = np.argwhere((lengths == -2) | ((lengths == -1) & ~apart))
+    if not faults.size:
+        return
+    row, terminal = faults[0].tolist()
+    here = int(topology.endpoints[row])
+    lid = int(addresses.terminal_lids[terminal])
+    destination = f"LID {lid} (terminal {topology.terminal_name(terminal)})"
+    way = [here]
+    while (step := int(steps[way[-1], terminal])) >= 0:
+        there = int(topology.channel_target[step])
+        if there in way:
+            loop = " → ".join(topology.switch_names[s] for s in [*way[way.index(there) :], there])
+            raise InputError(f"{file}: packets for {destination} go round in a loop: {loop}")
+        way.append(there)
+    name = topology.switch_names[way[-1]]
+    raise InputError(f"{file}: switch {name} has no entry for {destination}")

@@ -1,0 +1,178 @@
+"""Reader of fabrics: output of `ibnetdiscover`, with and without ``-p``, and files of ibsim.
+
+Plain output has a record for each node: a line with its kind, number of ports, identity and
+description, then a line for each port with a cable (manual page ibnetdiscover(8), "Topology file
+format"). Files of ibsim are the same without LIDs and speeds. With ``-p`` it has one line for each
+port (`routelab.toolkit.infiniband.port_lines`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from routelab.api.errors import InputError
+from routelab.toolkit.infiniband.fabric import Fabric, NodeKind
+from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, NodeRecord, PortRecord
+from routelab.toolkit.infiniband.port_lines import is_port_line, read_port_lines
+from routelab.toolkit.infiniband.text_lines import TextFile, shorten
+
+_ID = r'"([SHR])-([0-9a-fA-F]{1,16})"'
+_IDENTITY = re.compile(
+    r"(?:vendid|devid|sysimgguid)=0x[0-9a-fA-F]+"
+    r"|(switch|ca|rt|host)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?"
+    r"|DR path .*|Chassis .*"
+)
+_NODE = re.compile(
+    rf"(Switch|Ca|Hca|Rt|Router)[ \t]+([0-9]{{1,5}})[ \t]+{_ID}(?:[ \t]*#[ \t]*(.*))?[ \t]*"
+)
+_SWITCH_TAIL = re.compile(
+    r'"(.*)"(?:[ \t]+(?:base|enhanced))?[ \t]+port 0[ \t]+lid ([0-9]{1,5})[ \t]+lmc ([0-9]{1,2}).*'
+)
+_NAME_TAIL = re.compile(r'"(.*)".*')
+_PORT = re.compile(
+    rf"\[([0-9]{{1,5}})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{{1,16}})\))?[ \t]+{_ID}"
+    r"\[([0-9]{1,5})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{1,16})\))?(?:[ \t]*#[ \t]*(.*))?[ \t]*"
+)
+_OWN_LID = re.compile(r'lid ([0-9]{1,5})[ \t]+lmc ([0-9]{1,2})[ \t]+(".*)')
+_PEER_TAIL = re.compile(r'"(.*)"[ \t]+lid ([0-9]{1,5})(?:[ \t]+(.*))?')
+
+_KINDS: dict[str, NodeKind] = {
+    "Switch": "switch",
+    "Ca": "ca",
+    "Hca": "ca",
+    "Rt": "router",
+    "Router": "router",
+}
+_LETTERS = {"switch": "S", "ca": "H", "router": "R"}
+
+
+def read_fabric(path: Path) -> Fabric:
+    """Read a fabric from a file.
+
+    Parameters
+    ----------
+    path : Path
+        Output of ``ibnetdiscover`` or ``ibnetdiscover -p``, or a network file of ibsim.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its content is wrong; names the file and the line.
+    """
+    return parse_fabric(TextFile.read(path))
+
+
+def parse_fabric(text: TextFile) -> Fabric:
+    """Read a fabric from lines; see `read_fabric`."""
+    content = (line for line in text.lines if line.strip() and not line.startswith("#"))
+    first = next(content, None)
+    if first is None:
+        raise InputError(f"{text.name}: has no nodes; expected the output of ibnetdiscover")
+    builder = FabricBuilder(text)
+    if is_port_line(first):
+        read_port_lines(text, builder)
+    else:
+        _read_records(text, builder)
+    return builder.build()
+
+
+@dataclass
+class _Pending:
+    """GUIDs above a record."""
+
+    guid: int = 0
+    lines: list[int] = field(default_factory=list)
+
+
+def _read_records(text: TextFile, builder: FabricBuilder) -> None:
+    above = _Pending()
+    node: NodeRecord | None = None
+    for number, line in enumerate(text.lines, 1):
+        if not line.strip():
+            node = None
+        elif line.startswith("["):
+            if node is None:
+                raise text.error(number, "a port stands outside the record of a node")
+            builder.add_port(node, _port(text, number, line, node))
+        elif line.startswith("#"):
+            continue
+        elif found := _NODE.fullmatch(line):
+            node = _node(text, number, found, above)
+            builder.add_node(node)
+            above = _Pending()
+        elif found := _IDENTITY.fullmatch(line.strip()):
+            node = None
+            if "=" in line:
+                above.lines.append(number)
+            if found[2]:
+                above.guid = int(found[2], 16)
+        else:
+            raise text.error(
+                number, f"{shorten(line)} is not a line of ibnetdiscover; the file may be damaged"
+            )
+    if above.lines:
+        raise text.error(above.lines[-1], "the file ends before the record of this node")
+
+
+def _node(text: TextFile, number: int, found: re.Match[str], above: _Pending) -> NodeRecord:
+    kind = _KINDS[found[1]]
+    if found[3] != _LETTERS[kind]:
+        raise text.error(
+            number, f"a {found[1]} has the id {found[3]}-..., expected {_LETTERS[kind]}-..."
+        )
+    name, lid, tail = "", 0, found[5] or ""
+    if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(tail)):
+        name, lid = switch[1], int(switch[2])
+        _require_no_lmc(text, number, int(switch[3]))
+    elif described := _NAME_TAIL.fullmatch(tail):
+        name = described[1]
+    elif tail.strip():
+        raise text.error(number, f"{shorten(tail)} is not a description; the file may be damaged")
+    key = int(found[4], 16)
+    if above.guid and above.guid != key:
+        raise text.error(
+            number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
+        )
+    return NodeRecord(kind, key, key, name, int(found[2]), lid, number)
+
+
+def _port(text: TextFile, number: int, line: str, node: NodeRecord) -> PortRecord:
+    found = _PORT.fullmatch(line)
+    if not found:
+        raise text.error(
+            number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
+        )
+    tail = found[7] or ""
+    lid = peer_lid = 0
+    rate = ""
+    if own := _OWN_LID.fullmatch(tail):
+        lid, tail = int(own[1]), own[3]
+        _require_no_lmc(text, number, int(own[2]))
+    if peer := _PEER_TAIL.fullmatch(tail):
+        peer_lid, rate = int(peer[2]), (peer[3] or "").split(" ")[0]
+    elif tail.strip():
+        raise text.error(number, f"{shorten(tail)} is not the other end of a cable")
+    if node.kind == "switch" and lid:
+        raise text.error(number, "a port of a switch has no LID; only its port 0 has")
+    return PortRecord(
+        number=int(found[1]),
+        peer_key=int(found[4], 16),
+        peer_number=int(found[5]),
+        guid=int(found[2] or "0", 16),
+        lid=lid,
+        peer_guid=int(found[6] or "0", 16),
+        peer_lid=peer_lid,
+        rate=rate,
+        line=number,
+    )
+
+
+def _require_no_lmc(text: TextFile, number: int, lmc: int) -> None:
+    if lmc:
+        raise text.error(
+            number,
+            f"the port has several LIDs (LMC {lmc}), which is not supported; set lmc 0 in "
+            "opensm.conf",
+        )

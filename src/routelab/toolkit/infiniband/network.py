@@ -1,0 +1,170 @@
+"""Networks of fabrics: the topology that routing algorithms see, with the hardware's identities."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.topology import Topology
+from routelab.toolkit.infiniband.fabric import Fabric
+from routelab.toolkit.infiniband.text_lines import guid_text
+
+
+def topology_of(fabric: Fabric) -> Topology:
+    """Return the network of a fabric.
+
+    Switches and terminals are in natural order of their names (``n2`` before ``n10``), then of
+    their GUIDs, because the order of a file is that of its discovery. Every port of a channel
+    adapter or router with a cable is a terminal. Names that are not unique get the GUID appended;
+    terminals of an adapter with several cables get the port. The two channels of a cable follow one
+    another. Cables from a switch to itself are left out. The fastest switch-to-switch link has
+    capacity 1; links of unknown speed have it, too.
+
+    Attributes of the network: ``file``, ``lids`` (LID by GUID, as far as known), ``node_guids`` (of
+    channel adapters, by GUID of the port, where the two differ), ``fabrics``
+    (separate parts, e.g. planes), ``connected``, ``link_bytes_per_second`` (rate of capacity 1; if
+    known), ``free_ports`` (ports of switches without a cable) and ``loopback_cables``.
+
+    Raises
+    ------
+    InputError
+        If the network has no consistent form; names the file.
+    """
+    nodes = fabric.nodes
+    switches = sorted(fabric.switches, key=lambda i: (_natural(nodes[i].name), nodes[i].guid, i))
+    number = {node: s for s, node in enumerate(switches)}
+    ends = sorted(
+        fabric.end_ports,
+        key=lambda end: (_natural(_end_name(fabric, end)), nodes[end[0]].ports[end[1]].guid, end),
+    )
+    cables, loops = _cables(fabric, switches)
+    rates = np.array([fabric.nodes[i].ports[p].bytes_per_second for i, p, _, _ in cables])
+    unit = float(rates.max(initial=0))
+    capacity = np.repeat(np.where(rates > 0, rates, unit) / unit if unit else rates + 1, 2)
+    columns = np.array(
+        [
+            way
+            for i, p, j, q in cables
+            for way in ((number[i], number[j], p, q), (number[j], number[i], q, p))
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    places = [fabric.nodes[i].ports[p].peer for i, p in ends]
+    terminal_guids = [fabric.nodes[i].ports[p].guid for i, p in ends]
+    switch_guids = [fabric.nodes[i].guid for i in switches]
+    parts = _count_parts(len(switches), columns)
+    attributes: dict[str, Any] = {
+        "file": Path(fabric.file).name,
+        "fabrics": parts,
+        "connected": parts == 1,
+        "free_ports": fabric.free_ports,
+        "loopback_cables": loops,
+        "lids": _lids(fabric, ends, switches),
+        "node_guids": _node_guids(fabric, ends),
+    }
+    if unit:
+        attributes["link_bytes_per_second"] = unit
+    try:
+        return Topology.create(
+            family="infiniband",
+            num_switches=len(switches),
+            channel_source=columns[:, 0],
+            channel_target=columns[:, 1],
+            source_port=columns[:, 2],
+            target_port=columns[:, 3],
+            channel_capacity=capacity,
+            terminal_switch=[number[node] for node, _ in places],
+            terminal_port=[port for _, port in places],
+            switch_names=_unique([fabric.nodes[i].name for i in switches], switch_guids),
+            switch_guids=list(map(_known_guid, switch_guids)),
+            terminal_names=_unique([_end_name(fabric, end) for end in ends], terminal_guids),
+            terminal_guids=list(map(_known_guid, terminal_guids)),
+            attributes=attributes,
+        )
+    except InputError as error:
+        raise InputError(f"{fabric.file}: {error}") from None
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    """Return the key of the natural order of names."""
+    return [
+        (0, int(word), "") if word.isascii() and word.isdecimal() else (1, 0, word)
+        for word in re.split(r"([0-9]{1,18})", name)
+        if word
+    ]
+
+
+def _end_name(fabric: Fabric, end: tuple[int, int]) -> str:
+    node = fabric.nodes[end[0]]
+    return f"{node.name}/{end[1]}" if len(node.ports) > 1 else node.name
+
+
+def _known_guid(guid: int) -> str:
+    return guid_text(guid) if guid else ""
+
+
+def _unique(names: Sequence[str], guids: Sequence[int]) -> list[str]:
+    """Append GUIDs (numbers, where they are unknown) to names that are empty or not unique."""
+    count = Counter(names)
+    found = [
+        name
+        if name and count[name] == 1
+        else f"{name}@{guid_text(guid) if guid else place}".lstrip("@")
+        for place, (name, guid) in enumerate(zip(names, guids, strict=True))
+    ]
+    if len(set(found)) == len(found):
+        return found
+    return [f"{name}@{place}" for place, name in enumerate(found)]
+
+
+def _cables(fabric: Fabric, switches: Sequence[int]) -> tuple[list[tuple[int, int, int, int]], int]:
+    """Return nodes and ports at the ends of cables between switches, and the number of loops."""
+    place = {node: rank for rank, node in enumerate(switches)}
+    cables, loops = [], 0
+    for node in switches:
+        for number, port in sorted(fabric.nodes[node].ports.items()):
+            other, back = port.peer
+            if other == node:
+                loops += number < back
+            elif other in place and place[node] < place[other]:
+                cables.append((node, number, other, back))
+    return cables, loops
+
+
+def _count_parts(num_switches: int, columns: Any) -> int:
+    """Return the number of connected components."""
+    root = list(range(num_switches))
+
+    def find(switch: int) -> int:
+        while root[switch] != switch:
+            root[switch] = root[root[switch]]
+            switch = root[switch]
+        return switch
+
+    for source, target, _, _ in columns.tolist():
+        root[find(source)] = find(target)
+    return len({find(switch) for switch in range(num_switches)})
+
+
+def _lids(
+    fabric: Fabric, ends: Sequence[tuple[int, int]], switches: Sequence[int]
+) -> dict[str, int]:
+    """Return the known LIDs by GUID."""
+    pairs = [(fabric.nodes[i].guid, fabric.nodes[i].lid) for i in switches]
+    ports = [fabric.nodes[i].ports[p] for i, p in ends]
+    pairs += [(port.guid, port.lid) for port in ports]
+    return {guid_text(guid): lid for guid, lid in pairs if guid and lid}
+
+
+def _node_guids(fabric: Fabric, ends: Sequence[tuple[int, int]]) -> dict[str, str]:
+    """Return the GUIDs of adapters by those of their ports, where they are known and differ."""
+    pairs = [(fabric.nodes[i].ports[p].guid, fabric.nodes[i].guid) for i, p in ends]
+    return {
+        guid_text(port): guid_text(node) for port, node in pairs if port and node and port != node
+    }

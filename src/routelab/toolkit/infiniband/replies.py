@@ -1,0 +1,114 @@
+"""Virtual lanes for replies on the lane of the request, as RDMA-CM sends them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from routelab.api.topology import Int32Array, Int64Array, frozen_array
+from routelab.kernels.dependency import dependency_graph
+from routelab.kernels.forwarding.first_fit import first_fit
+from routelab.kernels.routes import table_from_next_hops
+from routelab.toolkit.infiniband.completion import CompleteTables
+
+IDLE_ROUNDS = 30
+"""Rounds of first fit without fewer lanes after which the search ends."""
+
+
+def with_symmetric_lanes(tables: CompleteTables, limit: int) -> CompleteTables | None:
+    """Return tables with the same routes, in which both directions of a pair share a lane.
+
+    So a reply is on the lane of its request, whichever of the two it carries. All routes between
+    two switches, with those of their terminals, form a group. First fit gives each group the first
+    lane whose dependencies stay acyclic. While it needs too many lanes, it runs again with the
+    groups of the last lane first, so it never needs more lanes than before. This is the method of
+    Culberson and Luo, *Exploring the k-colorable landscape with iterated greedy*, DIMACS Series in
+    Discrete Mathematics and Theoretical Computer Science 26, 1996, for colours.
+
+    Parameters
+    ----------
+    tables : CompleteTables
+        Without loops.
+    limit : int
+        Most lanes.
+
+    Returns
+    -------
+    symmetric : CompleteTables or None
+        None if no such lanes were found.
+    """
+    pair, path_start, hop_channel = _paths_by_pair(tables)
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    lane = _few_lanes(
+        np.append(first, len(pair)), path_start, hop_channel, tables.topology.num_channels, limit
+    )
+    if lane is None:
+        return None
+    switches = tables.topology.num_switches
+    of_pair = np.zeros((switches, switches), np.int8)
+    higher, lower = np.divmod(pair[first], switches)
+    of_pair[higher, lower] = of_pair[lower, higher] = lane
+    lanes = np.where(tables.steps >= 0, of_pair[:, tables.destination_switch], 0)
+    return replace(tables, lanes=frozen_array(lanes, np.int8))
+
+
+def _few_lanes(
+    group_start: Int64Array,
+    path_start: Int64Array,
+    hop_channel: Int32Array,
+    num_channels: int,
+    limit: int,
+) -> Int32Array | None:
+    """Return the lane of each group of paths; None if no `limit` lanes were found."""
+    one_lane = frozen_array(np.zeros(len(hop_channel)), np.int16)
+    start, target = dependency_graph(path_start, hop_channel, one_lane, num_channels, 1)
+    order = np.arange(len(group_start) - 1)
+    fewest, idle = len(order) + 1, 0
+    while idle < IDLE_ROUNDS:
+        lane, ranks = first_fit(
+            group_start, path_start, hop_channel, start, target, order, np.int64(len(order))
+        )
+        if (lane < 0).any():
+            return None
+        if len(ranks) <= limit:
+            found: Int32Array = lane
+            return found
+        idle = 0 if len(ranks) < fewest else idle + 1
+        fewest = len(ranks)
+        order = order[np.argsort(-lane[order], kind="stable")]
+    return None
+
+
+def _paths_by_pair(tables: CompleteTables) -> tuple[Int64Array, Int64Array, Int32Array]:
+    """Return all different routes, ascending by pair of switches.
+
+    Returns
+    -------
+    pair : int64 array, shape (K,)
+        Higher switch times S, plus lower switch, of each route.
+    path_start : int64 array, shape (K + 1,)
+    hop_channel : int32 array, shape (H,)
+    """
+    topology = tables.topology
+    switches = np.arange(topology.num_switches, dtype=np.int32)
+    # hosts of a switch often have equal columns, and so has the switch
+    columns = np.unique(tables.steps, axis=1, return_index=True)[1]
+    ends = tables.destination_switch[columns]
+    lengths, hops = table_from_next_hops(
+        np.ascontiguousarray(tables.steps[:, columns]),
+        switches,
+        ends,
+        topology.channel_source,
+        topology.channel_target,
+    )
+    one, other = switches[:, np.newaxis], ends[np.newaxis, :]
+    pair = np.maximum(one, other) * np.int64(len(switches)) + np.minimum(one, other)
+    length = lengths.reshape(-1)
+    order = np.argsort(pair.reshape(-1), kind="stable")
+    order = order[length[order] > 0]
+    path_start = np.concatenate(([0], np.cumsum(length[order])))
+    first_hop = np.cumsum(np.maximum(length, 0)) - np.maximum(length, 0)
+    shift = np.repeat(first_hop[order] - path_start[:-1], length[order])
+    hop_channel = hops[np.arange(len(shift)) + shift]
+    return pair.reshape(-1)[order], path_start, frozen_array(hop_channel, np.int32)

@@ -1,0 +1,171 @@
+"""Service levels (SLs) of paths, and the tables that map them to virtual lanes (SL2VL).
+
+Both kinds of files are read in the two forms that ``ibdmchk`` reads (manual page ibdmchk(1),
+options ``-c`` and ``-d``): one line for each entry, or the form of OpenSM's dumps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.topology import Int8Array, frozen_array
+from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, guid_text, shorten
+
+NUM_LEVELS = 16
+"""Number of service levels, and of virtual lanes including VL15 of subnet management."""
+
+_HEAD = re.compile(r"(?:Channel Adapter|Switch|Router) 0x([0-9a-fA-F]{1,16}), base LID [0-9]+.*")
+_LEVEL = re.compile(r"0x([0-9a-fA-F]{1,16})[ \t]+([0-9]{1,5})[ \t]+([0-9]{1,3})[ \t]*")
+_OPENSM_LEVEL = re.compile(r"0x([0-9a-fA-F]{1,4})[ \t]*:[ \t]*([0-9]{1,3})[ \t]*")
+_LANES = re.compile(
+    r"0x([0-9a-fA-F]{1,16})[ \t]+([0-9]{1,3})[ \t]+([0-9]{1,3})"
+    r"((?:[ \t]+0x[0-9a-fA-F]{2}){8})[ \t]*"
+)
+_OPENSM_LANES = re.compile(r"([0-9]{1,3})[ \t]+([0-9]{1,3})[ \t]*:((?:[ \t]+[0-9]{1,2}){16})[ \t]*")
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceLevels:
+    """Service levels of paths.
+
+    Attributes
+    ----------
+    source_guids : tuple of str
+        Sources, by node GUID in lines of ``ibdmchk``, by port GUID in dumps of OpenSM.
+    levels : int8 array, shape (N, L)
+        SL from each source to each LID; −1 if it is not in the file.
+    """
+
+    source_guids: tuple[str, ...]
+    levels: Int8Array
+
+
+def read_service_levels(path: Path) -> ServiceLevels:
+    """Read service levels: lines ``0xGUID LID SL``, or a dump of OpenSM.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its content is wrong; names the file and the line.
+    """
+    return parse_service_levels(TextFile.read(path))
+
+
+def parse_service_levels(text: TextFile) -> ServiceLevels:
+    """Read service levels from lines; see `read_service_levels`."""
+    found: dict[str, dict[int, int]] = {}
+    current = ""
+    for number, line in enumerate(text.lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if entry := _LEVEL.fullmatch(line):
+            guid, lid, level = guid_text(int(entry[1], 16)), int(entry[2]), int(entry[3])
+        elif entry := _OPENSM_LEVEL.fullmatch(line):
+            if not current:
+                raise text.error(number, "a service level before the first channel adapter")
+            guid, lid, level = current, int(entry[1], 16), int(entry[2])
+        elif head := _HEAD.fullmatch(line):
+            current = guid_text(int(head[1], 16))
+            continue
+        else:
+            raise text.error(number, f"{shorten(line)} is not a line '0xGUID LID SL'")
+        if not 1 <= lid <= MAX_LID:
+            raise text.error(number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
+        if level >= NUM_LEVELS:
+            raise text.error(number, f"SL {level} does not exist; SLs are 0 to 15")
+        if found.setdefault(guid, {}).setdefault(lid, level) != level:
+            raise text.error(number, f"the path from {guid} to LID {lid} already has another SL")
+    if not found:
+        raise InputError(f"{text.name}: has no service level of a path")
+    levels = np.full((len(found), max(map(max, found.values())) + 1), -1, dtype=np.int8)
+    for row, of_source in enumerate(found.values()):
+        levels[row, list(of_source)] = list(of_source.values())
+    return ServiceLevels(tuple(found), frozen_array(levels, np.int8))
+
+
+def write_service_levels(levels: ServiceLevels) -> Iterator[str]:
+    """Yield lines ``0xGUID LID SL``; unknown levels are left out."""
+    for guid, row in zip(levels.source_guids, levels.levels, strict=True):
+        for lid in np.flatnonzero(row >= 0).tolist():
+            yield f"{guid} {lid} {row[lid]}"
+
+
+@dataclass(frozen=True, eq=False)
+class LaneTables:
+    """Tables that map service levels to virtual lanes (SL2VL).
+
+    Attributes
+    ----------
+    lanes : mapping of str to int8 array, shape (ports + 1, ports + 1, 16)
+        By GUID of the switch (of the port, for channel adapters): lane by input port, output port
+        and SL; −1 if it is not in the file.
+    """
+
+    lanes: Mapping[str, Int8Array]
+
+
+def read_lane_tables(path: Path) -> LaneTables:
+    """Read SL2VL tables: lines ``0xGUID IN OUT 0x01 0x23 ...``, or ``opensm-sl2vl.dump``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its content is wrong; names the file and the line.
+    """
+    return parse_lane_tables(TextFile.read(path))
+
+
+def parse_lane_tables(text: TextFile) -> LaneTables:
+    """Read SL2VL tables from lines; see `read_lane_tables`."""
+    found: dict[str, dict[tuple[int, int], list[int]]] = {}
+    current = ""
+    for number, line in enumerate(text.lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if entry := _LANES.fullmatch(line):
+            guid, ports = guid_text(int(entry[1], 16)), (int(entry[2]), int(entry[3]))
+            lanes = [int(digit, 16) for pair in entry[4].split() for digit in pair[2:]]
+        elif entry := _OPENSM_LANES.fullmatch(line):
+            if not current:
+                raise text.error(number, "an SL2VL table before the first switch")
+            guid, ports = current, (int(entry[1]), int(entry[2]))
+            lanes = [int(lane) for lane in entry[3].split()]
+        elif head := _HEAD.fullmatch(line):
+            current = guid_text(int(head[1], 16))
+            continue
+        else:
+            raise text.error(number, f"{shorten(line)} is not a line of an SL2VL table")
+        if max(ports) > MAX_PORT:
+            raise text.error(number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}")
+        if max(lanes) >= NUM_LEVELS:
+            raise text.error(number, f"VL {max(lanes)} does not exist; VLs are 0 to 15")
+        if ports in found.setdefault(guid, {}):
+            raise text.error(
+                number, f"{guid} has a second table for ports {ports[0]} to {ports[1]}"
+            )
+        found[guid][ports] = lanes
+    if not found:
+        raise InputError(f"{text.name}: has no SL2VL table")
+    tables = {}
+    for guid, by_ports in found.items():
+        size = max(max(ports) for ports in by_ports) + 1
+        table = np.full((size, size, NUM_LEVELS), -1, dtype=np.int8)
+        for ports, lanes in by_ports.items():
+            table[ports] = lanes
+        tables[guid] = frozen_array(table, np.int8)
+    return LaneTables(tables)
+
+
+def write_lane_tables(tables: LaneTables) -> Iterator[str]:
+    """Yield lines ``0xGUID IN OUT 0x01 0x23 ...``; unknown tables are left out."""
+    for guid, table in tables.lanes.items():
+        for entry, out in np.argwhere(table[:, :, 0] >= 0).tolist():
+            lanes = table[entry, out].tolist()
+            pairs = (f"0x{lanes[sl]:x}{lanes[sl + 1]:x}" for sl in range(0, NUM_LEVELS, 2))
+            yield f"{guid} {entry} {out} {' '.join(pairs)}"

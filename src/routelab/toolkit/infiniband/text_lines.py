@@ -1,0 +1,82 @@
+"""Lines of files that InfiniBand tools print, with their places for messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from routelab.api.errors import InputError
+from routelab.toolkit.input_files import read_bytes
+
+MAX_GUID = (1 << 64) - 1
+MAX_LID = 0xBFFF
+"""Largest unicast LID: InfiniBand Architecture Specification, volume 1, section 4.1.3."""
+FIRST_MULTICAST_LID, LAST_MULTICAST_LID = 0xC000, 0xFFFE
+"""Range of multicast LIDs, from the same section."""
+MAX_PORT = 254
+"""Largest number of a port of a switch; 255 in a forwarding table means no entry."""
+
+REPLACED_COMMAND = r"\*\*\* WARNING \*\*\*: this command has been replaced by .*"
+"""Line that ``dump_lfts`` and ``dump_mfts`` print at their end, as a regular expression."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """Lines of a text file.
+
+    Attributes
+    ----------
+    name : str
+        File name, for messages.
+    lines : tuple of str
+        Lines without their ends. Bytes that are not valid UTF-8 are written as escapes.
+    is_ended : bool
+        Whether the last line has a line feed.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    is_ended: bool = True
+
+    @classmethod
+    def read(cls, path: Path) -> TextFile:
+        """Read a file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read or holds null characters.
+        """
+        try:
+            content = read_bytes(path)
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from None
+        if b"\0" in content:
+            raise InputError(f"{path}: is not a text file")
+        return cls.of(str(path), content.decode("utf-8", "backslashreplace"))
+
+    @classmethod
+    def of(cls, name: str, text: str) -> TextFile:
+        """Split a text into lines at line feeds only; descriptions may hold other separators."""
+        *lines, rest = text.split("\n")
+        if rest:
+            lines.append(rest)
+        return cls(name, tuple(line.rstrip("\r") for line in lines), not rest)
+
+    def place(self, line: int) -> str:
+        """Return the place of a line, counted from 1."""
+        return f"{self.name}:{line}"
+
+    def error(self, line: int, text: str) -> InputError:
+        """Return an error about a line, counted from 1."""
+        return InputError(f"{self.place(line)}: {text}")
+
+
+def guid_text(guid: int) -> str:
+    """Return a GUID as InfiniBand tools print it: 0x and 16 hexadecimal digits."""
+    return f"0x{guid:016x}"
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """Return a line for a message, shortened and quoted."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")

@@ -1,0 +1,30 @@
+"""The links of a network as an undirected graph, parallel cables counted once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api.topology import Topology
+
+
+def neighbours_of(topology: Topology) -> list[list[int]]:
+    """Return the neighbours of each switch in ascending order, each of them once."""
+    pairs = np.column_stack((topology.channel_source, topology.channel_target))
+    neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
+    for switch, other in np.unique(pairs, axis=0).tolist():
+        neighbours[switch].append(other)
+    return neighbours
+
+
+def one_way_channel(topology: Topology) -> str | None:
+    """Return why rules about links do not apply: a channel without one back; None if all have."""
+    count = max(topology.num_switches, 1)
+    source = topology.channel_source.astype(np.int64)
+    target = topology.channel_target.astype(np.int64)
+    alone = np.flatnonzero(~np.isin(source * count + target, target * count + source))
+    if not alone.size:
+        return None
+    return (
+        f"channel {topology.channel_name(int(alone[0]))} has no channel back; "
+        "these rules need links in both directions"
+    )

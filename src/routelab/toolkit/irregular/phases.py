@@ -1,0 +1,118 @@
+"""Rules whose routes pass through phases, and turns that a network allows them in addition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from routelab.api.columns import Column
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import Topology
+from routelab.kernels.turn_release import release_turns
+from routelab.toolkit.irregular.evenness import graph_of_root
+from routelab.toolkit.irregular.links import neighbours_of
+from routelab.toolkit.irregular.trees import CoordinatedTree, Parents, coordinated_tree
+from routelab.toolkit.irregular.turns import TURN_COLUMNS, Turn, turn_graph
+
+PHASE_COLUMNS = (
+    *TURN_COLUMNS,
+    Column(
+        "released_turns",
+        "turns that the rules prohibit in general, but allow in this network because they close "
+        "no cycle",
+        unit="turns",
+        group="Prohibited turns",
+    ),
+)
+"""Columns of the facts that `phase_graph` adds."""
+
+
+def phase_graph(
+    topology: Topology,
+    phase_of: Callable[[CoordinatedTree, int, int], int],
+    *,
+    rules: str,
+    root: str,
+    parents: Parents,
+) -> RoutingGraph:
+    """Build the automaton of routes that never return to an earlier phase, with released turns.
+
+    Parameters
+    ----------
+    topology : Topology
+    phase_of : function
+        Phase of the link from one switch to another, by a tree with coordinates. No walk inside a
+        phase may close a cycle.
+    rules : str
+        Name of the rules, for messages and as `turn_set`.
+    root : str
+        Root of the tree; see `routelab.toolkit.irregular.ROOTS_AND_BEST`.
+    parents : {"even", "first"}
+        See `routelab.toolkit.irregular.trees.coordinated_tree`.
+
+    Raises
+    ------
+    InputError
+        If the network has no switch, or none with the name of the root.
+    """
+    neighbours = neighbours_of(topology)
+
+    def graph_from(switch: int) -> RoutingGraph:
+        tree = coordinated_tree(neighbours, switch, parents)
+        backwards = turns_to_earlier_phases(neighbours, lambda a, b: phase_of(tree, a, b))
+        prohibited = prohibited_after_release(neighbours, backwards)
+        released = len(backwards) - len(prohibited)
+        return turn_graph(topology, prohibited, turn_set=rules, facts={"released_turns": released})
+
+    return graph_of_root(topology, root, rules, graph_from)
+
+
+def turns_to_earlier_phases(
+    neighbours: Sequence[Sequence[int]], phase_of: Callable[[int, int], int]
+) -> list[Turn]:
+    """Return the turns from a link into one of an earlier phase; see `phase_graph`."""
+    turns: list[Turn] = []
+    for b, others in enumerate(neighbours):
+        leaving = [(c, phase_of(b, c)) for c in others]
+        for a in others:
+            phase = phase_of(a, b)
+            turns += [(a, b, c) for c, later in leaving if c != a and later < phase]
+    return turns
+
+
+def prohibited_after_release(
+    neighbours: Sequence[Sequence[int]], prohibited: Iterable[Turn]
+) -> list[Turn]:
+    """Make turns legal, one after the other, if no cycle of legal turns closes.
+
+    Afterwards every prohibited turn is necessary: without it there would be a cycle.
+
+    Parameters
+    ----------
+    neighbours : sequence of sequences of int
+        See `routelab.toolkit.irregular.neighbours_of`.
+    prohibited : iterable of Turn
+        Break all cycles. They are tried in ascending order.
+
+    Returns
+    -------
+    list of Turn
+        Turns that remain prohibited, in ascending order.
+
+    Raises
+    ------
+    ValueError
+        If there is a cycle although they are prohibited.
+    """
+    never = frozenset(prohibited)
+    links = [(a, b) for a, others in enumerate(neighbours) for b in others]
+    number = {link: place for place, link in enumerate(links)}
+    turns = [(a, b, c) for a, b in links for c in neighbours[b] if c != a]
+    leaving = np.array([len(neighbours[b]) - 1 for _, b in links], dtype=np.int64)
+    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(leaving)))
+    target = np.array([number[b, c] for _, b, c in turns], dtype=np.int32)
+    legal = np.array([turn not in never for turn in turns], dtype=np.bool_)
+    if not release_turns(start, target, legal):
+        raise ValueError("the turns that are not prohibited have a cycle")
+    return [turns[place] for place in np.flatnonzero(~legal).tolist()]

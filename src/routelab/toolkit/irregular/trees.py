@@ -1,0 +1,157 @@
+"""Orders of switches along spanning trees, one tree for each connected part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from routelab.api.topology import Int32Array, Topology
+from routelab.kernels.distances import hop_distances
+
+Parents = Literal["even", "first"]
+"""Choice among the neighbours one level above; see `coordinated_tree`."""
+
+PARENTS = "that with the fewest children so far (even), or the first that the search reached"
+"""Choices of a parent, for descriptions of parameters."""
+
+
+def levels_from(topology: Topology, root: int) -> Int32Array:
+    """Return the hops from the root of its part to every switch; int32, shape (S,).
+
+    The root serves its own part, the first switch of every other part serves that one.
+    """
+    count = topology.num_switches
+    level = np.full(count, -1, dtype=np.int32)
+    hops, queue = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+    for candidate in [root, *range(count)]:
+        if level[candidate] < 0:
+            hop_distances(*topology.outgoing, topology.channel_target, candidate, hops, queue)
+            level = np.where((level < 0) & (hops >= 0), hops, level)
+    return level
+
+
+def preorder_from(neighbours: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
+    """Return the preorder numbers of a depth-first search, and the parent of each switch.
+
+    The search tries neighbours in the given order; roots are chosen as in `levels_from`.
+
+    Returns
+    -------
+    number : list of int
+        From 0; parts follow each other.
+    parent : list of int
+        −1 for a root.
+    """
+    count = len(neighbours)
+    number, parent = [-1] * count, [-1] * count
+    following = 0
+    for candidate in [root, *range(count)]:
+        if number[candidate] >= 0:
+            continue
+        number[candidate] = following
+        following += 1
+        path = [(candidate, iter(neighbours[candidate]))]
+        while path:
+            switch, links = path[-1]
+            other = next((other for other in links if number[other] < 0), -1)
+            if other < 0:
+                path.pop()
+                continue
+            number[other], parent[other] = following, switch
+            following += 1
+            path.append((other, iter(neighbours[other])))
+    return number, parent
+
+
+@dataclass(frozen=True)
+class CoordinatedTree:
+    """A breadth-first spanning tree, one for each part, and two coordinates of each switch.
+
+    Attributes
+    ----------
+    x : list of int
+        Preorder number: from left to right, a switch before its children.
+    y : list of int
+        Level: hops from the root; greater is lower.
+    parent : list of int
+        −1 for a root.
+    """
+
+    x: list[int]
+    y: list[int]
+    parent: list[int]
+
+    def has(self, a: int, b: int) -> bool:
+        """Whether the link between two switches is in the tree."""
+        return self.parent[a] == b or self.parent[b] == a
+
+
+def coordinated_tree(
+    neighbours: Sequence[Sequence[int]], root: int, parents: Parents
+) -> CoordinatedTree:
+    """Return the breadth-first tree of a network; roots are chosen as in `levels_from`.
+
+    Parameters
+    ----------
+    neighbours : sequence of sequences of int
+    root : int
+    parents : {"even", "first"}
+        Parent of a switch: of the neighbours one level above that with the fewest children so
+        far, where switches with few such neighbours choose first, or the first in the order of
+        the search. Ties go to the first.
+
+    Notes
+    -----
+    With the first as parent, every other neighbour one level above is further right.
+    """
+    count = len(neighbours)
+    level, parent = [-1] * count, [-1] * count
+    children: list[list[int]] = [[] for _ in range(count)]
+    x, following = [-1] * count, 0
+    for candidate in [root, *range(count)]:
+        if level[candidate] >= 0:
+            continue
+        level[candidate] = 0
+        layer = [candidate]
+        while layer:
+            layer = _next_layer(neighbours, layer, level, parent, children, parents)
+        waiting = [candidate]
+        while waiting:
+            switch = waiting.pop()
+            x[switch] = following
+            following += 1
+            waiting += reversed(children[switch])
+    return CoordinatedTree(x, level, parent)
+
+
+def _next_layer(
+    neighbours: Sequence[Sequence[int]],
+    layer: Sequence[int],
+    level: list[int],
+    parent: list[int],
+    children: list[list[int]],
+    parents: Parents,
+) -> list[int]:
+    """Give the switches one level below a parent each; return them from left to right."""
+    place = {switch: number for number, switch in enumerate(layer)}
+    below = sorted({other for switch in layer for other in neighbours[switch] if level[other] < 0})
+    above = {
+        switch: sorted(set(neighbours[switch]) & set(place), key=place.__getitem__)
+        for switch in below
+    }
+    if parents == "even":
+        below.sort(key=lambda switch: len(above[switch]))
+    for switch in below:
+        choices = above[switch]
+        if parents == "even":
+            parent[switch] = min(choices, key=lambda choice: len(children[choice]))
+        else:
+            parent[switch] = choices[0]
+        children[parent[switch]].append(switch)
+        level[switch] = level[parent[switch]] + 1
+    for switch in layer:
+        children[switch].sort()
+    return [child for switch in layer for child in children[switch]]

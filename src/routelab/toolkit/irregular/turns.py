@@ -1,0 +1,101 @@
+"""Routing graphs of rules that prohibit turns: pairs of links that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api.columns import Column
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import Int64Array, Topology
+from routelab.toolkit.reductions import merged
+
+Turn = tuple[int, int, int]
+"""Three switches: a packet comes from the first, and leaves the second for the third."""
+
+TURN_COLUMNS = (
+    Column(
+        "prohibited_turns",
+        "turns from one link into another that the rules prohibit; parallel cables count as one "
+        "link",
+        unit="turns",
+        better="lower",
+        group="Prohibited turns",
+    ),
+    Column(
+        "prohibited_share",
+        "prohibited turns / all turns",
+        heading="share of prohibited turns",
+        better="lower",
+        decimals=3,
+        group="Prohibited turns",
+    ),
+)
+"""Columns of the facts that `turn_graph` adds."""
+
+
+def turn_graph(
+    topology: Topology,
+    prohibited: Iterable[Turn],
+    *,
+    turn_set: str,
+    facts: Mapping[str, float | str] | None = None,
+    channel_facts: Mapping[str, ArrayLike] | None = None,
+    merge: bool = True,
+) -> RoutingGraph:
+    """Build the automaton of all routes without prohibited turns and without turns back.
+
+    A state is the channel that a packet came by. Parallel cables count as one link: a turn is
+    prohibited between all of them, and a packet never turns from a cable into its twin.
+
+    Parameters
+    ----------
+    topology : Topology
+    prohibited : iterable of Turn
+    turn_set, facts, channel_facts
+        See `RoutingGraph`.
+    merge : bool
+        Merge channels that have the same legal continuations into one state.
+    """
+    switches, channels = topology.num_switches, topology.num_channels
+    source = topology.channel_source.astype(np.int64)
+    target = topology.channel_target.astype(np.int64)
+    start, leaving = topology.outgoing
+    begin = np.arange(switches)
+    # every channel, followed by every channel that leaves its target
+    degree = np.diff(start)[target]
+    before = np.repeat(np.arange(channels), degree)
+    place = np.arange(len(before)) - np.repeat(np.cumsum(degree) - degree, degree)
+    after = leaving[start[target[before]] + place]
+    key = _turn_keys(source[before], target[before], target[after], switches)
+    none = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
+    links = np.bincount(np.unique(source * switches + target) // max(switches, 1))
+    turns = int((links * (links - 1)).sum())
+    allowed = (source[before] != target[after]) & ~np.isin(
+        key, _turn_keys(none[:, 0], none[:, 1], none[:, 2], switches)
+    )
+    graph = RoutingGraph.create(
+        topology,
+        vertex_switch=np.concatenate((begin, target)),
+        accepting=np.ones(switches + channels, dtype=np.bool_),
+        begin=begin,
+        edge_source=np.concatenate((source, before[allowed] + switches)),
+        edge_target=np.concatenate((np.arange(channels), after[allowed])) + switches,
+        edge_channel=np.concatenate((np.arange(channels), after[allowed])),
+        turn_set=turn_set,
+        facts={
+            **(facts or {}),
+            "prohibited_turns": len(none),
+            "prohibited_share": len(none) / turns if turns else 0.0,
+        },
+        channel_facts=channel_facts,
+        prohibited=none,
+    )
+    return merged(graph) if merge else graph
+
+
+def _turn_keys(a: Int64Array, b: Int64Array, c: Int64Array, switches: int) -> Int64Array:
+    """Return one number for each turn."""
+    return (a * switches + b) * switches + c
