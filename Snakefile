@@ -10,7 +10,7 @@
 #
 #   topologies/<topology>/outcome.json            network.   Beside it: topology.npz, channels.csv
 #   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
-#                                                 routes.npz, certificate.json
+#                                                 turns.csv, routes.npz, certificate.json
 #   bounds/<topology>/<rules>/outcome.json        bound.     Beside it: bound.csv, its certificate;
 #                                                 <rules> is _network where all minimal routes count
 #   throughput/<topology>/<traffic>/outcome.json  bounds for any routing. Beside it: bound.csv

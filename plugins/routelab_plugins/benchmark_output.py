@@ -1,8 +1,8 @@
 """Output of benchmarks: whole lines, rows of tables, and lines of other programs among them.
 
 A number counts only in a complete line: of the exact form, and with its end of line. Launchers,
-libraries and shells print lines of their own into the same output. They are kept and do no harm,
-unless they look like a part of a row: then a row may be damaged.
+libraries and shells also print lines into the output. They are kept and do no harm, unless they
+look like a part of a row: then a row may be damaged.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def check_processes(count: int, task: BenchmarkTask | None) -> None:
     if task is not None and count != task.ranks:
         raise BenchmarkError(
             "wrong-processes",
-            f"{count} processes took part, {task.ranks} were asked for; do launcher and program "
+            f"{count} processes took part, {task.ranks} were requested; do launcher and program "
             "use the same MPI?",
         )
 
@@ -146,6 +146,6 @@ def check_one(count: int, what: str) -> None:
     if count > 1:
         raise BenchmarkError(
             "wrong-processes",
-            f"there are {count} of {what}: processes ran each by itself (do launcher and program "
-            "use the same MPI?), or it is the output of several runs",
+            f"there are {count} of {what}: each process ran alone (do launcher and program use "
+            "the same MPI?), or the output has several runs",
         )

@@ -30,13 +30,11 @@ LARGEST = 2**31 - 1
 class MessageParameters(Parameters):
     """Message sizes and repetitions."""
 
-    size: Bytes = parameter(
-        1 << 20, ge=1, le=1 << 30, description="Bytes of a message, the smallest one"
-    )
+    size: Bytes = parameter(1 << 20, ge=1, le=1 << 30, description="Smallest message, in bytes")
     doublings: int = parameter(
-        0, ge=0, le=30, description="How many larger sizes follow, each twice the one before"
+        0, ge=0, le=30, description="Number of larger sizes, each twice the previous one"
     )
-    iterations: int = parameter(100, ge=1, le=10**6, description="Calls that are timed")
+    iterations: int = parameter(100, ge=1, le=10**6, description="Timed calls")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -103,7 +101,7 @@ def figures(
     """
     if not rows:
         raise BenchmarkError(
-            "no-result", "there is a header but no row: did the program reach its memory limit?"
+            "no-result", "the table has no rows: did the program reach its memory limit?"
         )
     for row in rows:
         check_row(row)
@@ -173,7 +171,7 @@ def _check_sizes(found: Sequence[int], request: MessageParameters) -> None:
     more = [size for size in found if size not in request.sizes]
     if more:
         raise BenchmarkError(
-            "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not asked for"
+            "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not requested"
         )
     absent = [size for size in request.sizes if size not in found]
     if absent:
@@ -186,7 +184,7 @@ def check_iterations(row: Row, requested: int) -> None:
     if iterations not in (None, requested):
         size = "" if row.size is None else f" of {row.size} bytes"
         raise BenchmarkError(
-            "wrong-benchmark", f"{iterations:g} iterations{size}, {requested} were asked for"
+            "wrong-benchmark", f"{iterations:g} iterations{size}, {requested} were requested"
         )
 
 
@@ -197,7 +195,7 @@ class MessageBenchmark(BenchmarkPlugin):
         """Reject a single process, and messages that are too large."""
         largest = self.parameters.sizes[-1]
         if largest > LARGEST:
-            return f"messages of {largest} bytes; MPI sends at most {LARGEST} at once"
+            return f"messages of {largest} bytes; MPI sends at most {LARGEST} per call"
         return None if ranks > 1 else "needs two processes or more"
 
 

@@ -19,12 +19,12 @@ DOUBLE, INTEGER, LOGICAL, COMPLEX = 8, 4, 4, 16
 class NpbWorkloadParameters(Parameters):
     """Problem of the benchmark."""
 
-    class_: NpbClass = parameter("A", description="Problem size as NPB names it")
+    class_: NpbClass = parameter("A", description="Problem class of NPB")
     version: Literal["3.3", "3.4"] = parameter(
-        "3.4", description="Release whose rules for the number of processes hold; 3.3 is 3.3.1"
+        "3.4", description="Release, which determines the legal numbers of processes; 3.3 is 3.3.1"
     )
     iterations: int | None = parameter(
-        None, ge=1, le=10_000, description="Timed iterations; none: as many as the class has"
+        None, ge=1, le=10_000, description="Timed iterations; none: the number of the class"
     )
 
 

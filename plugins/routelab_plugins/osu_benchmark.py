@@ -45,7 +45,7 @@ class OsuParameters(MessageParameters):
         10, ge=0, le=10**6, description="Warm-up calls of each size before the timed ones"
     )
     validate_: bool = parameter(
-        False, description="Whether the program verifies what is received (-c, since 5.9)"
+        False, description="Whether the program verifies received data (-c, since 5.9)"
     )
 
 
@@ -119,7 +119,7 @@ class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
         """Return the figures of all rows."""
         if task is not None and self.parameters.validate_ and not output.table.validated:
             raise BenchmarkError(
-                "verification-failed", f"{self.program} did not verify what was received"
+                "verification-failed", f"{self.program} did not verify the received data"
             )
         return figures(output.table.rows, self.parameters, task)
 

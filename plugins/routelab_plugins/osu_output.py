@@ -82,7 +82,9 @@ def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
             rest.append(line)
     if types > 1 or len(pairs) > 1:
         what = "data types" if types > 1 else "numbers of pairs"
-        raise BenchmarkError("unreadable", f"there are several {what}: is it one run's output?")
+        raise BenchmarkError(
+            "unreadable", f"there are several {what}: is it the output of one run?"
+        )
     table = read_table(rest, [line for line in lines[:top] if line != lines[top]])
     if not pairs:
         return OsuOutput(found[1], table, None, None)

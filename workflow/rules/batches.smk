@@ -11,6 +11,8 @@ rule batches:
         "results/logs/{kind}/{batch}.log",
     benchmark:
         "results/benchmarks/{kind}/{batch}.tsv"
+    # long batches first
+    priority: lambda wildcards: batch(wildcards).priority
     conda:
         "../envs/routelab.yaml"
     threads: 1

@@ -8,6 +8,8 @@ rule study_report:
         "results/logs/report/{study}.log",
     benchmark:
         "results/benchmarks/report/{study}.tsv"
+    # a report takes long and nothing waits for it: start it while other studies still run
+    priority: 100000
     conda:
         "../envs/routelab.yaml"
     threads: 1

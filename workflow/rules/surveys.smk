@@ -9,6 +9,7 @@ rule surveys:
         "results/logs/surveys/{batch}.log",
     benchmark:
         "results/benchmarks/surveys/{batch}.tsv"
+    priority: lambda wildcards: batch(wildcards, "surveys").priority
     conda:
         "../envs/routelab.yaml"
     threads: 1

@@ -102,7 +102,7 @@ class ImbAlltoall(LatencyBenchmark):
         if others:
             raise BenchmarkError("wrong-benchmark", f"{others[0]} ran, not Alltoall")
         if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
-            raise BenchmarkError("wrong-processes", "it ran on a part of the processes, too")
+            raise BenchmarkError("wrong-processes", "it also ran on a part of the processes")
         check_one(len(sections), "section 'Benchmarking Alltoall'")
         processes, rows, foreign = _section(lines[sections[0] + 1 :])
         check_processes(processes, task)
@@ -142,7 +142,7 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
     row = partial(_row, _ends(content[places[0]]))
     if len(ends) != 1:
         read_rows(below, row)  # report invalid lines first
-        raise BenchmarkError("incomplete", "not all processes came to the end")
+        raise BenchmarkError("incomplete", "not all processes reached the end")
     rows, foreign = read_rows(below[: ends[0]], row)
     last = below[ends[0] + 1 :]
     strange = [line for line in above if not PROCESSES.fullmatch(line)]

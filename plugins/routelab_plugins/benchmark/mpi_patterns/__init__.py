@@ -49,11 +49,9 @@ class MpiPatternsParameters(MessageParameters):
     """Pattern, message sizes and repetitions."""
 
     pattern: Literal["transpose", "neighbor", "tornado", "alltoall"] = parameter(
-        "alltoall", description="Who sends to whom, by rank"
+        "alltoall", description="Target of each rank"
     )
-    warm_up: int = parameter(
-        10, ge=0, le=10**6, description="Rounds of each size before those that are timed"
-    )
+    warm_up: int = parameter(10, ge=0, le=10**6, description="Warm-up rounds of each size")
 
 
 class MpiPatterns(LatencyBenchmark):
@@ -106,13 +104,15 @@ class MpiPatterns(LatencyBenchmark):
         check_processes(int(processes), task)
         if task is not None and pattern != self.parameters.pattern:
             raise BenchmarkError(
-                "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was asked for"
+                "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was requested"
             )
         whole = lines.count(SUCCESS) == 1
         end = lines.index(SUCCESS) if whole else len(lines)
         table = read_table(lines[top + 1 : end], lines[:top], lines[end + 1 :])
         if not whole:
-            raise BenchmarkError("incomplete", "it ends before the program says that all is right")
+            raise BenchmarkError(
+                "incomplete", "the output ends before the result of the verification"
+            )
         return BenchmarkResult(
             figures(table.rows, self.parameters, task),
             version=version,

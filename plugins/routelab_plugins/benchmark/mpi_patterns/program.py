@@ -69,8 +69,8 @@ def load_mpi() -> Any:
         from mpi4py import MPI
     except ModuleNotFoundError:
         sys.exit(
-            f"error: {sys.executable} has no mpi4py; install routelab[cluster] for it, or name a "
-            "python that has it"
+            f"error: {sys.executable} has no mpi4py; install routelab[cluster] there, or set "
+            "another python"
         )
     except (ImportError, RuntimeError) as error:
         library = None if links else debian_mpich()

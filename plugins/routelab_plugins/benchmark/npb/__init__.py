@@ -39,10 +39,10 @@ class NpbBenchmarkParameters(Parameters):
 
     kernel: NpbKernel = parameter("lu", description="The benchmark")
     class_: Literal["S", "W", "A", "B", "C", "D", "E"] = parameter(
-        "A", description="Problem size as NPB names it; it is part of the program's name"
+        "A", description="Problem class; it is part of the program's name"
     )
     version: Literal["3.3", "3.4"] = parameter(
-        "3.4", description="Release; programs of 3.3.1 are made for one number of processes"
+        "3.4", description="Release; programs of 3.3.1 are built for one number of processes"
     )
 
 

@@ -106,11 +106,11 @@ class Summary:
         if self.what != (kernel, class_):
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{_name(*self.what)} ran, {_name(kernel, class_)} was asked for",
+                f"{_name(*self.what)} ran, {_name(kernel, class_)} was requested",
             )
         if not f"{self.version}.".startswith(f"{version}."):
             raise BenchmarkError(
-                "wrong-benchmark", f"version {self.version} ran, {version} was asked for"
+                "wrong-benchmark", f"version {self.version} ran, {version} was requested"
             )
 
     def check_verification(self) -> None:
@@ -132,7 +132,9 @@ class Summary:
                 f"{self.iterations}",
             )
         if not self.mops:
-            raise BenchmarkError("no-result", "its speed is 0: it took too short to be measured")
+            raise BenchmarkError(
+                "no-result", "its speed is 0: the run was too short to be measured"
+            )
         off = abs(self.mops - self.mops_per_process * self.total)
         if off > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
             raise BenchmarkError(
@@ -190,7 +192,9 @@ def _check_once(lines: Sequence[str]) -> None:
 
 def _summary(kernel: str, values: dict[str, str]) -> Summary:
     if kernel.lower() not in KERNELS:
-        raise BenchmarkError("wrong-benchmark", f"{kernel} ran; it is none of {', '.join(KERNELS)}")
+        raise BenchmarkError(
+            "wrong-benchmark", f"{kernel} ran, expected one of {', '.join(KERNELS)}"
+        )
     name = cast(NpbKernel, kernel.lower())
     if values["class"] not in "SWABCDE":
         raise BenchmarkError("wrong-benchmark", f"class {values['class']} is not known")

@@ -14,7 +14,7 @@ from routelab_plugins.osu_output import OsuOutput
 class OsuBarrierParameters(Parameters):
     """Repetitions and warm-up repetitions."""
 
-    iterations: int = parameter(1000, ge=1, le=10**6, description="Calls that are timed")
+    iterations: int = parameter(1000, ge=1, le=10**6, description="Timed calls")
     warm_up: int = parameter(10, ge=0, le=10**6, description="Warm-up calls before the timed ones")
 
 

@@ -9,6 +9,6 @@ class OsuBibw(OsuBandwidthBenchmark):
     """Runs osu_bibw: two processes send to each other at the same time."""
 
     name = "osu-bibw"
-    summary = "OSU Micro-Benchmarks: bandwidth between two processes in both directions at once"
+    summary = "OSU Micro-Benchmarks: bandwidth between two processes, in both directions together"
     program = "osu_bibw"
     title = "Bi-Directional Bandwidth Test"

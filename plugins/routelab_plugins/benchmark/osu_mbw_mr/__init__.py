@@ -37,6 +37,6 @@ class OsuMbwMr(OsuMessageBenchmark):
         if task is not None and output.window != self.parameters.window:
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{output.window} messages in flight, {self.parameters.window} were asked for",
+                f"{output.window} messages in flight, {self.parameters.window} were requested",
             )
         return super().figures(output, task)

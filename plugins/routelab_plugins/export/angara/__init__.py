@@ -54,8 +54,8 @@ class AngaraExport(ExportPlugin):
             entry = entry_of_route(route, shape.dims)
             if isinstance(entry, str):
                 return (
-                    f"the route from {_pair_text(table.topology, pair)} is no Angara route: "
-                    f"{entry}, which no first step (positive) or last step (negative) makes good"
+                    f"the route from {_pair_text(table.topology, pair)} is not an Angara route: "
+                    f"{entry}, and no first step (positive) or last step (negative) makes it legal"
                 )
         return None
 

@@ -160,7 +160,9 @@ def _read_bits(word: str, n: int) -> set[int]:
     numbers = [names.index(name) for name in found if name in names]
     ascending = all(before < after for before, after in pairwise(numbers))
     if word != NONE and ("".join(names[d] for d in numbers) != word or not ascending or not word):
-        raise InputError(f"{word!r} are no direction bits; expected {NONE} or such as +X-Y")
+        raise InputError(
+            f"{word!r} is not a list of direction bits; expected {NONE}, or for example +X-Y"
+        )
     return set(numbers)
 
 
@@ -168,7 +170,9 @@ def _read_hops(word: str, dims: Sequence[int]) -> tuple[int, ...]:
     counts = word.split(",")
     if len(counts) != len(dims) or not all(_HOPS.fullmatch(count) for count in counts):
         example = ",".join(["+1", *["0"] * (len(dims) - 1)])
-        raise InputError(f"{word!r} are no hops along {len(dims)} dimensions, such as {example}")
+        raise InputError(
+            f"{word!r} is not a list of hops along {len(dims)} dimensions, such as {example}"
+        )
     hops = tuple(map(int, counts))
     for letter, count, size in zip(LETTERS, hops, dims, strict=False):
         if abs(count) >= size:

@@ -162,7 +162,7 @@ class _Reader:
 
     def dims(self, line: str) -> None:
         if not re.fullmatch(rf"dims(?: [1-9][0-9]{{0,8}}){{1,{len(LETTERS)}}}", line):
-            raise InputError(f"{line!r}, expected such as 'dims 4 2 2 2'")
+            raise InputError(f"{line!r}, expected for example 'dims 4 2 2 2'")
         dims = tuple(map(int, line.split()[1:]))
         self.shape = Shape(dims, (False,) * len(dims))
 
@@ -187,11 +187,11 @@ class _Reader:
         elif link:
             self._link(*link.groups())
         else:
-            raise InputError(f"{line[:60]!r} is no node and no link")
+            raise InputError(f"{line[:60]!r} is neither a node nor a link")
 
     def _node(self, place: str, terminals: str, name: str) -> None:
         if not _COORDINATES.fullmatch(place):
-            raise InputError(f"{place!r} are no coordinates, such as 0.1")
+            raise InputError(f"{place!r} are not coordinates, such as 0.1")
         node, dims = tuple(map(int, place.split("."))), self.shape.dims
         if len(node) != len(dims) or any(map(ge, node, dims)):
             raise InputError(f"there is no node {place} in a grid of {'x'.join(map(str, dims))}")
@@ -202,9 +202,9 @@ class _Reader:
         self.names.append(json.loads(name))
         for terminal in () if terminals == NONE else terminals.split(","):
             if not re.fullmatch(r"0|[1-9][0-9]{0,8}", terminal):
-                raise InputError(f"{terminals!r} are no terminals, such as 0,1 or {NONE}")
+                raise InputError(f"{terminals!r} is not a list of terminals, such as 0,1 or {NONE}")
             if self.terminals.setdefault(int(terminal), here) != here:
-                raise InputError(f"terminal {terminal} is at another node already")
+                raise InputError(f"terminal {terminal} is already at another node")
 
     def _link(self, place: str, name: str, towards: str) -> None:
         names = direction_names(len(self.shape.dims))

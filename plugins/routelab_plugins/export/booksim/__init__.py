@@ -46,7 +46,7 @@ class BookSim(ExportPlugin):
     """Writes both files and reads them back, without capacities, which BookSim does not support."""
 
     name = "booksim"
-    summary = "Network file of BookSim's anynet, and a table of routes by output ports"
+    summary = "Network for BookSim's anynet, and a table of routes by output ports"
     citations = (Citation("jiang2013", "the simulator that reads the network"),)
     capabilities = Capabilities(multipath=True)
     Parameters = BookSimParameters
@@ -55,11 +55,11 @@ class BookSim(ExportPlugin):
         """Require two-way links, at most one between two routers, and a route for every pair."""
         ends = _ends(table.topology)
         if len(set(ends)) < len(ends):
-            return "two routers are joined by several links, and BookSim takes them for one"
+            return "two routers are joined by several links, which BookSim treats as one"
         if any((target, source) not in set(ends) for source, target in ends):
-            return "there is a link of one way, and BookSim makes all links two"
+            return "a link has only one direction, but BookSim uses both"
         if (np.diff(table.pair_start) == 0).any():
-            return "there are pairs without a route, and BookSim does not start with such"
+            return "some pairs have no route, and BookSim does not start then"
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:

@@ -8,11 +8,12 @@ bandwidth from every node to every other, without contention inside the network.
 - ``latency_ns.conf`` and ``bandwidth_mbps.conf``, those matrices as the routes have them
   (``net_latency_ns_file`` and ``net_bw_mbps_file``; the unit of the latter is MiB/s), and
   ``codes.conf``, a configuration with one node a terminal that names them;
-- ``network.txt`` and ``routes.txt``, the complete network and routes as text for custom models:
-  lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where
-  terminals have none) and ``channel NUMBER SOURCE TARGET BANDWIDTH LATENCY`` (bytes per second,
-  seconds), and a path a line, ``SOURCE TARGET WEIGHT CHANNEL CHANNEL ...`` (switches, the share of
-  the packets; below the line ``# routes to terminals`` TARGET is a terminal).
+- ``network.txt``, the complete network as text for custom models. It has the lines
+  ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where terminals have
+  none) and ``channel NUMBER SOURCE TARGET BANDWIDTH LATENCY`` (bytes per second, seconds);
+- ``routes.txt``, the routes with one path per line, ``SOURCE TARGET WEIGHT CHANNEL CHANNEL ...``
+  (switches, the share of the packets). Below the line ``# routes to terminals``, TARGET is a
+  terminal.
 
 Mubarak, Carothers, Ross and Carns, *Enabling Parallel Simulation of Large-Scale HPC Network
 Systems*, IEEE TPDS 28(1), 2017.
@@ -55,7 +56,7 @@ class Codes(ExportPlugin):
     def supports(self, table: RouteTable) -> str | None:
         """Require a route for every pair, because the matrices have a bandwidth for each."""
         if (np.diff(table.pair_start) == 0).any():
-            return "there are pairs without a route, and CODES' simplep2p has a link for each"
+            return "some pairs have no route, but CODES' simplep2p has a link for each pair"
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:

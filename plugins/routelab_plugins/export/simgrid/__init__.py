@@ -1,12 +1,12 @@
 """simgrid: a platform of SimGrid with the routes of a table.
 
-Hosts are terminals in order of rank, by their names if each has one without spaces (else ``t0``,
-``t1``, ...), links are directed channels (``c<number>_<from>_<to>``), ways into and out of the
-network where the machine limits them (``in0``, ``out0``) and each host's memory (``memory0``).
-Every ordered pair of hosts has a separate route. The format is that of the SimGrid documentation,
-"The XML reference" and "Modeling Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand,
-Quinson and Suter, *Versatile, Scalable, and Accurate Simulation of Distributed Applications and
-Platforms*, JPDC 74(10), 2014.
+Hosts are the terminals in order of rank. They have the names of the terminals if all have one
+without spaces, otherwise ``t0``, ``t1``, ... Links are directed channels
+(``c<number>_<from>_<to>``), the memory of each host (``memory0``), and, if the machine limits them,
+its connections into and out of the network (``in0``, ``out0``). Every ordered pair of hosts has a
+separate route. The format is that of the SimGrid documentation, "The XML reference" and "Modeling
+Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand, Quinson and Suter, *Versatile, Scalable,
+and Accurate Simulation of Distributed Applications and Platforms*, JPDC 74(10), 2014.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class SimGridParameters(Parameters):
 
     latency: Literal["per-link", "per-route"] = parameter(
         "per-link",
-        description="Where a route's latency is: on its links, so that SimGrid gives flows of long "
-        "routes a smaller share of a link; or one for all routes, so that shares are max-min fair",
+        description="Latency of a route: on its links (SimGrid gives flows on long routes a "
+        "smaller share of a link), or equal for all routes (shares are max-min fair)",
     )
     cores: int = parameter(
-        1, ge=1, le=1_000_000, description="Ranks of a host that compute at full speed together"
+        1, ge=1, le=1_000_000, description="Ranks that can compute at full speed on a host"
     )
 
 
@@ -234,7 +234,7 @@ def _switch_of(host: ET.Element) -> int:
     for prop in host.findall("prop"):
         if prop.attrib["id"] == "switch":
             return int(prop.attrib["value"])
-    raise InputError(f"host {host.attrib['id']} does not say its switch")
+    raise InputError(f"host {host.attrib['id']} has no switch")
 
 
 def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> RouteTable:

@@ -29,14 +29,14 @@ def _split_items(value: Any) -> Any:
         return value
     others = [item for item in value if not isinstance(item, str)]
     if others:
-        raise ValueError(f"{others[0]!r} is no text; put it in quotes, '{others[0]}'")
+        raise ValueError(f"{others[0]!r} is not text; put it in quotes, '{others[0]}'")
     return tuple(value)
 
 
 def _check_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
     problems = [problem for argument in arguments if (problem := _argument_problem(argument))]
     if arguments and not arguments[0]:
-        problems.append("the first item is the program, and it is empty")
+        problems.append("the program (first item) is empty")
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
     return arguments
@@ -44,7 +44,7 @@ def _check_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
 
 def _argument_problem(argument: str) -> str:
     if "\0" in argument:
-        return f"{argument!r} has a null character, which no argument can have"
+        return f"{argument!r} has a null character, which is not allowed in arguments"
     try:
         parts = list(Formatter().parse(argument))
     except ValueError:
@@ -68,20 +68,23 @@ class CommandParameters(Parameters):
 
     apply: Arguments = parameter(
         min_length=1,
-        description="Program and arguments that make the fabric route as the files say",
+        description="Program and arguments that apply the routes in the files",
     )
     restore: Arguments = parameter(
         min_length=1,
-        description="Program and arguments that make it route as before; may run twice",
+        description="Program and arguments that restore the previous routes; may run twice",
     )
     check: Arguments = parameter(
-        (), description="Program and arguments that change nothing, and fail if apply would"
+        (), description="Program and arguments that check whether apply would work, without changes"
     )
     export: str = parameter(
         "angara", description="Export plugin whose files are in {folder}; empty: none"
     )
     seconds: float = parameter(
-        120, gt=0, le=86_400, description="Limit of each command; it is ended with its children"
+        120,
+        gt=0,
+        le=86_400,
+        description="Time limit of each command, in seconds; it is ended with its children",
     )
 
 
@@ -89,7 +92,7 @@ class CommandFabric(FabricPlugin):
     """Runs the site's commands; the site is responsible for their effect."""
 
     name = "command"
-    summary = "Commands of the site, which get the routes as files of an export"
+    summary = "Commands of the site that apply routes from the files of an export"
     Parameters = CommandParameters
 
     @property
@@ -107,9 +110,9 @@ class CommandFabric(FabricPlugin):
                 found += [f"{name}: {problem}"] if problem else []
             used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
             if "hosts" in used and not job.hosts:
-                found.append(f"{name}: {{hosts}} stands for nothing, as the cluster names no hosts")
+                found.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
             if "topology" in used and not job.topology:
-                found.append(f"{name}: {{topology}} stands for nothing, as the network has no name")
+                found.append(f"{name}: {{topology}} is empty, because the network has no name")
         terminals = job.table.topology.num_terminals
         if job.hosts and len(job.hosts) != terminals:
             found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
@@ -155,5 +158,5 @@ def _program_problem(program: str) -> str:
     if not Path(program).is_file():
         return f"there is no program {program}"
     if not os.access(program, os.X_OK):
-        return f"{program} cannot be executed; chmod +x it, or name the program that reads it first"
+        return f"{program} cannot be executed; run chmod +x on it, or put its interpreter first"
     return ""

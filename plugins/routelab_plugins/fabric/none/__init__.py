@@ -9,7 +9,7 @@ class NoFabric(FabricPlugin):
     """Does nothing: measurements use the system's current routing."""
 
     name = "none"
-    summary = "Leaves the routing of the system alone"
+    summary = "Does not change the routing of the system"
     changes = False
 
     def apply(self, job: FabricJob, switch: Switch) -> None:

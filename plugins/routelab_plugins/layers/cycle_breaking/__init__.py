@@ -3,7 +3,9 @@
 Domke, Hoefler and Nagel, *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011,
 doi 10.1109/ipdps.2011.65: all paths begin on the first virtual channel; while its dependency
 graph has a cycle, one dependency of the cycle is chosen and all paths that cause it are moved to
-the next virtual channel; then the same is done there.
+the next virtual channel; then the same is done there. If that needs more virtual channels than the
+network has, the paths are assigned again by first fit, those of the last virtual channel first;
+``rounds=0`` leaves that out, as in the paper.
 """
 
 from __future__ import annotations
@@ -12,21 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import (
-    Capabilities,
-    Citation,
-    LayersPlugin,
-    Parameters,
-    RouteTable,
-    UnsupportedError,
-    frozen_array,
-    parameter,
-)
+from routelab.api import Capabilities, Citation, RouteTable, frozen_array, parameter
+from routelab.api.topology import Int32Array
 from routelab.kernels.dependency import dependency_graph
+from routelab.toolkit.forwarding.layers import AcyclicLayers, RoundParameters, fewer_layers
 from routelab_plugins.layers.cycle_breaking.kernels import (
     Dependencies,
     assign_layers,
-    first_repeating_path,
     number_hops,
     paths_by_dependency,
 )
@@ -35,20 +29,23 @@ HEURISTICS = ("weakest", "heaviest", "first")
 """Heuristics, in the order of their numbers in the kernel."""
 
 
-class CycleBreakingParameters(Parameters):
+class CycleBreakingParameters(RoundParameters):
     """Parameters of `CycleBreaking`."""
 
-    max_channels: int = parameter(
-        8, ge=1, le=32767, description="Virtual channels that the network has"
+    rounds: int = parameter(
+        16,
+        ge=0,
+        description="Most times that first fit assigns the routes again, as long as they need more "
+        "than `max_channels`",
     )
     heuristic: Literal["weakest", "heaviest", "first"] = parameter(
         "weakest",
-        description="Which dependency of a cycle to break: the one with the fewest paths, with the "
-        "most, or the first one found",
+        description="Dependency of a cycle to break: the one with the fewest paths, the most "
+        "paths, or the first one found",
     )
 
 
-class CycleBreaking(LayersPlugin):
+class CycleBreaking(AcyclicLayers):
     """Moves whole paths to further virtual channels until none has a cycle of dependencies.
 
     A path stays on one virtual channel over all its hops. The search for cycles is depth-first, in
@@ -65,34 +62,14 @@ class CycleBreaking(LayersPlugin):
     )
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
     Parameters = CycleBreakingParameters
+    parameters: CycleBreakingParameters
 
-    def supports(self, table: RouteTable) -> str | None:
-        """Name the first path that crosses a channel twice, which no layer can hold."""
-        topology = table.topology
-        path, channel = first_repeating_path(
-            table.path_start, table.hop_channel, topology.num_channels
-        )
-        if path < 0:
-            return None
-        pair = table.describe_pair(int(table.path_pair[path]))
-        return (
-            f"the path from {pair} crosses channel {topology.channel_name(channel)} "
-            "twice, so it waits for itself on any single virtual channel"
-        )
-
-    def assign(self, table: RouteTable) -> RouteTable:
-        """Put every path on one virtual channel; the result needs plain flow control only."""
-        reason = self.supports(table)
-        if reason:
-            raise UnsupportedError(reason)
+    def layers(self, table: RouteTable) -> Int32Array:
+        """Put every path on one virtual channel."""
         layer = assign_layers(_dependencies(table), HEURISTICS.index(self.parameters.heuristic))
-        needed = int(layer.max(initial=0)) + 1
-        if needed > self.parameters.max_channels:
-            raise UnsupportedError(
-                f"needs {needed} virtual channels, max_channels is "
-                f"{self.parameters.max_channels}: raise it or choose other rules"
-            )
-        return table.with_vcs(np.repeat(layer, table.path_length), "plain")
+        given = self.parameters
+        layer = fewer_layers(table, layer, given.rounds, given.order_seed, limit=given.max_channels)
+        return np.repeat(layer, table.path_length)
 
 
 def _dependencies(table: RouteTable) -> Dependencies:

@@ -53,19 +53,6 @@ class Search(NamedTuple):
 
 
 @njit(cache=True)
-def first_repeating_path(path_start, hop_channel, num_channels):
-    """Return the first path that crosses a channel twice, and the channel; (−1, −1) if none."""
-    seen_by = np.full(num_channels, -1, np.int64)
-    for k in range(len(path_start) - 1):
-        for h in range(path_start[k], path_start[k + 1]):
-            c = hop_channel[h]
-            if seen_by[c] == k:
-                return k, c
-            seen_by[c] = k
-    return -1, -1
-
-
-@njit(cache=True)
 def number_hops(path_start, hop_channel, start, target):
     """Find the number of the dependency of every hop on the next one.
 
@@ -152,7 +139,7 @@ def _break_cycles(table, search, layer, current, members, heuristic):
 
     A depth-first search in which every channel is on the walk, done, or yet to be looked at. What
     is done stays done, as dependencies only vanish; so when a cycle is broken, the walk is cut
-    where it no longer holds together and the search goes on from there.
+    where it no longer holds together and the search continues from there.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class ChannelLoad(MetricPlugin):
     """
 
     name = "channel-load"
-    summary = "Maximum, minimum and mean channel load and its deviation from a perfect balance"
+    summary = "Maximum, minimum and mean channel load, and deviation from perfect balance"
     citations = (Citation("mukosey2020", "perfect load and deviation σ(k, R) (section 1.1)"),)
     columns = (*metrics.columns.LOADS, metrics.columns.PERFECT_LOAD)
     Parameters = ChannelLoadParameters

@@ -20,7 +20,7 @@ class EffectiveBisectionParameters(Parameters):
 
     samples: int = parameter(1000, ge=30, le=1_000_000, description="Random pairings")
     seed: int = parameter(0, ge=0, description="Seed of the pairings")
-    both_ways: bool = parameter(False, description="Whether partners answer at the same time")
+    both_ways: bool = parameter(False, description="Whether both partners send at the same time")
 
 
 class EffectiveBisection(MetricPlugin):

@@ -66,9 +66,9 @@ class ReroutingChurnParameters(Parameters):
     """Sample of failed links."""
 
     samples: int = parameter(
-        0, ge=0, description="Number of links that are tried, chosen at random; 0: all"
+        0, ge=0, description="Number of links to fail, drawn at random; 0: all"
     )
-    seed: int = parameter(0, ge=0, description="Seed of the choice")
+    seed: int = parameter(0, ge=0, description="Seed of the draw")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ReroutingChurn(ContextMetricPlugin):
     """
 
     name = "rerouting-churn"
-    summary = "Routes that change when one link fails, those that had to, and all others"
+    summary = "Routes that change when one link fails: forced changes, and all others"
     by_default = False
     Parameters = ReroutingChurnParameters
     columns = tuple(
@@ -158,7 +158,9 @@ def _churns(context: MetricContext, links: Int64Array, weight: Float64Array) -> 
             # an input error means that parameters do not fit the remaining network
             continue
         if after.per_terminal != table.per_terminal:
-            raise PluginError("rerouting-churn: the new routes are not to what the old ones are to")
+            raise PluginError(
+                "rerouting-churn: the old and the new routes have different kinds of destinations"
+            )
         yield _churn(table, after, lost, weight)
 
 

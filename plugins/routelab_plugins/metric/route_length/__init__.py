@@ -10,7 +10,7 @@ class RouteLength(MetricPlugin):
     """Hops and changes of direction: maxima over all paths, means over terminal pairs."""
 
     name = "route-length"
-    summary = "Longest and mean route in hops, and changes of direction on the way"
+    summary = "Longest and mean route in hops, and changes of direction on routes"
 
     columns = (metrics.columns.MAX_HOPS, metrics.columns.MEAN_HOPS, *metrics.columns.TURNS)
 

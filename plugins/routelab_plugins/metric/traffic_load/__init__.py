@@ -64,7 +64,7 @@ class TrafficLoadParameters(Parameters):
     label: str = parameter(
         "",
         pattern=r"^[A-Za-z0-9_]*$",
-        description="Stands in the columns' names, where several matrices are measured",
+        description="Part of the column names, to distinguish several matrices",
     )
 
 
@@ -76,7 +76,7 @@ class TrafficLoad(MetricPlugin):
     """
 
     name = "traffic-load"
-    summary = "Maximum and mean channel load under a given traffic matrix, and how near to perfect"
+    summary = "Maximum and mean channel load under a given traffic matrix, and its balance"
     Parameters = TrafficLoadParameters
     by_default = False
     columns = _columns("traffic_")
@@ -109,7 +109,7 @@ class TrafficLoad(MetricPlugin):
         if ranks > topology.num_terminals:
             raise UnsupportedError(
                 f"{self.parameters.matrix} is traffic of {ranks} ranks, and the network has "
-                f"{topology.num_terminals} terminals; take a network with {ranks} or more"
+                f"{topology.num_terminals} terminals; choose a network with {ranks} or more"
             )
         if not topology.num_channels:
             return []

@@ -19,7 +19,7 @@ class WorstPermutationParameters(Parameters):
     """Limit on the size of networks."""
 
     max_terminals: int = parameter(
-        1024, ge=1, description="Nothing is measured on networks with more terminals"
+        1024, ge=1, description="Largest number of terminals; larger networks are not measured"
     )
 
 

@@ -32,7 +32,7 @@ class AdaptiveUp(HopRoutingPlugin):
     """Any way up to a switch above the destination, then the way down."""
 
     name = "adaptive-up"
-    summary = "Adaptive ways up a fat tree by queue length, then the only way down"
+    summary = "Adaptive routes up a fat tree by queue length, then the only route down"
     citations = (
         Citation("petrini1997", "adaptive ascent and deterministic descent"),
         Citation("gomez2007", "comparison with deterministic routing"),

@@ -90,7 +90,7 @@ class AllPaths(HopRoutingPlugin):
     """Routes packets over simple paths up to a length, all with the same probability."""
 
     name = "all-paths"
-    summary = "A random one of all simple paths up to a length; a virtual channel per hop"
+    summary = "Random simple path up to a given length; a virtual channel per hop"
     citations = (
         Citation("camarero2022", "4-AllPaths"),
         Citation("merlin1980", "a class of buffers for each hop"),

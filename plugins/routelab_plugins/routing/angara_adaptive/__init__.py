@@ -44,7 +44,7 @@ class AngaraAdaptiveParameters(Parameters):
     """Deterministic routes."""
 
     escape: RoutingName = parameter(
-        "angara-sssp", description="Routing with a table, whose routes are the deterministic ones"
+        "angara-sssp", description="Routing with a table, for the deterministic routes"
     )
 
 
@@ -52,7 +52,7 @@ class AngaraAdaptive(HopRoutingPlugin):
     """Shortest paths by occupancy, with the routes of a table as the escape."""
 
     name = "angara-adaptive"
-    summary = "Any shortest way by occupancy; the routes of a table as the escape (Angara)"
+    summary = "Adaptive shortest routes by occupancy, with the routes of a table as escape (Angara)"
     citations = (
         Citation("mukosey2020", "the adaptive virtual channel and its way out (section 2.1)"),
     )

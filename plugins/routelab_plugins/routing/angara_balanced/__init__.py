@@ -10,7 +10,7 @@ class AngaraBalanced(Composition):
     """`balanced@angara~turns=exact`."""
 
     name = "angara-balanced"
-    summary = "Angara rules with all safe extra turns, balanced routes; next to optimal"
+    summary = "Angara rules with all safe extra turns, and balanced routes with near-optimal loads"
     citations = (
         Citation(
             "mukosey2020",

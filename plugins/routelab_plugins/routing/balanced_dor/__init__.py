@@ -52,8 +52,8 @@ class BalancedDorParameters(Parameters):
 
     order: Literal["rotated", "longest", "natural"] = parameter(
         "rotated",
-        description="Order of dimensions of a pair: natural order begun at (sum of offsets) mod n, "
-        "longest distance first, or natural order for all",
+        description="Order of the dimensions for a pair: natural order that starts at (sum of "
+        "offsets) mod n, longest distance first, or natural order for all pairs",
     )
 
 

@@ -10,7 +10,8 @@ from routelab.api import Capabilities, Citation, Composition
 class Dfsssp(Composition):
     """`p-sssp~root=destination@unrestricted@cycle-breaking`.
 
-    With ``routes=terminals`` every terminal has separate routes, as in OpenSM.
+    With ``routes=terminals`` every terminal has separate routes, as in OpenSM. This is the default
+    on networks in which some switches have no terminals.
     """
 
     name = "dfsssp"

@@ -31,7 +31,7 @@ class DimensionOrderRouting(OrderRouting):
     """All hops of one dimension before those of the next."""
 
     name = "dimension-order"
-    summary = "Dimension order hop by hop, for networks of any size; ring ties balanced"
+    summary = "Dimension-order routing hop by hop, for networks of any size; ring ties balanced"
     citations = (
         Citation("dally1987", "dimension-order (e-cube) routing, two virtual channels a ring"),
         Citation("seo2005", "an order drawn for each packet (O1TURN)"),

@@ -40,8 +40,8 @@ class DragonflyMinimalParameters(Parameters):
 
     links: Literal["adaptive", "random"] = parameter(
         "adaptive",
-        description="Link to the destination's group, if several qualify: by queue length "
-        "(adaptive), or drawn at random",
+        description="Choice between several links to the destination's group: by queue length "
+        "(adaptive), or at random",
     )
 
 
@@ -49,7 +49,7 @@ class DragonflyMinimal(HopRoutingPlugin):
     """Routes packets over a direct link between the groups of source and destination."""
 
     name = "dragonfly-minimal"
-    summary = "Local, global, local: over a direct link between the two groups of a Dragonfly"
+    summary = "Minimal Dragonfly routes over a direct link between the groups: local, global, local"
     citations = (Citation("kim2008", "minimal routes of the Dragonfly (MIN)"),)
     capabilities = Capabilities(
         families=("dragonfly",),

@@ -44,7 +44,7 @@ class Goal(EscapeRouting):
     """Balances load by random quadrants, and adaptively within a quadrant."""
 
     name = "goal"
-    summary = "Directions drawn by distance at injection, adaptive within them (GOAL)"
+    summary = "Directions drawn by distance at injection, then adaptive (GOAL)"
     citations = (Citation("singh2003", "the algorithm"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),

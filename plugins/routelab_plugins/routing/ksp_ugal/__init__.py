@@ -1,7 +1,7 @@
 """ksp-ugal: one of the k shortest simple paths, chosen at injection by queue length times hops.
 
 Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Networks*, IEEE Micro
-42(2), 2022, doi 10.1109/MM.2021.3139392, compare with 8-KSP-UGAL, which "selects a path between
+42(2), 2022, doi 10.1109/MM.2021.3139392, compare with 8-KSP-UGAL. It "selects a path between
 minimal and one from the 8-KSP's pool", with the cost of UGAL (Singh, *Load-Balanced Routing in
 Interconnection Networks*, PhD thesis, Stanford University, 2005).
 
@@ -51,8 +51,8 @@ class KspUgalParameters(QueueParameters, ShortPathsParameters):
 
     compare: Literal["two", "all"] = parameter(
         "two",
-        description="Paths that a packet compares: a random shortest one and a random one of all, "
-        "or all of its pair",
+        description="Paths that a packet compares: a random shortest one and a random one, or all "
+        "paths of its pair",
     )
 
 

@@ -38,7 +38,7 @@ class MinimalParameters(Parameters):
 
     blocked: Literal["skip", "wait"] = parameter(
         "skip",
-        description="Packets whose best channel has no room take the next best (skip) or wait",
+        description="Packets whose best channel is full take the next best (skip), or wait",
     )
 
 
@@ -46,7 +46,7 @@ class Minimal(HopRoutingPlugin):
     """Routes packets over all shortest paths, hop by hop."""
 
     name = "minimal"
-    summary = "Any shortest path of any network, by queue length; a virtual channel per hop"
+    summary = "Adaptive shortest paths on any network, by queue length; a virtual channel per hop"
     citations = (Citation("merlin1980", "a class of buffers for each hop"),)
     capabilities = Capabilities(minimal=True, multipath=True, virtual_channels=None)
     proof = "acyclic"

@@ -27,7 +27,7 @@ class MinimalAdaptive(EscapeRouting):
     """Takes any shortest path, preferring empty buffers."""
 
     name = "minimal-adaptive"
-    summary = "Any channel that comes nearer, by occupancy; dimension order as the escape"
+    summary = "Adaptive shortest routes by occupancy, with dimension order as escape"
     citations = (
         Citation("duato1993", "escape channels"),
         Citation("puente2001", "an escape under bubble flow control"),

@@ -48,13 +48,20 @@ class OmniEscapeParameters(Parameters):
         None,
         ge=0,
         le=64,
-        description="Deroutes that a packet may take; none: as many as the network has dimensions",
+        description="Largest number of deroutes of a packet; none: the number of dimensions",
     )
     penalty: int = parameter(64, ge=0, le=1 << 19, description="Penalty of deroutes, in flits")
     blocked: Literal["wait", "skip"] = parameter(
         "wait",
-        description="Packets whose best channel has no room wait unless an escape has room (wait), "
-        "or take the next best, an escape if no other has room (skip)",
+        description="Packets whose best channel is full wait, unless an escape has room (wait), "
+        "or take the next best channel that has room, escapes last (skip)",
+    )
+    escape_wait: int = parameter(
+        4,
+        ge=0,
+        le=1000,
+        description="Time that packets wait for the best channel before they may escape (with "
+        "blocked=wait), in times that a packet takes to cross a channel, at most 500 cycles",
     )
 
 
@@ -86,7 +93,7 @@ class OmniEscape(HopRoutingPlugin):
         Raises
         ------
         UnsupportedError
-            If the network is no connected Hamming graph, or has links in one direction only.
+            If the network is not a connected Hamming graph, or has links in one direction only.
         """
         if reason := self.supports(topology, max(2, virtual_channels)):
             raise UnsupportedError(reason)
@@ -107,7 +114,9 @@ class OmniEscape(HopRoutingPlugin):
             rest=1,
             candidates=2 * most_channels(topology),
             by_occupancy=True,
+            detour_penalty=options.penalty,
             ranking="room" if options.blocked == "skip" else "best-or-escape",
             again=options.blocked == "wait",
+            escape_wait=options.escape_wait if options.blocked == "wait" else 0,
             max_hops=dimensions + deroutes + int(up_down.max()),
         )

@@ -41,8 +41,8 @@ class OmniwarParameters(Parameters):
         None,
         ge=0,
         le=64,
-        description="Classes of virtual channels for deroutes, besides one for each dimension; "
-        "none: all that the routers have",
+        description="Virtual channels for deroutes, in addition to one for each dimension; none: "
+        "all that remain",
     )
 
 

@@ -50,8 +50,8 @@ class ParParameters(QueueParameters):
 
     base: RoutingName = parameter(
         "minimal",
-        description="Routing of both halves of the route: a hop-by-hop algorithm without choices "
-        "at injection and waypoints, which depends on the target and the switch only",
+        description="Routing of both halves of the route: a hop-by-hop algorithm that depends "
+        "only on the target and the switch, without choices at injection and without waypoints",
     )
     hops: int = parameter(
         1,
@@ -65,7 +65,7 @@ class Par(HopRoutingPlugin):
     """Minimal, or via a random switch, with several choices on the way."""
 
     name = "par"
-    summary = "As ugal, with further choices in the first hops of minimal routes (PAR)"
+    summary = "UGAL that chooses again in the first hops of minimal routes (PAR)"
     citations = (
         Citation("jiang2009", "progressive adaptive routing"),
         Citation("singh2005", "the choice by queue length times hops"),

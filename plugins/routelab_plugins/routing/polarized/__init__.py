@@ -64,7 +64,7 @@ class PolarizedParameters(Parameters):
     )
     blocked: Literal["wait", "skip"] = parameter(
         "wait",
-        description="Packets whose best channel has no room wait for it, or take the next best",
+        description="Packets whose best channel is full wait (wait) or take the next best (skip)",
     )
 
 
@@ -114,8 +114,8 @@ class Polarized(HopRoutingPlugin):
         )
         if dead:
             return (
-                f"{dead} dead ends, where no hop is allowed: at {names[switch]} on the way from "
-                f"{names[source]} to {names[target]}, for example"
+                f"{dead} dead {'end' if dead == 1 else 'ends'}, where no hop is allowed: at "
+                f"{names[switch]} on the way from {names[source]} to {names[target]}, for example"
             )
         most = int(longest.max(initial=0))
         if virtual_channels < most:
@@ -144,6 +144,7 @@ class Polarized(HopRoutingPlugin):
             vc_classes=most,
             candidates=most_channels(topology),
             by_occupancy=True,
+            detour_penalty=max(options.p0, options.p1),
             fixed=True,
             ranking="room" if options.blocked == "skip" else "best",
             again=options.blocked == "wait",

@@ -47,8 +47,15 @@ class PolarizedEscapeParameters(Parameters):
     )
     blocked: Literal["wait", "skip"] = parameter(
         "wait",
-        description="Packets whose best channel has no room wait unless an escape has room (wait), "
-        "or take the next best, an escape if no other has room (skip)",
+        description="Packets whose best channel is full wait, unless an escape has room (wait), "
+        "or take the next best channel that has room, escapes last (skip)",
+    )
+    escape_wait: int = parameter(
+        4,
+        ge=0,
+        le=1000,
+        description="Time that packets wait for the best channel before they may escape (with "
+        "blocked=wait), in times that a packet takes to cross a channel, at most 500 cycles",
     )
 
 
@@ -101,7 +108,9 @@ class PolarizedEscape(HopRoutingPlugin):
             rest=1,
             candidates=2 * most_channels(topology),
             by_occupancy=True,
+            detour_penalty=max(options.p0, options.p1),
             ranking="room" if options.blocked == "skip" else "best-or-escape",
             again=options.blocked == "wait",
+            escape_wait=options.escape_wait if options.blocked == "wait" else 0,
             max_hops=4 * int(distance.max()) + int(up_down.max()),
         )

@@ -7,9 +7,9 @@ dimension: on a ring of k switches a distance of D <= k / 2 is gone the short wa
 directions span, including corners, and dimension order leads to it and to the destination, always
 in the drawn directions.
 
-The order of the dimensions is `order`: one for all packets, or drawn anew for each half of the
-way. Virtual channels: for each half, and each order that may be drawn, one class under bubble flow
-control or two with a dateline. This assignment is ours.
+The order of the dimensions is `order`: one for all packets, or drawn separately for each half of
+the way. Virtual channels: for each half, and each order that may be drawn, one class under bubble
+flow control or two with a dateline. This assignment is ours.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ class Rlb(QuadrantRouting):
     """Draws directions and an intermediate switch, then uses dimension order on both halves."""
 
     name = "rlb"
-    summary = "By way of a random switch of a quadrant drawn by distance (RLB)"
+    summary = "Routes by way of a random switch of a quadrant drawn by distance (RLB)"
     citations = (Citation("singh2002", "the algorithm RLB"),)
     local = False

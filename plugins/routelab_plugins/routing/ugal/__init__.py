@@ -59,7 +59,7 @@ class UgalParameters(QueueParameters, WaypointParameters):
 
     mode: Literal["local", "global"] = parameter(
         "local",
-        description="Queues that are compared: that of the first hop times the hops of the route, "
+        description="Queues to compare: the queue of the first hop times the hops of the route, "
         "or all queues of the route",
     )
 
@@ -68,7 +68,7 @@ class Ugal(WaypointRouting):
     """Minimal, or via a random switch, depending on the queues of the source or of all switches."""
 
     name = "ugal"
-    summary = "Minimal or by way of a random switch, whichever has the shorter queues (UGAL)"
+    summary = "Minimal route or one by way of a random switch, by queue length (UGAL)"
     citations = (
         Citation(
             "singh2005",

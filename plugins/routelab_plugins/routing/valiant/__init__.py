@@ -24,7 +24,7 @@ class Valiant(WaypointRouting):
     """Routes every packet via a random switch."""
 
     name = "valiant"
-    summary = "By way of a random switch, with any routing on both halves of the way"
+    summary = "Routes by way of a random switch, with any routing on both halves"
     citations = (Citation("valiant1982", "routing by way of a random intermediate node"),)
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
 

@@ -38,9 +38,9 @@ class AngaraParameters(Parameters):
     )
     form: Literal["auto", "minimal", "merged", "literal"] = parameter(
         "auto",
-        description="How the graph is spelled: the paper's vertices (literal), states that legal "
-        "continuations tell apart (merged), without direction bits on whole tori (minimal); "
-        "all give the same shortest routes",
+        description="Form of the routing graph: the paper's vertices (literal), only states that "
+        "differ in their legal continuations (merged), or without direction bits on whole tori "
+        "(minimal); all give the same shortest routes",
     )
 
 

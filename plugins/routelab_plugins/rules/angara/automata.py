@@ -99,8 +99,8 @@ def compact(n: int, *, bits: bool) -> DirectionAutomaton:
     """Build a deterministic automaton of the same shortest routes.
 
     A first hop in a positive direction is both a first step and a standard hop; later hops decide.
-    The direction bits do not count a first step, so reading a hop as one is the wider
-    choice, except where the packet goes on in the same direction.
+    The direction bits do not count a first step, so reading a hop as one is the wider choice,
+    except where the packet continues in the same direction.
 
     Parameters
     ----------

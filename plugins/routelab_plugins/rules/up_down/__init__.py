@@ -1,45 +1,63 @@
 """Up*/down* routing on any network.
 
 Schroeder et al., *Autonet: A High-Speed, Self-Configuring Local Area Network Using Point-to-Point
-Links*, IEEE JSAC 9(8), 1991, doi 10.1109/49.105178. A breadth-first tree orders the switches by
-(level, index); a route goes up (towards the root) first and down afterwards, never up again.
-Dependencies follow that order, so one virtual channel is enough.
+Links*, IEEE JSAC 9(8), 1991, doi 10.1109/49.105178. A spanning tree puts the switches into an
+order; a route goes up (towards the root) first and down afterwards, never up again. Dependencies
+follow that order, so one virtual channel is enough.
+
+The order is (level, index) in a breadth-first tree, as in Autonet, or the preorder number in a
+depth-first tree, as in Sancho and Robles, *Improving the Up*/Down* Routing Scheme for Networks of
+Workstations*, Euro-Par 2000, doi 10.1007/3-540-44520-X_123. Neighbours are tried in the order of
+their index; that paper's heuristics for the order are not used.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
 from routelab.api import (
     Capabilities,
     Citation,
-    InputError,
     Parameters,
     RoutingGraph,
     RulesPlugin,
     Topology,
     parameter,
 )
-from routelab.api.topology import Int32Array
-from routelab.kernels.distances import eccentricities, hop_distances
+from routelab.api.topology import Int64Array
+from routelab.toolkit.irregular import (
+    ROOTS_AND_BEST,
+    affordable,
+    best_root,
+    neighbours_of,
+    root_of,
+    unevenness,
+)
+from routelab.toolkit.irregular.trees import levels_from, preorder_from
 
 
 class UpDownParameters(Parameters):
-    """Root of the tree."""
+    """Kind and root of the tree."""
 
-    root: str = parameter(
-        "center",
-        description="Root of the tree: center (least eccentricity), degree (most channels), or "
-        "the name of a switch",
+    tree: Literal["bfs", "dfs"] = parameter(
+        "bfs",
+        description="Spanning tree: breadth first (up: towards the smaller level, then index), or "
+        "depth first (up: towards the smaller preorder number)",
     )
+    root: str = parameter("center", description=f"Root of the tree: {ROOTS_AND_BEST}")
 
 
 class UpDown(RulesPlugin):
     """Routes that go up first, then down."""
 
     name = "up-down"
-    summary = "Up towards the root of a breadth-first tree, then down (up*/down*)"
-    citations = (Citation("schroeder1991", "up*/down* rule"),)
+    summary = "Up towards the root of a spanning tree, then down (up*/down*)"
+    citations = (
+        Citation("schroeder1991", "up*/down* rule"),
+        Citation("sancho2000", "depth-first trees"),
+    )
     capabilities = Capabilities(minimal=False, flow_control="plain")
     Parameters = UpDownParameters
 
@@ -48,51 +66,47 @@ class UpDown(RulesPlugin):
 
         Every connected part of the network gets a tree; the chosen root serves its own part.
         """
-        count = topology.num_switches
-        level = self._levels(topology)
-        source, target = topology.channel_source, topology.channel_target
-        switches = np.arange(count)
-        up = (level[target] < level[source]) | (
-            (level[target] == level[source]) & (target < source)
-        )
-        channels = np.arange(topology.num_channels)
-        # vertex u: going up, vertex count + u: gone down
-        edge_source = np.concatenate((source, source[~up] + count))
-        edge_target = np.concatenate((np.where(up, target, target + count), target[~up] + count))
-        return RoutingGraph.create(
-            topology,
-            vertex_switch=np.concatenate((switches, switches)),
-            accepting=np.ones(2 * count, dtype=np.bool_),
-            begin=switches,
-            edge_source=edge_source,
-            edge_target=edge_target,
-            edge_channel=np.concatenate((channels, channels[~up])),
-            turn_set="up-down",
-        )
+        return _graph_from(topology, self.order(topology))
 
-    def _levels(self, topology: Topology) -> Int32Array:
-        """Return the hops from the tree's root to every switch; each connected part has a root."""
-        root = self._root(topology)
-        count = topology.num_switches
-        level = np.full(count, -1, dtype=np.int32)
-        hops, queue = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
-        for candidate in [root, *range(count)]:
-            if level[candidate] < 0:
-                hop_distances(*topology.outgoing, topology.channel_target, candidate, hops, queue)
-                level = np.where((level < 0) & (hops >= 0), hops, level)
-        return level
-
-    def _root(self, topology: Topology) -> int:
+    def order(self, topology: Topology) -> Int64Array:
+        """Return the place of each switch in the order, from the root; int64, shape (S,)."""
         choice: str = self.parameters.root
-        if topology.num_switches == 0:
-            raise InputError("up-down: the network has no switch")
-        if choice == "degree":
-            return int(np.argmax(np.diff(topology.outgoing[0])))
-        if choice == "center":
-            return int(np.argmin(eccentricities(*topology.outgoing, topology.channel_target)))
-        if choice not in topology.switch_names:
-            raise InputError(
-                f"up-down: root={choice} is not a switch of the network; "
-                "name one, or use center or degree"
-            )
-        return topology.switch_names.index(choice)
+        if choice != "best" or topology.num_switches == 0:
+            return self._order_from(topology, root_of(topology, choice, self.name))
+
+        def unevenness_of(root: int) -> float:
+            return unevenness(_graph_from(topology, self._order_from(topology, root)))
+
+        most = affordable(_graph_from(topology, np.arange(topology.num_switches)))
+        return self._order_from(topology, best_root(topology, unevenness_of, most))
+
+    def _order_from(self, topology: Topology, root: int) -> Int64Array:
+        if self.parameters.tree == "dfs":
+            return np.array(preorder_from(neighbours_of(topology), root)[0], dtype=np.int64)
+        level = levels_from(topology, root)
+        place = np.empty(topology.num_switches, dtype=np.int64)
+        place[np.lexsort((np.arange(topology.num_switches), level))] = np.arange(
+            topology.num_switches
+        )
+        return place
+
+
+def _graph_from(topology: Topology, order: Int64Array) -> RoutingGraph:
+    count = topology.num_switches
+    source, target = topology.channel_source, topology.channel_target
+    switches = np.arange(count)
+    up = order[target] < order[source]
+    channels = np.arange(topology.num_channels)
+    # vertex u: going up, vertex count + u: gone down
+    edge_source = np.concatenate((source, source[~up] + count))
+    edge_target = np.concatenate((np.where(up, target, target + count), target[~up] + count))
+    return RoutingGraph.create(
+        topology,
+        vertex_switch=np.concatenate((switches, switches)),
+        accepting=np.ones(2 * count, dtype=np.bool_),
+        begin=switches,
+        edge_source=edge_source,
+        edge_target=edge_target,
+        edge_channel=np.concatenate((channels, channels[~up])),
+        turn_set="up-down",
+    )

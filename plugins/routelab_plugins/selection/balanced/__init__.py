@@ -86,9 +86,11 @@ class BalancedParameters(Parameters):
         "in which terminal i sends to i xor p, or to i + p",
     )
     routes: int = parameter(
-        32, ge=1, le=4096, description="Routes of a pair to choose from, if it has that many"
+        32, ge=1, le=4096, description="Largest number of routes to choose from for each pair"
     )
-    sweeps: int = parameter(400, ge=1, le=10**9, description="Most sweeps over the pairs")
+    sweeps: int = parameter(
+        400, ge=1, le=10**9, description="Largest number of sweeps over the pairs"
+    )
     effort: float = parameter(
         1.0, gt=0, le=1e6, description="Scales the work of a search: 40 million looked-at hops"
     )
@@ -117,7 +119,7 @@ class Balanced(SelectionPlugin):
     """Anneals, repairs and evens out; stops when prices prove optimality."""
 
     name = "balanced"
-    summary = "Next to the least maximum load, by annealing over distinct routes and symmetry"
+    summary = "Near-optimal maximum load by annealing over distinct routes and symmetry"
     citations = (
         Citation("young1995", "choosing by exponential prices"),
         Citation("morris1993", "emphasis that grows where the goal is missed"),

@@ -34,7 +34,7 @@ class BfsParameters(TieParameters):
     )
     source_order: Literal["farthest", "natural"] = parameter(
         "farthest",
-        description="Next source: the farthest one that is left (Algorithm 1), or the next one",
+        description="Next source: the farthest remaining one (Algorithm 1), or the next in order",
     )
 
 

@@ -27,8 +27,8 @@ class FirstParameters(TieParameters):
 
     ties: Literal["positive", "balanced"] = parameter(
         "balanced",
-        description="Equal next hops: always the first in tie order (positive), or alternately "
-        "the first and the second by the parity of coordinates (balanced)",
+        description="Choice between equal next hops: always the first in tie order (positive), or "
+        "alternately the first and the second by the parity of coordinates (balanced)",
     )
 
 
@@ -36,7 +36,7 @@ class First(SelectionPlugin):
     """Takes the first channel that comes nearer at every hop, without regard to loads."""
 
     name = "first"
-    summary = "First shortest legal route in tie order; looks at no load"
+    summary = "First shortest legal route in tie order; ignores loads"
     citations = (Citation("dally2004", "dimension-order routing (section 8.4)"),)
     capabilities = Capabilities(minimal=None)
     Parameters = FirstParameters

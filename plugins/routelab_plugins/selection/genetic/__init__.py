@@ -41,20 +41,18 @@ class GeneticParameters(Parameters):
 
     seed: int = parameter(0, ge=0, description="Seed of all random choices")
     population: int = parameter(100, ge=2, description="Chromosomes in a generation")
-    mutation: float = parameter(
-        0.02, ge=0, le=1, description="Probability that a child's gene is drawn anew"
-    )
+    mutation: float = parameter(0.02, ge=0, le=1, description="Mutation probability of each gene")
     sigma: float = parameter(4.0, gt=0, description="The k of the fitness function σ(k)")
     patience: int = parameter(
-        30, ge=1, description="Generations without a better best after which the search ends"
+        30, ge=1, description="Generations without improvement after which the search ends"
     )
     solved: float = parameter(
-        0.05, ge=0, lt=1, description="End when a new best is below this share of the best before"
+        0.05, ge=0, lt=1, description="End if a new best is below this share of the previous best"
     )
     min_gain: float = parameter(
-        0.0, ge=0, description="Least relative gain over `patience` generations to go on"
+        0.0, ge=0, description="Smallest relative gain over `patience` generations to continue"
     )
-    max_generations: int = parameter(10_000, ge=1, description="Limit on generations")
+    max_generations: int = parameter(10_000, ge=1, description="Largest number of generations")
 
 
 @dataclass(frozen=True)

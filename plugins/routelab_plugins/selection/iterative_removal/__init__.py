@@ -39,7 +39,7 @@ class IterativeRemovalParameters(TieParameters):
     prefer: Literal["alternatives", "order"] = parameter(
         "alternatives",
         description="Route to remove from the most loaded channel: one of the pair with most "
-        "routes left, or simply the last in tie order",
+        "remaining routes, or the last in tie order",
     )
 
 

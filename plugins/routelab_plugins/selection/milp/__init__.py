@@ -41,15 +41,15 @@ class MilpParameters(Parameters):
     """Limits of the search."""
 
     gap: float = parameter(
-        0.0, ge=0, lt=1, description="Relative distance from the bound that is near enough"
+        0.0, ge=0, lt=1, description="Relative distance from the bound at which the search stops"
     )
     nodes: int = parameter(
-        10_000, ge=0, le=2**31 - 1, description="Limit on nodes of the search tree"
+        10_000, ge=0, le=2**31 - 1, description="Largest number of nodes of the search tree"
     )
     seconds: float = parameter(
         600.0,
         gt=0,
-        description="Limit on time; a result that it cuts short depends on the machine",
+        description="Time limit, in seconds; a result that reaches it depends on the machine",
     )
 
 

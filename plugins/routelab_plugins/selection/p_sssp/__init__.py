@@ -7,6 +7,9 @@ hops are compared before loads, which is the same.
 InfiniBand forwards by destination terminals (LIDs): with ``routes=terminals`` each of them gets a
 separate tree, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
 *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65).
+With ``routes=auto`` this depends on the network. One tree for all terminals of a switch has equal
+routes from equal places, so all its traffic may come over a single channel. Where only leaves have
+terminals, as in fat trees, separate trees share it out over all channels down to the leaf.
 The loads grow after each tree by the routes that it gives the other terminals.
 """
 
@@ -37,10 +40,11 @@ class PSsspParameters(TieParameters):
         description="Trees from sources, or towards destinations; where the rules have one state "
         "a switch the latter gives a destination-based table",
     )
-    routes: Literal["switches", "terminals"] = parameter(
-        "switches",
+    routes: Literal["auto", "switches", "terminals"] = parameter(
+        "auto",
         description="Destinations: switches, whose terminals share a route from each switch, or "
-        "single terminals, each with a tree of its own; the latter needs root=destination",
+        "single terminals with separate trees (needs root=destination). Auto: terminals if "
+        "root=destination and some switches have none, as in fat trees, otherwise switches",
     )
 
 
@@ -48,13 +52,14 @@ class PSssp(SelectionPlugin):
     """Builds all routes of one tree together and updates loads between trees."""
 
     name = "p-sssp"
-    summary = "One lightest shortest tree an endpoint, loads updated in between (P-SSSP)"
+    summary = "One shortest lightest tree per endpoint, with loads updated after each (P-SSSP)"
     citations = (
         Citation("hoefler2009", "P-SSSP"),
         Citation("domke2011", "trees towards single terminals"),
     )
     capabilities = Capabilities(minimal=None)
     Parameters = PSsspParameters
+    parameters: PSsspParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
         """Require root=destination for terminals: trees of sources have one route per switch."""
@@ -65,7 +70,7 @@ class PSssp(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Build lightest shortest legal routes from P trees of O(V + E), or from T trees."""
         search = search_arrays(graph, self.parameters)
-        if self.parameters.routes == "terminals":
+        if self._to_terminals(graph):
             ends = graph.topology.terminal_endpoint
             lengths = np.ascontiguousarray(search.lengths[:, ends])
             order = visit_order(self.parameters.tie_seed, len(ends))
@@ -73,3 +78,10 @@ class PSssp(SelectionPlugin):
             return RouteTable.from_lengths(graph.topology, lengths, hops, per_terminal=True)
         hops = routes_by_root(search, self.parameters.root == "source", False)
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)
+
+    def _to_terminals(self, graph: RoutingGraph) -> bool:
+        """Return whether each terminal has a separate tree."""
+        topology, given = graph.topology, self.parameters
+        if given.routes == "auto" and given.root == "destination":
+            return len(topology.endpoints) < topology.num_switches
+        return given.routes == "terminals"

@@ -57,10 +57,13 @@ class SgrParameters(Parameters):
 
     paths: Literal["weighted", "single"] = parameter(
         "weighted",
-        description="As many weighted paths a pair as the best loads take, or only one of them",
+        description="Paths per pair: all weighted paths that the best loads need, or only one",
     )
     seconds: float = parameter(
-        600.0, gt=0, description="Time for the linear program; if it runs out there is no table"
+        600.0,
+        gt=0,
+        description="Time limit of the linear program, in seconds; without a solution, the "
+        "selection fails",
     )
 
 
@@ -68,7 +71,7 @@ class Sgr(SelectionPlugin):
     """Computes loads by a linear program, and paths by greedy decomposition."""
 
     name = "sgr"
-    summary = "Best channel loads by a linear program, then weighted paths that attain them"
+    summary = "Best channel loads by a linear program, then weighted paths that reach them"
     citations = (
         Citation("abdelgawad2016", "the decoupling of loads (linear program) and paths (greedy)"),
         Citation("mukosey2020", "description of the algorithm (section 1.1, reference 20)"),

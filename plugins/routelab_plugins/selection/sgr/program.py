@@ -57,7 +57,7 @@ def solve(
     solver.run()
     if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
         raise UnsupportedError(
-            f"the linear program was not solved within seconds={seconds:g}: give it more"
+            f"the linear program was not solved within seconds={seconds:g}: raise it"
         )
     values = np.array(solver.getSolution().col_value)
     edges = len(sources.edge)

@@ -177,8 +177,8 @@ class FatTree(TopologyPlugin):
                 )
             if name != "down" and values[0] != 1:
                 raise InputError(
-                    f"fat-tree: {name}={_text(values)} has to begin with 1, because a terminal "
-                    f"has one link; use {name}={_text((1, *values[1:]))}"
+                    f"fat-tree: {name}={_text(values)} must begin with 1, because a terminal has "
+                    f"one link; use {name}={_text((1, *values[1:]))}"
                 )
         return down, up, parallel
 

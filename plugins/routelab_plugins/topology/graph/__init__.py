@@ -32,8 +32,8 @@ class GraphFile(Parameters):
         1,
         ge=0,
         le=MAX_TERMINALS,
-        description="Terminals at each switch that has no attribute of that name in the file; not "
-        "used where nodes of the file are hosts",
+        description="Terminals at each switch without an attribute of that name in the file; "
+        "ignored if the file has hosts",
     )
     self_loops: Literal["drop", "refuse"] = parameter(
         "drop", description="What to do with edges that join a switch to itself"

@@ -73,7 +73,7 @@ class Network:
         if node.key in self.nodes:
             raise InputError(
                 f"{node.place}: node {node.key!r} was already named at "
-                f"{self.nodes[node.key].place}; give every node a name of its own"
+                f"{self.nodes[node.key].place}; give every node a unique name"
             )
         self.nodes[node.key] = node
 
@@ -214,7 +214,7 @@ def topology_of(
         is not linked to exactly one switch by one link.
     """
     if not network.nodes:
-        raise InputError(f"{path}: no node and no edge in it")
+        raise InputError(f"{path}: has no nodes and no edges")
     loops = [edge for edge in network.edges if edge.source == edge.target]
     if loops and self_loops == "refuse":
         raise InputError(
@@ -317,8 +317,8 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
         if not node.host:
             if node.terminals is not None:
                 raise InputError(
-                    f"{node.place}: node {node.key!r} says how many terminals it has, and the file "
-                    "has hosts; leave one of them out"
+                    f"{node.place}: node {node.key!r} has a number of terminals, but the file "
+                    "also has hosts; leave one of them out"
                 )
             continue
         found = links.get(node.key, [])

@@ -57,8 +57,8 @@ def read_network(path: Path, file_format: str) -> Network:
         suffix = path.suffix.lower()
         if suffix not in SUFFIXES:
             raise InputError(
-                f"{path}: the suffix {suffix!r} stands for no known format "
-                f"(known: {' '.join(SUFFIXES)}); set format=edges, csv, graphml or json"
+                f"{path}: the suffix {suffix!r} is not a known format (known: "
+                f"{' '.join(SUFFIXES)}); set format=edges, csv, graphml or json"
             )
         file_format = SUFFIXES[suffix]
     try:

@@ -10,7 +10,7 @@ class Mesh(TopologyPlugin):
     """A grid whose dimensions are lines."""
 
     name = "mesh"
-    summary = "Mesh of any dimensions: a torus without the links that close its rings"
+    summary = "Mesh of any dimensions: a torus without wrap-around links"
     Parameters = GridParameters
 
     def build(self) -> Topology:

@@ -58,7 +58,8 @@ class PolarFly(TopologyPlugin):
         Raises
         ------
         InputError
-            If q is no prime power, the network is too large, or more parts shall fail than exist.
+            If q is not a prime power, the network is too large, or more parts shall fail than
+            exist.
         """
         parameters = self.parameters
         q = parameters.q

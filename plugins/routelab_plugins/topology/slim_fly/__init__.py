@@ -67,8 +67,8 @@ class SlimFly(TopologyPlugin):
         Raises
         ------
         InputError
-            If q is no prime power or 2 modulo 4, the network is too large, or more parts shall fail
-            than exist.
+            If q is 2 modulo 4 or not a prime power, the network is too large, or more parts shall
+            fail than exist.
         """
         parameters = self.parameters
         q = parameters.q

@@ -28,7 +28,7 @@ class AllToAll(TrafficPlugin):
     """Rank-based; equal to `uniform` in an open loop."""
 
     name = "alltoall"
-    summary = "Every terminal sends one message to every other, to the next one first"
+    summary = "Every terminal sends one message to every other, beginning with the next one"
     citations = (Citation("thakur2005", "the order of an all-to-all exchange's messages"),)
 
     def supports(self, topology: Topology) -> str | None:
@@ -52,8 +52,8 @@ class AllToAll(TrafficPlugin):
         count = topology.num_terminals
         if count > MAX_TERMINALS:
             raise UnsupportedError(
-                f"the messages of {count} terminals are too many to list, {MAX_TERMINALS} are "
-                "the most"
+                f"the messages of {count} terminals are too many to list; the limit is "
+                f"{MAX_TERMINALS} terminals"
             )
         ranks = np.arange(count, dtype=np.int32)
         targets = (ranks[:, None] + ranks[None, 1:]) % count

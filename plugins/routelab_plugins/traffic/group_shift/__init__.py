@@ -23,7 +23,7 @@ class GroupShiftParameters(Parameters):
     """Distance of the target group."""
 
     shift: int = parameter(
-        1, description="Groups further, modulo their number; negative numbers go back"
+        1, description="Distance in groups, modulo their number; negative numbers go backwards"
     )
 
 
@@ -31,7 +31,7 @@ class GroupShift(TrafficPlugin):
     """Target group at a fixed distance; the terminal in it is drawn for every packet."""
 
     name = "group-shift"
-    summary = "All terminals of a group send to those of the group some places further (ADV+n)"
+    summary = "All terminals of a group send to those of the group n places further (ADV+n)"
     Parameters = GroupShiftParameters
 
     def supports(self, topology: Topology) -> str | None:
@@ -45,8 +45,8 @@ class GroupShift(TrafficPlugin):
             return f"needs two groups with terminals or more, this network has {count}"
         if shift % count == 0:
             return (
-                f"shift={shift} leads back to the own group, as the network has {count}; use "
-                f"1 to {count - 1}"
+                f"shift={shift} leads back to the same group, because the network has {count}; "
+                f"use 1 to {count - 1}"
             )
         return None
 

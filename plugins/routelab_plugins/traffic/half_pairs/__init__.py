@@ -16,7 +16,7 @@ class HalfPairs(TrafficPlugin):
     """Rank-based; receivers send nothing, and one terminal of an odd number has no partner."""
 
     name = "half-pairs"
-    summary = "Half of the terminals send to one each of the other half, paired at random"
+    summary = "Half of the terminals send to the other half, paired at random"
     citations = (
         Citation(
             "shastry2016", "half of the nodes paired with the other half (introduction, section II)"

@@ -36,10 +36,13 @@ class HotspotParameters(Parameters):
     """Share and targets of hot traffic."""
 
     share: float = parameter(
-        0.1, gt=0, le=1, description="Share of every terminal's traffic that goes to the spots"
+        0.1,
+        gt=0,
+        le=1,
+        description="Share of every terminal's traffic that goes to the hot terminals",
     )
     spots: Annotated[Integers, AfterValidator(_ranks)] = parameter(
-        (0,), description="Ranks of the terminals that are hot, e.g. 0+7"
+        (0,), description="Ranks of the hot terminals, e.g. 0+7"
     )
     groups: Integers = parameter(
         (), description="Numbers of groups whose terminals are all hot, instead of spots, e.g. 0+3"
@@ -50,7 +53,7 @@ class Hotspot(TrafficPlugin):
     """Rank-based. Hot terminals also send to the other hot ones; a single one sends uniformly."""
 
     name = "hotspot"
-    summary = "A share of all traffic goes to a few terminals or groups, the rest is uniform"
+    summary = "A share of all traffic goes to a few terminals or groups; the rest is uniform"
     citations = (Citation("pfister1985", "a share of the requests to one place, the rest uniform"),)
     Parameters = HotspotParameters
 

@@ -47,7 +47,7 @@ class MatrixTraffic(TrafficPlugin):
         if len(ranks) > count:
             return (
                 f"{self.parameters.file} is traffic of {len(ranks)} ranks, and the network has "
-                f"{count} terminals; take a network with {len(ranks)} or more"
+                f"{count} terminals; choose a network with {len(ranks)} or more"
             )
         return None if ranks.any() else f"in {self.parameters.file} no rank sends to another"
 

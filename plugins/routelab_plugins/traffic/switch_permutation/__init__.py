@@ -36,7 +36,7 @@ class SwitchPermutation(TrafficPlugin):
 
     name = "switch-permutation"
     summary = (
-        "All terminals of a switch send to those of a neighbouring switch, or one farther away"
+        "All terminals of a switch send to those of a neighbouring switch, or a more distant one"
     )
     citations = (Citation("camarero2022", "switch permutation to neighbor"),)
     Parameters = SwitchPermutationParameters

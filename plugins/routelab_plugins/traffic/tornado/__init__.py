@@ -26,8 +26,8 @@ class TornadoTrafficParameters(Parameters):
 
     shift: Dims | None = parameter(
         None,
-        description="Places further in each dimension, e.g. 3x0; none: ceil(k/2) - 1 in a "
-        "dimension of size k",
+        description="Shift in each dimension, e.g. 3x0; none: ceil(k/2) - 1 in a dimension of "
+        "size k",
     )
 
 
@@ -35,7 +35,7 @@ class TornadoTraffic(FixedPermutation):
     """The same shift from every switch, modulo the sizes."""
 
     name = "tornado"
-    summary = "Every terminal sends almost half of the way round every ring, or by a given shift"
+    summary = "Every terminal sends almost half-way around every ring, or by a given shift"
     citations = (Citation("dally2004", "tornado (table 3.1)"),)
     Parameters = TornadoTrafficParameters
 

@@ -27,7 +27,7 @@ class Uniform(TrafficPlugin):
     """Rank-based; the target of every packet is drawn at random."""
 
     name = "uniform"
-    summary = "Every terminal sends to all others alike"
+    summary = "Every terminal sends to all others with the same probability"
     citations = (Citation("dally2004", "random traffic (section 3.2)"),)
     Parameters = UniformParameters
 

@@ -27,19 +27,21 @@ class MatrixWorkloadParameters(Parameters):
         "several, messages; or, without a header, a square matrix of bytes with a line for each "
         "sender"
     )
-    iterations: int = parameter(1, ge=1, le=10**6, description="How many times all of it is sent")
+    iterations: int = parameter(
+        1, ge=1, le=10**6, description="Number of times that all messages are sent"
+    )
 
 
 class MatrixWorkload(WorkloadPlugin):
     """In round k every pair sends its k-th message, if it has one.
 
-    All ranks start a round's messages at once and wait for all of them before the next round. The
-    bytes of a pair are divided evenly among its messages; the remainder is in the first. A job
-    may have more ranks than the file names: these are silent.
+    All ranks start the messages of a round together, and wait for all of them before the next
+    round. The bytes of a pair are divided evenly among its messages; the remainder is in the first.
+    A job may have more ranks than the file names: these are silent.
     """
 
     name = "matrix"
-    summary = "As many messages and bytes for each pair of ranks as a CSV file says"
+    summary = "Messages and bytes between ranks from a CSV file"
     Parameters = MatrixWorkloadParameters
 
     def input_files(self) -> list[Path]:

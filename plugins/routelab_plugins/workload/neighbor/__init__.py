@@ -15,7 +15,7 @@ class NeighborWorkload(ShiftWorkload):
     """The last place sends to the first, also on a mesh."""
 
     name = "neighbor"
-    summary = "Every rank sends to the next one, by rank or by place on the grid"
+    summary = "Every rank sends to the next one, by rank or by position on the grid"
     citations = (Citation("dally2004", "neighbor (table 3.1)"),)
 
     def distance(self, size: int) -> int:

@@ -46,7 +46,7 @@ class NpbIs(NpbWorkload):
     """A model of the messages and operations of NPB's IS. One operation is a ranked key."""
 
     name = "npb-is"
-    summary = "NAS Parallel Benchmark IS: keys of a bucket sort, to all ranks at once"
+    summary = "NAS Parallel Benchmark IS: all-to-all exchange of keys in a bucket sort"
 
     def program(self, job: Job) -> Program:
         """Return the program: one untimed iteration, the timed ones, and the check of borders."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +9,10 @@ from numpy.typing import NDArray
 
 from routelab.api.topology import Int64Array
 from routelab_plugins.npb_problems import IS_SECOND_KEY
-
-SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
-"""Constants of the random numbers x' = MULTIPLIER x mod 2^BITS."""
+from routelab_plugins.workload.npb_is.kernels import count_keys
 
 UNIFORMS = 4
 """Number of random numbers whose average is a key."""
-
-CHUNK = 1 << 16
-"""Number of keys in one draw, which limits memory."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +55,8 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     list of int64 arrays, shape (P, buckets)
     """
     counts = np.zeros((ranks, problem.buckets), dtype=np.int64)
-    each = problem.keys // ranks
-    where = np.zeros(0, dtype=np.int64)
-    for first, buckets in _draw_keys(problem):
-        if first == 0:
-            where = buckets[: iterations + IS_SECOND_KEY + 1].copy()
-        # a piece belongs to one rank, or to several complete ranks
-        some = max(len(buckets) // each, 1)
-        place = np.repeat(np.arange(some) * problem.buckets, len(buckets) // some) + buckets
-        found = np.bincount(place, minlength=some * problem.buckets)
-        counts[first // each : first // each + some] += found.reshape(some, -1)
+    where = np.zeros(iterations + IS_SECOND_KEY + 1, dtype=np.int64)
+    count_keys(counts, where, problem.keys // ranks, problem.buckets_log2)
     rounds = []
     for iteration in range(1, iterations + 1):
         for number, key in (
@@ -82,30 +68,6 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
             counts[0, where[number]] += 1
         rounds.append(counts.copy())
     return rounds
-
-
-def _draw_keys(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
-    """Iterate over pieces of keys: number of the first key, and buckets."""
-    # multiplication wraps at 2^64, a multiple of 2^BITS
-    modulus = 1 << BITS
-    mask = np.uint64(modulus - 1)
-    keys = min(CHUNK, problem.keys)
-    powers = np.ones(UNIFORMS * keys, dtype=np.uint64)
-    done = 1
-    while done < len(powers):
-        powers[done : 2 * done] = powers[:done] * np.uint64(pow(MULTIPLIER, done, modulus)) & mask
-        done *= 2
-    # one row per key
-    columns = powers.reshape(keys, UNIFORMS).T.copy()
-    # the sum of four is below 2^(BITS + 2), and its upper bits say the bucket
-    shift = np.uint64(BITS + 2 - problem.buckets_log2)
-    start = SEED * MULTIPLIER % modulus
-    for first in range(0, problem.keys, keys):
-        total = np.zeros(keys, dtype=np.uint64)
-        for numbers in columns:
-            total += numbers * np.uint64(start) & mask
-        yield first, (total >> shift).astype(np.int64)
-        start = start * pow(MULTIPLIER, UNIFORMS * keys, modulus) % modulus
 
 
 def expected_counts(problem: Problem, ranks: int) -> Int64Array:

@@ -24,18 +24,18 @@ class OsuAlltoallWorkloadParameters(Parameters):
     """Size and number of calls, and algorithm."""
 
     size: Bytes = parameter(
-        1 << 20, ge=0, le=1 << 40, description="Bytes that every rank has for every other"
+        1 << 20, ge=0, le=1 << 40, description="Bytes that every rank sends to every other"
     )
     iterations: int = parameter(
         1,
         ge=1,
         le=10**6,
-        description="Calls that are timed, with a barrier between one and the next",
+        description="Timed calls, separated by barriers",
     )
     algorithm: Literal["mpich", "bruck", "linear", "pairwise", "scattered"] = parameter(
         "mpich",
-        description="How the call is done, unless the study says so (collectives); mpich: as MPICH "
-        "does by default, which is pairwise above 32768 bytes",
+        description="Algorithm of the call, unless the setting `collectives` names one; mpich: "
+        "MPICH's default, which is pairwise above 32768 bytes",
     )
 
 
@@ -43,7 +43,7 @@ class OsuAlltoallWorkload(WorkloadPlugin):
     """All ranks are one group; a rank's data for itself are copied without a message."""
 
     name = "osu-alltoall"
-    summary = "Every rank has something else for every other: MPI_Alltoall, timed as by OSU"
+    summary = "MPI_Alltoall as timed by the OSU benchmarks"
     citations = (Citation("osu", "what is timed"),)
     Parameters = OsuAlltoallWorkloadParameters
 

@@ -26,7 +26,7 @@ class TornadoWorkload(ShiftWorkload):
     """The same shift from every rank, modulo the sizes."""
 
     name = "tornado"
-    summary = "Every rank sends almost half of the way round, by rank or by place on the grid"
+    summary = "Every rank sends almost half-way around, by rank or by position on the grid"
     citations = (Citation("dally2004", "tornado (table 3.1)"),)
     Parameters = TornadoWorkloadParameters
 

@@ -20,8 +20,8 @@ class TraceParameters(Parameters):
     """File of the trace."""
 
     file: Path = parameter(
-        description="A list of files, one a line and one for each rank, or one file with the "
-        "actions of all ranks, as smpirun -trace-ti writes them"
+        description="Trace as smpirun -trace-ti writes it: a list of files with one line for each "
+        "rank, or one file with the actions of all ranks"
     )
 
 
@@ -29,7 +29,7 @@ class Trace(WorkloadPlugin):
     """The whole trace is timed; the engine chooses the algorithms of collectives."""
 
     name = "trace"
-    summary = "What a recorded MPI program did: SimGrid's time-independent traces"
+    summary = "Recorded MPI program: a time-independent trace of SimGrid"
     Parameters = TraceParameters
 
     def input_files(self) -> list[Path]:

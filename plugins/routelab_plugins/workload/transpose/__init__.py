@@ -39,7 +39,7 @@ class TransposeWorkload(PatternWorkload):
     """
 
     name = "transpose"
-    summary = "Every rank sends to the transposed one, by rank or by place on the grid"
+    summary = "Every rank sends to its transpose, by rank or by position on the grid"
     citations = (Citation("dally2004", "transpose (table 3.1)"),)
     Parameters = TransposeWorkloadParameters
 

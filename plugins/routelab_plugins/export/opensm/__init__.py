@@ -1,0 +1,181 @@
+"""opensm: forwarding tables, service levels and further files for the subnet manager OpenSM.
+
+OpenSM's ``file`` engine loads the tables, its QoS policy gives each pair of ports a service level.
+It validates neither, so everything is read back from the files, walked and proven here first.
+Formats: manual page opensm(8), and dumps of OpenSM 3.3.23.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    ExportPlugin,
+    InputError,
+    MachineSpeeds,
+    Parameters,
+    RoutelabError,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.toolkit.infiniband import (
+    Addresses,
+    CompleteTables,
+    TextFile,
+    addresses_of,
+    check_tables,
+    complete,
+    forwarding_problem,
+    parse_forwarding_tables,
+    parse_policy,
+    with_symmetric_lanes,
+)
+from routelab_plugins.export.opensm.files import (
+    LFTS,
+    NETWORK,
+    POLICY,
+    lines_of_files,
+    network_record,
+)
+from routelab_plugins.export.opensm.reading import read_table, tables_of_files
+from routelab_plugins.export.opensm.readme import readme
+
+logger = logging.getLogger(__name__)
+
+
+class OpenSMParameters(Parameters):
+    """Hardware and software that the tables are for."""
+
+    vls: Literal["1", "2", "4", "8", "15"] = parameter(
+        "8", description="Data VLs that all switches and hosts support"
+    )
+    replies: Literal["same", "own"] = parameter(
+        "same",
+        description="Service levels: those of the routing (own), or levels that are also safe for "
+        "replies on the level of the request, as RDMA-CM sends them, if there are enough lanes "
+        "(same)",
+    )
+
+
+class OpenSM(ExportPlugin):
+    """Writes files for OpenSM and reads them back."""
+
+    name = "opensm"
+    summary = "Forwarding tables and service levels for InfiniBand's subnet manager OpenSM"
+    capabilities = Capabilities(flow_control="plain", virtual_channels=None)
+    Parameters = OpenSMParameters
+
+    @property
+    def vls(self) -> int:
+        """Number of virtual lanes for data."""
+        return int(self.parameters.vls)
+
+    def supports(self, table: RouteTable) -> str | None:
+        """Require one port for each switch and destination, one lane for each route, and cables."""
+        reason = forwarding_problem(table)
+        if reason is not None:
+            return reason
+        needed = table.virtual_channels
+        if needed > self.vls:
+            return f"needs {needed} virtual lanes, has {self.vls}; set vls"
+        try:
+            addresses_of(table.topology)
+            complete(table, self.vls)
+        except UnsupportedError as error:
+            return str(error)
+        return None
+
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """Write all files; they are proven free of deadlock as they will be loaded.
+
+        Service levels are the virtual channels of the table, unless only other levels are safe for
+        replies on the level of the request; see the parameter ``replies``. A warning is logged if
+        such replies can deadlock.
+
+        Raises
+        ------
+        UnsupportedError
+            If the files, read back, hold a loop, a route that is missing or a possible deadlock.
+        """
+        addresses = addresses_of(table.topology)
+        own = complete(table, self.vls)
+        tables = self._prefer_safe_replies(own)
+        files = {
+            name: "".join(f"{line}\n" for line in lines)
+            for name, lines in lines_of_files(tables, addresses, self.vls).items()
+        }
+        proof = tables_of_files(table.topology, addresses, files)
+        danger = check_tables(proof, replies="same")
+        if danger:
+            logger.warning(
+                "opensm: replies on the service level of the request, as RDMA-CM sends them, can "
+                "deadlock: %s",
+                danger,
+            )
+        files["README.md"] = readme(
+            proof, addresses, self.vls, own_levels=tables is own, danger=danger
+        )
+        files[NETWORK] = json.dumps(network_record(table, addresses)) + "\n"
+        return files
+
+    def _prefer_safe_replies(self, own: CompleteTables) -> CompleteTables:
+        """Return tables that are safe also for replies on the level of the request, if possible."""
+        if self.parameters.replies == "own" or check_tables(own, replies="same") is None:
+            return own
+        return with_symmetric_lanes(own, self.vls) or own
+
+    def read(self, files: Mapping[str, str]) -> RouteTable:
+        """Read network, routes and virtual channels."""
+        for file in (NETWORK, LFTS, POLICY):
+            if file not in files:
+                raise InputError(f"opensm: there is no file {file}")
+        try:
+            record = json.loads(files[NETWORK])
+            topology, addresses = _network(record)
+            ports = parse_forwarding_tables(TextFile.of(LFTS, files[LFTS])).of_switches(
+                addresses.switch_guids, LFTS
+            )
+            policy = parse_policy(TextFile.of(POLICY, files[POLICY]))
+            return read_table(
+                topology, addresses, ports, policy, per_terminal=bool(record["per_terminal"])
+            )
+        except (RoutelabError, ValueError, KeyError, IndexError, TypeError) as error:
+            raise InputError(f"opensm: files cannot be read: {error}") from error
+
+
+def _network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
+    """Return the network of a record, with its addresses."""
+    channels = np.array(record["channels"], dtype=np.int32).reshape(-1, 3)
+    terminals = np.array(record["terminals"], dtype=np.int32).reshape(-1, 3)
+    switch_guids = tuple(map(str, record["switch_guids"]))
+    terminal_guids = tuple(map(str, record["terminal_guids"]))
+    topology = Topology.create(
+        family="opensm",
+        num_switches=len(switch_guids),
+        channel_source=channels[:, 0],
+        channel_target=channels[:, 1],
+        source_port=channels[:, 2],
+        terminal_switch=terminals[:, 0],
+        terminal_port=terminals[:, 1],
+        switch_names=record["switch_names"],
+        terminal_names=record["terminal_names"],
+        switch_guids=switch_guids,
+        terminal_guids=terminal_guids,
+    )
+    return topology, Addresses(
+        switch_guids,
+        terminal_guids,
+        np.array(record["switch_lids"], dtype=np.int32),
+        terminals[:, 2],
+        channels[:, 2],
+        terminals[:, 1],
+        invented=False,
+    )

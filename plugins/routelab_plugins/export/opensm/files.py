@@ -1,0 +1,114 @@
+"""The lines of all files that OpenSM reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from routelab.api import RouteTable, frozen_array
+from routelab.api.topology import BoolArray
+from routelab.toolkit.infiniband import (
+    Addresses,
+    CompleteTables,
+    ForwardingTables,
+    LidOwner,
+    make_rules,
+    root_switches,
+    simulation_lines,
+    write_forwarding_tables,
+    write_policy,
+)
+
+LFTS, POLICY, LIDS = "routelab.lft", "qos-policy.conf", "guid2lid"
+ROOTS, ORDER, OPTIONS = "root_guids.conf", "guid_routing_order.conf", "opensm.conf"
+SIMULATION, NETWORK = "fabric.net", "network.json"
+
+
+def lines_of_files(
+    tables: CompleteTables, addresses: Addresses, vls: int
+) -> dict[str, Iterator[str]]:
+    """Return the lines of each file, by name."""
+    topology = tables.topology
+    return {
+        LFTS: _forwarding_lines(tables, addresses),
+        POLICY: _policy_lines(tables, addresses),
+        LIDS: _lid_lines(addresses),
+        ROOTS: (addresses.switch_guids[switch] for switch in root_switches(topology)),
+        ORDER: iter(addresses.terminal_guids),
+        OPTIONS: _option_lines(vls),
+        SIMULATION: simulation_lines(topology, addresses),
+    }
+
+
+def network_record(table: RouteTable, addresses: Addresses) -> dict[str, Any]:
+    """Return the network in its own order, which the other files do not keep; a JSON value."""
+    topology = table.topology
+    channels = (topology.channel_source, topology.channel_target, addresses.channel_port)
+    terminals = (topology.terminal_switch, addresses.terminal_port, addresses.terminal_lids)
+    return {
+        "format": "routelab opensm 1",
+        "per_terminal": table.per_terminal,
+        "switch_names": list(topology.switch_names),
+        "switch_guids": list(addresses.switch_guids),
+        "switch_lids": addresses.switch_lids.tolist(),
+        "terminal_names": list(topology.terminal_names),
+        "terminal_guids": list(addresses.terminal_guids),
+        "terminals": np.transpose(terminals).tolist(),
+        "channels": np.transpose(channels).tolist(),
+    }
+
+
+def pairs_that_matter(tables: CompleteTables) -> BoolArray:
+    """Mark pairs of a switch and a destination elsewhere with a route; bool, shape (S, T + S)."""
+    matter: BoolArray = tables.steps >= 0
+    return matter
+
+
+def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
+    topology = tables.topology
+    lids = addresses.lids
+    ports = np.full((topology.num_switches, int(lids.max()) + 1), -1, dtype=np.int16)
+    # step −1 reads the last entry, which is not used
+    of_channel = np.append(addresses.channel_port, -1)
+    ports[:, lids] = of_channel[tables.steps]
+    ports[topology.terminal_switch, addresses.terminal_lids] = addresses.terminal_port
+    ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
+    switches = [
+        LidOwner("Switch", guid, name)
+        for guid, name in zip(addresses.switch_guids, topology.switch_names, strict=True)
+    ]
+    hosts = [
+        LidOwner("Channel Adapter", guid, topology.terminal_name(terminal))
+        for terminal, guid in enumerate(addresses.terminal_guids)
+    ]
+    owners = dict(sorted(zip(lids.tolist(), hosts + switches, strict=True)))
+    forwarding = ForwardingTables(addresses.switch_guids, frozen_array(ports, np.int16), {})
+    return write_forwarding_tables(forwarding, switches, owners)
+
+
+def _policy_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
+    topology = tables.topology
+    default, rules = make_rules(tables.lanes, pairs_that_matter(tables))
+    sources = [[guid] for guid in addresses.switch_guids]
+    for terminal, switch in enumerate(topology.terminal_switch.tolist()):
+        sources[switch].append(addresses.terminal_guids[terminal])
+    return write_policy(default, rules, sources, [[guid] for guid in addresses.guids])
+
+
+def _lid_lines(addresses: Addresses) -> Iterator[str]:
+    for guid, lid in zip(addresses.guids, addresses.lids.tolist(), strict=True):
+        yield f"{guid} 0x{lid:04x} 0x{lid:04x}"
+        yield ""
+
+
+def _option_lines(vls: int) -> Iterator[str]:
+    levels = [str(level % vls) for level in range(15)]
+    yield "# Options of OpenSM for the tables in this folder; other files are given as arguments."
+    yield from ("qos TRUE", f"qos_max_vls {vls}", "qos_high_limit 0")
+    yield f"qos_vlarb_high {','.join(f'{lane}:0' for lane in range(vls))}"
+    yield f"qos_vlarb_low {','.join(f'{lane}:32' for lane in range(vls))}"
+    # SL 15 has no lane of its own
+    yield f"qos_sl2vl {','.join(levels)},{levels[0]}"
+    yield from ("honor_guid2lid_file TRUE", "force_log_flush TRUE")

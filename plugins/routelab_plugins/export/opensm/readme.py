@@ -1,0 +1,124 @@
+"""Instructions that go with the files."""
+
+from __future__ import annotations
+
+import textwrap
+
+from routelab.toolkit.infiniband import Addresses, CompleteTables
+from routelab_plugins.export.opensm.files import (
+    LFTS,
+    LIDS,
+    OPTIONS,
+    ORDER,
+    POLICY,
+    ROOTS,
+    SIMULATION,
+)
+
+
+def readme(
+    tables: CompleteTables, addresses: Addresses, vls: int, *, own_levels: bool, danger: str | None
+) -> str:
+    """Return the text of README.md.
+
+    Parameters
+    ----------
+    tables : CompleteTables
+        As read back from the files.
+    addresses : Addresses
+    vls : int
+        Virtual lanes that the hardware has.
+    own_levels : bool
+        Whether service levels are the virtual channels of the routing.
+    danger : str or None
+        Why replies on the level of the request can deadlock; None if they cannot.
+    """
+    topology = tables.topology
+    used = int(tables.lanes.max(initial=0)) + 1
+    hardware = (
+        "The network has no GUIDs. Those in these files are invented: use them with the simulator "
+        "only.\n"
+        if addresses.invented
+        else "The files are for the hardware with the GUIDs in them.\n"
+    )
+    single = (
+        "All traffic is on SL 0, so software that asks for no path record is safe as well."
+        if used == 1
+        else "**Warning**: software that asks for no path record sends everything on SL 0. That is "
+        "safe only with tables for one virtual lane: export them with `opensm~vls=1`. Connections "
+        "that are open while the tables change keep their old service level: restart the programs."
+    )
+    return f"""# Routes for OpenSM
+
+{topology.num_switches} switches and {topology.num_terminals} host ports.
+{used} of {vls} virtual lanes are used.
+
+{hardware}
+Every switch has an entry for every LID, also for those of the switches. All files were read back,
+every route was walked from every switch to every host and switch, and the routes of each virtual
+lane were proven free of deadlock. Multicast was not checked.
+
+{_wrapped(_replies(danger, own_levels=own_levels))}
+
+{_wrapped(single)}
+
+## Load them
+
+First stop the running OpenSM and all standby subnet managers, so that none of them replaces these
+tables. Switches keep their present tables until the new OpenSM writes others.
+
+`-F` replaces your own configuration file: copy the options that you need from it into `{OPTIONS}`.
+Then, on the node of the subnet manager, in this folder:
+
+    mkdir -p /var/cache/opensm
+    cp --backup {LIDS} /var/cache/opensm/{LIDS}
+    opensm -F "$PWD/{OPTIONS}" -R file,no_fallback -U "$PWD/{LFTS}" \\
+        -Q -Y "$PWD/{POLICY}" -e -f /var/log/opensm-routelab.log --dump_files_dir /var/log -D 0x43
+
+OpenSM stays in the foreground; use a second terminal, or `-B` for a daemon. Wait for `SUBNET UP` in
+the log, and look for `ERR`. OpenSM does not check what it loads: a damaged table or a policy with a
+syntax error ends in SUBNET UP, too. Compare its tables with these afterwards:
+
+    diff <(grep -v dumped /var/log/opensm-lfts.dump) <(grep -v dumped {LFTS})
+
+It prints nothing if they are equal. To go back, stop this OpenSM and start your own again.
+
+## Files
+
+| file | contents |
+| --- | --- |
+| `{LFTS}` | forwarding tables for `-R file -U` |
+| `{POLICY}` | service level of each pair of ports, for `-Q -Y` |
+| `{OPTIONS}` | virtual lanes, their arbitration, and SL2VL |
+| `{LIDS}` | LID of each port GUID |
+| `{ROOTS}` | GUIDs of root switches, for `-R updn -a` |
+| `{ORDER}` | GUIDs of host ports in their order, for `-R minhop -X` |
+| `{SIMULATION}` | the network for the simulator ibsim |
+| `network.json` | the network in its own order, so that routelab can read the files |
+"""
+
+
+def _replies(danger: str | None, *, own_levels: bool) -> str:
+    """Say on which service level replies are safe."""
+    if danger:
+        return (
+            "**Warning**: replies must use the service level of their own path record. If they use "
+            f"that of the request, as RDMA-CM does, deadlock is possible: {danger}. Service levels "
+            "are those of the routing; with more lanes `opensm~replies=same` may find levels that "
+            "are safe for both."
+        )
+    proven = (
+        "Replies may use the service level of their own path record or that of the request (as "
+        "RDMA-CM does): all routes were proven free of deadlock for both."
+    )
+    if own_levels:
+        return proven
+    return (
+        f"{proven} For that, both directions of a pair have one service level, which may take more "
+        "lanes than the routing alone. The routing's own levels are safe for replies on their own "
+        "level only; `opensm~replies=own` writes them. The routes are the same."
+    )
+
+
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False)

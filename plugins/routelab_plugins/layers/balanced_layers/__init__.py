@@ -1,0 +1,51 @@
+"""Balanced layers: few layers first, then even use of them.
+
+The routes get their layers by first fit, in order of destination and in two more orders; the
+order that needs the fewest layers is used. First fit runs again, with the routes of the last layer
+first, which never needs more layers. Then routes move from crowded layers to emptier ones
+that allow all their turns: each layer has an order of the channels that its dependencies follow,
+so that every route in ascending order fits. Domke, Hoefler and Nagel (IPDPS 2011, doi
+10.1109/IPDPS.2011.65) balance the layers of DFSSSP, too: they spread routes over layers that
+would stay empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Capabilities, Citation, RouteTable
+from routelab.api.topology import Int32Array
+from routelab.kernels.forwarding.first_fit import even_layers
+from routelab.toolkit.forwarding.layers import (
+    AcyclicLayers,
+    RoundParameters,
+    by_destination,
+    fewer_layers,
+    first_fitting_layers,
+)
+
+
+class BalancedLayers(AcyclicLayers):
+    """Needs few virtual channels, and uses them evenly."""
+
+    name = "balanced-layers"
+    summary = "First fit in several orders with few virtual channels, which are then used evenly"
+    citations = (
+        Citation("skeie2002", "layers by first fit"),
+        Citation("domke2011", "even use of layers"),
+    )
+    capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
+    Parameters = RoundParameters
+    parameters: RoundParameters
+
+    def layers(self, table: RouteTable) -> Int32Array:
+        """Put every path on one virtual channel."""
+        destination = by_destination(table)
+        longest = destination[np.argsort(-table.path_length[destination], kind="stable")]
+        random = np.random.default_rng(self.parameters.order_seed).permutation(table.num_paths)
+        found = [first_fitting_layers(table, order) for order in (destination, longest, random)]
+        layer, _ = min(found, key=lambda result: len(result[1]))
+        layer = fewer_layers(table, layer, self.parameters.rounds, self.parameters.order_seed)
+        layer, ranks = first_fitting_layers(table, np.argsort(layer, kind="stable"))
+        even_layers(table.path_start, table.hop_channel, ranks, layer, random)
+        return np.repeat(layer, table.path_length)

@@ -1,0 +1,36 @@
+"""LASH-TOR: layers that routes may change on their way.
+
+Skeie, Lysne, Flich, López, Robles and Duato, *LASH-TOR: A Generic Transition-Oriented Routing
+Algorithm*, ICPADS 2004: a route that fits in no layer as a whole changes to higher layers on its
+way. Dependencies between layers lead upwards only, so that no cycle passes through several
+layers. The paper guarantees an end by up*/down* routes in the last layer; here the routes are
+given, and layers are added until all routes fit. With each number of layers, routes stay in one
+layer first if they can; if some do not fit then, all follow the first layer as far as they can,
+then the next.
+"""
+
+from __future__ import annotations
+
+from routelab.api import Capabilities, Citation, RouteTable
+from routelab.api.topology import Int16Array
+from routelab.toolkit.forwarding.layers import AcyclicLayers, layers_of_hops
+
+
+class LashTor(AcyclicLayers):
+    """Needs few virtual channels, as routes change them on their way."""
+
+    name = "lash-tor"
+    summary = "First fit, and routes that fit nowhere climb through virtual channels (LASH-TOR)"
+    citations = (Citation("skeie2004", "transitions between layers"),)
+    capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
+
+    def layers(self, table: RouteTable) -> Int16Array:
+        """Assign virtual channels, which rise along each path."""
+        needed, lost = 0, 1
+        while lost:
+            needed += 1
+            for whole_first in (True, False):
+                layer, lost = layers_of_hops(table, needed, whole_first)
+                if not lost:
+                    break
+        return layer

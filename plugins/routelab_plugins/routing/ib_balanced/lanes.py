@@ -1,0 +1,187 @@
+"""Tables for fewer lanes than unrestricted trees need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.api.topology import Int8Array, Int32Array
+from routelab.kernels.forwarding.trees import Legality
+from routelab.kernels.forwarding.turns import (
+    choose_layers,
+    order_channels,
+    order_of_turns,
+    turn_loads,
+)
+from routelab.toolkit.forwarding import (
+    TreeSearch,
+    all_routes,
+    by_destination,
+    first_fitting_layers,
+    legality_of_orders,
+    table_of_trees,
+)
+from routelab_plugins.routing.ib_balanced.start import (
+    center,
+    order_of_trees,
+    spanning_trees_from,
+)
+
+ROOTS = 32
+"""Most spanning trees to begin with."""
+GROUP = 8
+"""Spanning trees of which the most promising is first on one lane."""
+DRAWS = 60
+"""Largest number of new orders of channels."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Trees on some lanes.
+
+    Attributes
+    ----------
+    trees : int32 array, shape (T, S)
+    peak : float
+        Largest load relative to its channel's capacity.
+    ranks : int32 array, shape (lanes, C)
+        An order of the channels for each lane; each route follows at least one of them.
+    """
+
+    trees: Int32Array
+    peak: float
+    ranks: Int32Array
+
+
+class LaneSearch:
+    """Fit a table into fewer and fewer lanes.
+
+    Parameters
+    ----------
+    search : TreeSearch
+    fallback : int32 array, shape (T, S)
+        Trees that need one lane only; no result is worse.
+    """
+
+    def __init__(self, search: TreeSearch, fallback: Int32Array) -> None:
+        self.search, self.fallback = search, fallback
+        rank = order_of_trees(search, fallback)
+        assert rank is not None
+        self.rank = rank
+        self.bound = search.peak(search.loads(all_routes(search.fabric), fallback)[0])
+
+    def fewer_lanes(self, more: Solution, lanes: int) -> Solution:
+        """Return a solution on fewer lanes; its largest load is not smaller.
+
+        Parameters
+        ----------
+        more : Solution
+            With more lanes.
+        lanes : int
+        """
+        search = self.search
+        best = Solution(self.fallback, self.bound, self.rank)
+        end = search.tried + search.moves // 4
+        for trees, ranks in self._starts(more, lanes):
+            legality = legality_of_orders(search.fabric, ranks)
+            if search.peak(search.loads(legality, trees)[0]) >= more.peak:
+                found = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
+                best = min(best, found, key=lambda solution: solution.peak)
+            if best.peak <= more.peak or search.tried > end:
+                break
+        return improve(search, best, more.peak)
+
+    def _starts(self, more: Solution, lanes: int) -> Iterator[tuple[Int32Array, Int32Array]]:
+        """Yield trees, and orders of the channels that they follow, from several spanning trees.
+
+        The routes inside a spanning tree replace trees with dead ends; they are legal on the first
+        lane. The other lanes are filled by first fit.
+        """
+        search = self.search
+        table = table_of_trees(search.topology, more.trees)
+        order = by_destination(table)
+        for inside, ranks in self._first_lanes(more, GROUP if lanes == 1 else 1):
+            legality = legality_of_orders(search.fabric, ranks)
+            if lanes > 1:
+                layer, _ = choose_layers(search.fabric, legality, more.trees)
+                left = order[layer_of_paths(table, layer)[order] < 0]
+                _, others = first_fitting_layers(table, left, lanes - 1)
+                ranks = np.concatenate((ranks, others))
+                legality = legality_of_orders(search.fabric, ranks)
+            trees = more.trees.copy()
+            _, illegal = search.loads(legality, trees)
+            dead = search.grow(legality, trees, illegal)
+            trees[dead] = inside[dead]
+            yield trees, ranks
+
+    def _first_lanes(self, more: Solution, group: int) -> Iterator[tuple[Int32Array, Int32Array]]:
+        """Yield the routes inside spanning trees, and an order of the channels that they follow.
+
+        The order also follows the most loaded turns of the trees on more lanes, each unless those
+        before it forbid it. In a group, the order that keeps most of their load is first.
+        """
+        search, topology = self.search, self.search.topology
+        free = all_routes(search.fabric)
+        load = turn_loads(search.fabric, free, more.trees)
+        rng = np.random.default_rng(search.seed)
+        roots = [center(topology), *rng.permutation(topology.num_switches)[:ROOTS].tolist()]
+        for first in range(0, len(roots), group):
+            found = []
+            for root in roots[first : first + group]:
+                inside = spanning_trees_from(search, root)
+                always = turn_loads(search.fabric, free, inside) > 0
+                turns = np.lexsort((-load, ~always))
+                turns = turns[(load > 0)[turns] | always[turns]]
+                rank = order_of_turns(search.fabric, turns)[None]
+                allowed = legality_of_orders(search.fabric, rank).turns > 0
+                found.append((int(load[allowed].sum()), inside, rank))
+            found.sort(key=lambda one: -one[0])
+            for _, inside, rank in found:
+                yield inside, rank
+
+
+def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
+    """Balance trees inside the orders of their lanes, and draw new orders that they follow."""
+    rng = np.random.default_rng(search.seed)
+    trees, peak, ranks = solution.trees, solution.peak, solution.ranks
+    legality = legality_of_orders(search.fabric, ranks)
+    end = search.tried + search.moves // 4
+    for _ in range(DRAWS):
+        if peak <= floor or search.tried > end:
+            break
+        drawn = _draw_orders(search, legality, trees, len(ranks), rng)
+        other = legality_of_orders(search.fabric, drawn)
+        found, reached = search.balance(other, trees, floor, rounds=1)
+        if reached <= peak:
+            trees, peak, ranks, legality = found, reached, drawn, other
+    return Solution(trees, peak, ranks)
+
+
+def _draw_orders(
+    search: TreeSearch, legality: Legality, trees: Int32Array, lanes: int, rng: np.random.Generator
+) -> Int32Array:
+    """Return random orders of the channels that the routes on each lane follow."""
+    _, used = choose_layers(search.fabric, legality, trees)
+    drawn = [
+        order_channels(
+            search.fabric, used, np.int64(lane), rng.permutation(search.topology.num_channels)
+        )
+        for lane in range(lanes)
+    ]
+    return np.array(drawn, np.int32)
+
+
+def lanes_of(search: TreeSearch, solution: Solution, table: RouteTable) -> Int32Array:
+    """Return the lane of each path of the table of `solution`; shape (K,)."""
+    legality = legality_of_orders(search.fabric, solution.ranks)
+    layer, _ = choose_layers(search.fabric, legality, solution.trees)
+    return layer_of_paths(table, layer).astype(np.int32)
+
+
+def layer_of_paths(table: RouteTable, layer: Int8Array) -> Int8Array:
+    """Return the layer of each path from that of each switch and terminal; shape (K,)."""
+    paths: Int8Array = layer[table.topology.endpoints].reshape(-1)[table.path_pair]
+    return paths

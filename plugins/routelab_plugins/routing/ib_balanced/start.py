@@ -1,0 +1,133 @@
+"""Trees to begin with: without restrictions, and for one lane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import Int32Array, Int64Array
+from routelab.kernels.distances import eccentricities
+from routelab.kernels.forwarding.turns import choose_layers, order_channels
+from routelab.toolkit.direction_labels import torus_directions
+from routelab.toolkit.forwarding import TreeSearch, all_routes, legality_of_orders
+from routelab.toolkit.forwarding.levels import switch_levels, trees_by_levels
+from routelab.toolkit.forwarding.spanning import trees_in_spanning_tree
+from routelab.toolkit.grids import full_grid
+
+
+def unrestricted_trees(search: TreeSearch) -> tuple[Int32Array, float, Int32Array]:
+    """Return balanced trees, their largest load, and trees that need one lane only."""
+    legality = all_routes(search.fabric)
+    fallback = up_down_trees(search)
+    grown = search.no_trees()
+    search.grow(legality, grown, np.arange(len(grown)))
+    results = [search.balance(legality, grown)]
+    bound = search.peak(search.loads(legality, fallback)[0])
+    leveled = trees_of_levels(search)
+    if leveled is not None:
+        # first, as its routes need one lane only
+        results.insert(0, search.balance(legality, leveled, rounds=1))
+        peak = search.peak(search.loads(legality, leveled)[0])
+        if peak <= bound:
+            fallback, bound = leveled, peak
+    on_torus = trees_of_torus(search.topology)
+    if on_torus is not None:
+        # first, as its routes need few lanes
+        results.insert(0, search.balance(legality, on_torus))
+    if min(peak for _, peak in results) > bound:
+        results.append(search.balance(legality, fallback))
+    trees, peak = min(results, key=lambda result: result[1])
+    return trees, peak, fallback
+
+
+def trees_of_levels(search: TreeSearch) -> Int32Array | None:
+    """Return the trees of a fat tree; None on other networks, or if a switch has no route."""
+    level = switch_levels(search.topology)
+    if level is None:
+        return None
+    trees = trees_by_levels(search.topology, level)
+    reached = 1 + np.count_nonzero(trees >= 0, axis=1)
+    return trees if np.array_equal(reached, search.sources) else None
+
+
+def trees_of_torus(topology: Topology) -> Int32Array | None:
+    """Return trees in dimension order on a whole torus or mesh; None on other networks.
+
+    Half-way round a ring, destinations at even places are reached in positive direction.
+    """
+    grid = full_grid(topology)
+    directions = torus_directions(topology)
+    if grid is None or directions.reason is not None or topology.coordinates is None:
+        return None
+    trees = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
+    for d in reversed(range(len(grid.dims))):
+        here = topology.coordinates[:, d]
+        there = here[topology.terminal_switch, None]
+        ahead = there > here
+        if grid.wrap[d]:
+            twice = 2 * ((there - here) % grid.dims[d])
+            ahead = (twice < grid.dims[d]) | ((twice == grid.dims[d]) & (there % 2 == 0))
+        up, down = directions.out_channel[:, [d, d + len(grid.dims)]].T
+        step = np.where((ahead & (up >= 0)) | (down < 0), up, down)
+        trees = np.where(here == there, trees, step).astype(np.int32)
+    return trees
+
+
+def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
+    """Return an order of the channels that all routes follow, shape (1, C); None if none exists."""
+    legality = all_routes(search.fabric)
+    _, used = choose_layers(search.fabric, legality, trees)
+    none = np.arange(search.topology.num_channels)
+    rank = order_channels(search.fabric, used, np.int64(0), none)
+    return rank[None] if rank.min(initial=0) >= 0 else None
+
+
+def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
+    """Return the routes inside breadth-first trees: one from `root`, and one of each other part."""
+    targets = search.topology.terminal_switch
+    trees, left = search.no_trees(), np.arange(len(targets))
+    while len(left):
+        found, inside = trees_in_spanning_tree(search.topology, root, targets[left])
+        trees[left[inside]] = found[inside]
+        left = left[~inside]
+        root = int(targets[left[0]]) if len(left) else root
+    return trees
+
+
+def up_down_trees(search: TreeSearch) -> Int32Array:
+    """Grow trees of up*/down* routes: towards switches near the center, then away from it."""
+    topology = search.topology
+    number = np.empty(topology.num_switches, np.int64)
+    number[_breadth_first(topology, center(topology))] = np.arange(len(number))
+    source, target = number[topology.channel_source], number[topology.channel_target]
+    key = np.where(target < source, -source, source + len(number))
+    rank = np.empty((1, topology.num_channels), np.int32)
+    rank[0, np.argsort(key, kind="stable")] = np.arange(topology.num_channels)
+    trees = search.no_trees()
+    search.grow_open(legality_of_orders(search.fabric, rank), trees)
+    return trees
+
+
+def center(topology: Topology) -> int:
+    """Return a switch whose farthest switch is nearest."""
+    return int(np.argmin(eccentricities(*topology.outgoing, topology.channel_target)))
+
+
+def _breadth_first(topology: Topology, root: int) -> Int64Array:
+    """Return the switches in the order of a search from `root`, part after part; shape (S,)."""
+    start, channels = topology.outgoing
+    seen = np.zeros(topology.num_switches, np.bool_)
+    order: list[int] = []
+    for first in (root, *range(topology.num_switches)):
+        if seen[first]:
+            continue
+        seen[first] = True
+        waiting = [first]
+        for switch in waiting:
+            ends = topology.channel_target[channels[start[switch] : start[switch + 1]]]
+            for end in ends[~seen[ends]].tolist():
+                if not seen[end]:
+                    seen[end] = True
+                    waiting.append(end)
+        order += waiting
+    return np.array(order, np.int64)

@@ -1,0 +1,241 @@
+"""OpenSM on a simulated fabric: private sockets and folders, ended after the answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from routelab.api import UnsupportedError
+
+PROGRAMS = ("opensm", "ibsim")
+PACKAGES = "opensm ibsim-utils libumad2sim0 infiniband-diags"
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+LIBRARIES = ("umad2sim/libumad2sim.so", "libibmad.so.5")
+QUERIES = Path(__file__).with_name("path_queries.py")
+POLL_SECONDS = 0.02
+SHOWN_LINES = 3
+
+_STAMP = re.compile(r"^\w{3} +\d+ (\d\d):(\d\d):(\d\d) (\d{6})")
+
+
+def opensm_program() -> str | None:
+    """Return the path of OpenSM; None if it is not installed."""
+    return shutil.which("opensm", path=PATH)
+
+
+def library(name: str) -> Path | None:
+    """Return a library below ``/usr/lib``; None if it is not installed."""
+    found = sorted([*Path("/usr/lib").glob(name), *Path("/usr/lib").glob(f"*/{name}")])
+    return found[0] if found else None
+
+
+def missing_programs() -> str | None:
+    """Return a text that names programs and libraries that are not installed; None if all are."""
+    absent = [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]
+    absent += [Path(name).name for name in LIBRARIES if library(name) is None]
+    if not absent:
+        return None
+    return f"{', '.join(absent)} not installed; on Debian: apt-get install {PACKAGES}"
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What OpenSM needs to start.
+
+    Attributes
+    ----------
+    network : str
+        Network file of ibsim.
+    files : mapping of str to str
+        Further files, by name in OpenSM's folder; ``cache/guid2lid`` and ``options`` are read.
+    nodes, switches : int
+        Numbers of channel adapters and of switches.
+    ports : int
+        Number of ports of all nodes, those of switches themselves included.
+    hosts : tuple of str
+        Ids of channel adapters in the network file. OpenSM runs on the first one.
+    """
+
+    network: str
+    files: Mapping[str, str]
+    nodes: int
+    switches: int
+    ports: int
+    hosts: tuple[str, ...]
+
+
+class RunningFabric:
+    """The simulator and OpenSM as children of this process, until `stop`.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    folder : Path
+        Empty folder for all files.
+    seconds : float
+        Limit of the wall time of everything together.
+    """
+
+    def __init__(self, fabric: Fabric, folder: Path, seconds: float) -> None:
+        self.folder = folder
+        self._fabric = fabric
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._running: list[subprocess.Popen[bytes]] = []
+        for name, text in fabric.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+        (folder / "fabric.net").write_text(fabric.network, "utf-8")
+        self._environment = {
+            "PATH": PATH,
+            "LC_ALL": "C",
+            "IBSIM_SOCKNAME": f"{folder.name}-{os.getpid()}",
+            "OSM_CACHE_DIR": str(folder / "cache"),
+            "OSM_TMP_DIR": str(folder),
+        }
+
+    def start(self, arguments: Sequence[str]) -> float:
+        """Start both, wait until the subnet is up, and return OpenSM's routing time in seconds.
+
+        The time is from the line "building routing" to "tables configured" in its log: it includes
+        the writing of the tables to the switches, and of the log.
+
+        Raises
+        ------
+        UnsupportedError
+            If the subnet does not come up; with the cause from OpenSM's log.
+        """
+        fabric = self._fabric
+        limits = ("-N", fabric.nodes + 1, "-S", fabric.switches + 1, "-P", fabric.ports + 1)
+        simulator = self._launch("ibsim", "-s", "-n", *map(str, limits), "fabric.net")
+        socket = self._environment["IBSIM_SOCKNAME"]
+        # the simulator opens its sockets when the network is ready
+        self._wait(simulator, lambda: socket in Path("/proc/net/unix").read_text())
+        log = LogReader(self.folder / "opensm.log")
+        options = ("-e", "-f", str(log.path), "--dump_files_dir", str(self.folder), "-D", "0x47")
+        manager = self._launch(
+            "opensm", *options, "-F", str(self.folder / "options"), *arguments, host=fabric.hosts[0]
+        )
+        self._wait(manager, lambda: log.is_up() or bool(log.problem))
+        if log.problem:
+            raise UnsupportedError(f"OpenSM says: {log.problem}")
+        return log.seconds
+
+    def service_levels(self, ports: Sequence[tuple[str, int]]) -> bytes:
+        """Return the service level of each ordered pair of ports, given as GUID and switch.
+
+        Raises
+        ------
+        UnsupportedError
+            If the subnet administrator does not answer.
+        """
+        asked, answers = self.folder / "ports", self.folder / "levels"
+        asked.write_text("".join(f"{guid} {switch}\n" for guid, switch in ports))
+        command = (sys.executable, "-I", "-S", str(QUERIES), str(asked), str(answers))
+        client = self._launch(*command, host=self._fabric.hosts[-1])
+        self._wait(client, lambda: client.poll() is not None)
+        levels = answers.read_bytes() if answers.exists() else b""
+        if len(levels) != len(ports) ** 2 or 255 in levels:
+            raise UnsupportedError("OpenSM gives no path record for some pair of hosts")
+        return levels
+
+    def stop(self) -> None:
+        """End all processes; OpenSM would clear up for seconds."""
+        for process in self._running:
+            # with the processes that it started
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _launch(self, *command: str, host: str = "") -> subprocess.Popen[bytes]:
+        environment = dict(self._environment)
+        if host:
+            environment |= {"SIM_HOST": host, "LD_PRELOAD": str(library(LIBRARIES[0]))}
+        # a process whose parent is killed ends by itself when its time is over
+        limited = ("timeout", "-k", "1", f"{max(self._end - time.monotonic(), 1) + 5:.0f}")
+        wrapped = ("env", *(f"{name}={value}" for name, value in environment.items()), *command)
+        with (self.folder / f"{Path(command[0]).name}.out").open("wb") as output:
+            process = subprocess.Popen(
+                [*limited, *wrapped],
+                env=self._environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._running.append(process)
+        return process
+
+    def _wait(self, process: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
+        while not reached():
+            if process.poll() is not None and not reached():
+                output = next(iter(sorted(self.folder.glob("*.out"), key=os.path.getmtime)[-1:]))
+                lines = output.read_text("utf-8", "replace").splitlines()[-SHOWN_LINES:]
+                raise UnsupportedError(f"{output.stem} ended: {' / '.join(lines)}")
+            if time.monotonic() > self._end:
+                raise UnsupportedError(f"OpenSM took more than {self._seconds:g} s; raise seconds")
+            time.sleep(POLL_SECONDS)
+
+
+class LogReader:
+    """Follows OpenSM's log until the subnet is up or has a problem.
+
+    Attributes
+    ----------
+    path : Path
+    problem : str
+        Errors of the log, if no table was computed; "" so far.
+    seconds : float
+        Routing time; NaN so far.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problem = ""
+        self.seconds = float("nan")
+        self._offset = 0
+        self._rest = ""
+        self._began = float("nan")
+        self._errors: list[str] = []
+
+    def is_up(self) -> bool:
+        """Read what is new; return whether the subnet is up."""
+        if not self.path.exists():
+            return False
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            new = file.read()
+        self._offset += len(new)
+        *lines, self._rest = (self._rest + new.decode("utf-8", "replace")).split("\n")
+        for line in lines:
+            if "building routing with" in line:
+                self._began = _seconds_of_day(line)
+            elif "tables configured on all switches" in line:
+                # a day may end in between
+                self.seconds = (_seconds_of_day(line) - self._began) % 86400
+            elif "-> SUBNET UP" in line:
+                return True
+            elif ": ERR " in line:
+                self._errors.append(line.partition("-> ")[2])
+            if "No routing engine able" in line:
+                self.problem = " / ".join(self._errors[:SHOWN_LINES]) or "no routing engine able"
+                return False
+        return False
+
+
+def _seconds_of_day(line: str) -> float:
+    found = _STAMP.match(line)
+    if found is None:
+        return float("nan")
+    hours, minutes, seconds, micros = map(int, found.groups())
+    return hours * 3600 + minutes * 60 + seconds + micros / 1e6

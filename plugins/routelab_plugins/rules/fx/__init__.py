@@ -1,0 +1,156 @@
+"""FX: cycles broken at different switches in each direction.
+
+Sancho, Robles, Duato, *A Flexible Routing Scheme for Networks of Workstations*, ISHPC 2000, LNCS
+1940, pages 260–267. Only the abstract was available. It says that cycles are broken at different
+nodes for each direction. What others say of it (Mejía, Flich, Duato, *Segment-Based Routing*, 2005,
+section 1): FX numbers the switches by a depth-first tree, and prohibits single turns by these
+numbers, so that each direction of a cycle is broken at another switch than the other direction.
+
+This is a reading of that. In a depth-first tree every other link joins a switch y to a switch u
+above it, and closes a cycle with the tree's links between them. Up*/down* by preorder numbers
+breaks both directions of the cycle at y: the turn from u over y to its parent, and the opposite
+one. Here the opposite turn, from the parent over y to u, becomes legal, and that direction is
+broken at u: no turn from y over u down into the branch of y. Links are taken from the last y to the
+first; where the change would close another cycle, the link stays as it was. ``breaks=together``
+never changes anything, which is up*/down* by preorder numbers.
+
+No cycle of dependencies: there is none under up*/down*, and every change is checked. Every pair has
+a route, because a change concerns links outside the tree only: up and down the tree stays legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    Parameters,
+    RoutingGraph,
+    RulesPlugin,
+    Topology,
+    parameter,
+)
+from routelab.toolkit.irregular import (
+    ROOTS,
+    TURN_COLUMNS,
+    Turn,
+    neighbours_of,
+    one_way_channel,
+    root_of,
+    turn_graph,
+)
+from routelab.toolkit.irregular.trees import preorder_from
+
+
+class FxParameters(Parameters):
+    """Root of the tree, and where cycles are broken."""
+
+    root: str = parameter("center", description=f"Root of the depth-first tree: {ROOTS}")
+    breaks: Literal["apart", "together"] = parameter(
+        "apart",
+        description="Where the two directions of a cycle are broken: at different switches if "
+        "possible, or at its lower end (up*/down* by preorder numbers)",
+    )
+
+
+class Fx(RulesPlugin):
+    """Each direction of a cycle broken at another switch."""
+
+    name = "fx"
+    summary = "Breaks the directions of a cycle at different switches of a depth-first tree (FX)"
+    citations = (
+        Citation("sancho2000fx", "FX; a reading of descriptions"),
+        Citation("mejia2005", "description of FX (section 1)"),
+    )
+    capabilities = Capabilities(minimal=False, flow_control="plain", max_switches=512)
+    columns = TURN_COLUMNS
+    Parameters = FxParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require links in both directions, and not too many switches."""
+        most = self.capabilities.max_switches
+        if most is not None and topology.num_switches > most:
+            return f"the network has {topology.num_switches} switches, more than {most}"
+        return one_way_channel(topology)
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """Build the automaton of legal routes; see `routelab.toolkit.irregular.turn_graph`."""
+        neighbours = neighbours_of(topology)
+        tree = DepthFirstTree(neighbours, root_of(topology, self.parameters.root, self.name))
+        prohibited = tree.prohibited_turns(apart=self.parameters.breaks == "apart")
+        return turn_graph(topology, prohibited, turn_set=f"fx/{self.parameters.breaks}")
+
+
+class DepthFirstTree:
+    """Switches in the preorder of a depth-first search, which tries neighbours in ascending order.
+
+    Parameters
+    ----------
+    neighbours : sequence of sequences of int
+    root : int
+    """
+
+    def __init__(self, neighbours: Sequence[Sequence[int]], root: int) -> None:
+        self._neighbours = neighbours
+        self._number, self._parent = preorder_from([list(others) for others in neighbours], root)
+
+    def prohibited_turns(self, apart: bool) -> set[Turn]:
+        """Return the prohibited turns; O(L T) for L links and T turns if `apart`."""
+        number = self._number
+        prohibited = {
+            (x, y, z)
+            for y, others in enumerate(self._neighbours)
+            for x in others
+            for z in others
+            if x != z and number[x] < number[y] and number[z] < number[y]
+        }
+        if not apart:
+            return prohibited
+        for y in sorted(range(len(number)), key=number.__getitem__, reverse=True):
+            for u in sorted(self._above(y), key=number.__getitem__):
+                into_branch = self._turns_into_branch(y, u) - prohibited
+                prohibited |= into_branch
+                if self._leads_to(prohibited, (y, u), (self._parent[y], y)):
+                    prohibited -= into_branch
+                else:
+                    prohibited.remove((self._parent[y], y, u))
+        return prohibited
+
+    def _above(self, y: int) -> list[int]:
+        """Return the upper ends of the links from a switch that are not in the tree."""
+        number = self._number
+        return [u for u in self._neighbours[y] if number[u] < number[y] and u != self._parent[y]]
+
+    def _turns_into_branch(self, y: int, u: int) -> set[Turn]:
+        """Return the turns from y over u down to other switches of the branch of u with y."""
+        branch = self._child_towards(y, u)
+        return {
+            (y, u, w)
+            for w in self._neighbours[u]
+            if w != y and self._number[w] > self._number[u] and self._child_towards(w, u) == branch
+        }
+
+    def _child_towards(self, below: int, above: int) -> int:
+        """Return the child of a switch on the tree's way to a switch below it."""
+        while self._parent[below] != above:
+            below = self._parent[below]
+        return below
+
+    def _leads_to(
+        self, prohibited: set[Turn], first: tuple[int, int], last: tuple[int, int]
+    ) -> bool:
+        """Whether legal turns lead from one link, in its direction, to another."""
+        seen, stack = {first}, [first]
+        while stack:
+            x, y = stack.pop()
+            for z in self._neighbours[y]:
+                link = (y, z)
+                if z == x or link in seen or (x, y, z) in prohibited:
+                    continue
+                if link == last:
+                    return True
+                seen.add(link)
+                stack.append(link)
+        return False

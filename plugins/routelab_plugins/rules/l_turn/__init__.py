@@ -1,0 +1,83 @@
+"""L-turn: left and up first, then right, then left and down.
+
+Koibuchi, Funahashi, Jouraku, Amano, *L-turn Routing: An Adaptive Routing in Irregular Networks*,
+ICPP 2001, doi 10.1109/ICPP.2001.952084. Only the abstract was available. It calls the rules
+"left-up-first turn routing" and says that a specific spanning tree balances the traffic. The
+paper's tree and its list of prohibited turns are not in it.
+
+This is a reading of that; the paper may prohibit other turns. The switches of a breadth-first tree
+have two coordinates: x is the preorder number, y the level. A channel leads to the left or to the
+right, and up, down or along its level. A route takes channels to the left that do not lead down
+first, then channels to the right, then channels to the left and down. Every other turn is
+prohibited. After that each prohibited turn becomes legal again where it closes no cycle in this
+network, in ascending order of its switches.
+
+No cycle of dependencies: x falls, then rises, then falls, so no walk inside a phase closes a cycle,
+and no turn leads back to an earlier phase. Released turns are checked one by one. Every pair has a
+route, because a child is right of its parent and below it: up and then down the tree stays legal.
+
+Fewer turns between directions could be prohibited: only those from right to left. But this is
+up*/down* by preorder, and under up*/down* no turn can be released. A prohibited turn leads from a
+over b to c, where a and c come before b. If it were legal, the tree's route from c to a would close
+a cycle with it.
+"""
+
+from __future__ import annotations
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    Parameters,
+    RoutingGraph,
+    RulesPlugin,
+    Topology,
+    parameter,
+)
+from routelab.toolkit.irregular import (
+    PHASE_COLUMNS,
+    ROOTS_AND_BEST,
+    one_way_channel,
+    phase_graph,
+)
+from routelab.toolkit.irregular.trees import PARENTS, CoordinatedTree, Parents
+
+
+class LTurnParameters(Parameters):
+    """Root of the tree, and the parent of each switch."""
+
+    root: str = parameter("center", description=f"Root of the tree: {ROOTS_AND_BEST}")
+    tree: Parents = parameter(
+        "first", description=f"Parent of a switch among those one level above: {PARENTS}"
+    )
+
+
+class LTurn(RulesPlugin):
+    """Left and up, then right, then left and down."""
+
+    name = "l-turn"
+    summary = "Left and up first, then right, then left and down (a reading of L-turn)"
+    citations = (Citation("koibuchi2001", "left-up first; a reading of the abstract"),)
+    capabilities = Capabilities(minimal=False, flow_control="plain")
+    columns = PHASE_COLUMNS
+    Parameters = LTurnParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require links in both directions."""
+        return one_way_channel(topology)
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """Build the automaton of legal routes; see `routelab.toolkit.irregular.phase_graph`."""
+        return phase_graph(
+            topology,
+            _phase,
+            rules=self.name,
+            root=self.parameters.root,
+            parents=self.parameters.tree,
+        )
+
+
+def _phase(tree: CoordinatedTree, a: int, b: int) -> int:
+    """Return the phase of the channel from one switch to another."""
+    if tree.x[b] > tree.x[a]:
+        return 1
+    return 2 if tree.y[b] > tree.y[a] else 0

@@ -1,0 +1,99 @@
+"""Turn prohibition on any network.
+
+Starobinski, Karpovsky, Zakrevski, *Application of Network Calculus to General Topologies using
+Turn-Prohibition*, IEEE/ACM Transactions on Networking 11(3), 2003, pages 411–421, doi
+10.1109/TNET.2003.813040. Take a switch with the fewest links, prohibit all turns at it, remove it,
+and go on with the rest. Its links still carry what begins or ends at the switch. The abstract was
+read, which states the bound of one third of all turns; what follows on cut switches is our reading,
+with a separate proof. Turns have no weights here.
+
+If the rest falls apart, one part is the main one. Every other part is entered over one link only,
+to its *gate*: turns at the removed switch between the gates' links, and from them into links to the
+main part, stay legal, all others are prohibited. A gate is removed last of its part.
+
+No cycle of dependencies: look at the first switch of a cycle that is removed. The cycle passes it
+between two parts, so it enters a part other than the main one over the gate and leaves it over the
+gate. Inside the part this is a walk from the gate back to it; the first switch removed there is
+another one, and the walk passes it in the same way, in a smaller part, and so on. Every pair has a
+route, because a gate is reached from all of its part, and all links of the gate may follow.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from routelab.api import Capabilities, Citation, RoutingGraph, RulesPlugin, Topology
+from routelab.toolkit.irregular import (
+    TURN_COLUMNS,
+    Turn,
+    neighbours_of,
+    one_way_channel,
+    turn_graph,
+)
+
+
+class TurnProhibition(RulesPlugin):
+    """All turns prohibited at one switch after the other, those with few links first."""
+
+    name = "turn-prohibition"
+    summary = "Prohibits turns at switches with few links first (turn prohibition)"
+    citations = (Citation("starobinski2003", "the turn-prohibition algorithm"),)
+    capabilities = Capabilities(minimal=False, flow_control="plain")
+    columns = TURN_COLUMNS
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require links in both directions."""
+        return one_way_channel(topology)
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """Build the automaton of legal routes; see `routelab.toolkit.irregular.turn_graph`."""
+        prohibited = prohibited_turns(neighbours_of(topology))
+        return turn_graph(topology, prohibited, turn_set="turn-prohibition")
+
+
+def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
+    """Return the prohibited turns of a network; O(S (S + L)) for S switches and L links."""
+    left = [set(others) for others in neighbours]
+    turns: list[Turn] = []
+    # parts of what is left, each with its gate (−1: none)
+    parts = [(part, -1) for part in _parts(set(range(len(left))), left)]
+    while parts:
+        part, gate = parts.pop()
+        while len(part) > 1:
+            switch = min(part - {gate}, key=lambda s: (len(left[s]), s))
+            part.remove(switch)
+            pieces = _parts(part, left) if len(left[switch]) > 1 else [part]
+            main = next((p for p in pieces if gate in p), max(pieces, key=len))
+            entries = {min(left[switch] & piece) for piece in pieces if piece is not main}
+            for one, other in permutations(sorted(left[switch]), 2):
+                if not _is_legal(one, other, main, entries):
+                    turns.append((one, switch, other))
+            for other in left[switch]:
+                left[other].remove(switch)
+            parts += [(piece, min(entries & piece)) for piece in pieces if piece is not main]
+            part = main
+    return turns
+
+
+def _is_legal(one: int, other: int, main: set[int], entries: set[int]) -> bool:
+    """Whether a packet may pass the removed switch between these neighbours."""
+    between = (one in entries, other in entries)
+    return all(between) or (any(between) and (one in main or other in main))
+
+
+def _parts(switches: set[int], left: list[set[int]]) -> list[set[int]]:
+    """Return the connected parts of some switches, in the order of their first switch."""
+    found: list[set[int]] = []
+    waiting = set(switches)
+    for first in sorted(switches):
+        if first not in waiting:
+            continue
+        waiting.remove(first)
+        part, stack = {first}, [first]
+        while stack:
+            new = left[stack.pop()] & waiting
+            waiting -= new
+            part |= new
+            stack += new
+        found.append(part)
+    return found

@@ -1,0 +1,96 @@
+"""Up*/down* routes that forwarding tables can hold: one next hop per switch and destination.
+
+Shortest up*/down* routes do not fit into InfiniBand's forwarding tables, because what a switch may
+do depends on whether a packet has gone down before. Tables made from them anyway mix up and down,
+and can deadlock. Here a switch that has a way down to the destination takes a shortest one, and
+every other goes up towards the nearest such switch: a packet that goes down stays on its way down.
+The root has a way down to every switch, so every pair has a route.
+
+The purpose is that of Sancho, Robles, Duato, *Effective Strategy to Compute Forwarding Tables for
+InfiniBand Networks*, ICPP 2001, doi 10.1109/ICPP.2001.952046, of which only the abstract was read;
+the rule above is a reading of it.
+
+This is a selection and not a routing, because it chooses among the routes of any rules with the two
+states of up*/down*: all trees and roots of `up-down`, and the rules of strangers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    parameter,
+)
+from routelab.api.topology import BoolArray
+from routelab.toolkit.ties import endpoint_order
+
+from .kernels import next_hops
+
+
+class UpDownTablesParameters(Parameters):
+    """Order of the destinations."""
+
+    tie_seed: int = parameter(
+        0, ge=0, description="Order of destinations: ascending if 0, else random with this seed"
+    )
+
+
+class UpDownTables(SelectionPlugin):
+    """The shortest way down where there is one, otherwise up towards the nearest."""
+
+    name = "up-down-tables"
+    summary = "Destination-based up*/down* routes: down where possible, otherwise up"
+    citations = (Citation("sancho2001", "up*/down* routes in InfiniBand forwarding tables"),)
+    capabilities = Capabilities(minimal=False, destination_based=True)
+    Parameters = UpDownTablesParameters
+
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """Require the two states of up*/down* rules."""
+        if _up_and_down(graph) is None:
+            return (
+                "needs rules with two states per switch, before and after going down, such as "
+                "up-down"
+            )
+        return None
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """Choose next hops, the least loaded of equally short ones; O(P C) for P destinations."""
+        topology = graph.topology
+        channels = _up_and_down(graph)
+        assert channels is not None
+        hops = next_hops(
+            topology.incoming,
+            topology.channel_source,
+            topology.channel_target,
+            channels,
+            topology.endpoints,
+            topology.terminals_per_switch.astype(np.int64),
+            endpoint_order(graph, self.parameters.tie_seed),
+        )
+        return RouteTable.from_next_hops(topology, hops)
+
+
+def _up_and_down(graph: RoutingGraph) -> tuple[BoolArray, BoolArray] | None:
+    """Return which channels go up and which go down; None if the rules have other states."""
+    topology = graph.topology
+    count = topology.num_switches
+    upper = np.zeros(graph.num_vertices, dtype=np.bool_)
+    upper[graph.begin] = True
+    whose = np.bincount(graph.vertex_switch, minlength=count)
+    if not (whose == 2).all() or not graph.accepting.all() or not graph.deterministic:
+        return None
+    source, target, channel = graph.edge_source, graph.edge_target, graph.edge_channel
+    rising = upper[source] & upper[target]
+    falling = ~upper[source] & ~upper[target]
+    turning = upper[source] & ~upper[target]
+    up, down, over = (np.zeros(topology.num_channels, dtype=np.bool_) for _ in range(3))
+    up[channel[rising]], down[channel[falling]], over[channel[turning]] = True, True, True
+    if np.any(~upper[source] & upper[target]) or not np.array_equal(down, over):
+        return None
+    return up, down

@@ -1,0 +1,48 @@
+"""A real InfiniBand fabric, from the output of ``ibnetdiscover``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
+from routelab.toolkit.failures import FailureParameters, with_failures
+from routelab.toolkit.infiniband import read_fabric, topology_of
+
+
+class FabricFile(Parameters):
+    """File of the fabric."""
+
+    file: Path = parameter(
+        description="Output of `ibnetdiscover` or `ibnetdiscover -p`, or a network file of ibsim"
+    )
+
+
+class InfiniBandParameters(FailureParameters, FabricFile):
+    """File of the fabric, and its failures."""
+
+
+class InfiniBand(TopologyPlugin):
+    """Switches, hosts, ports, GUIDs, LIDs and link speeds of a fabric."""
+
+    name = "infiniband"
+    summary = "InfiniBand fabric from the output of ibnetdiscover"
+    Parameters = InfiniBandParameters
+
+    def input_files(self) -> list[Path]:
+        """List the file, so that a change of it makes the results stale."""
+        return [self.parameters.file]
+
+    def build(self) -> Topology:
+        """Read the file.
+
+        See `routelab.toolkit.infiniband.topology_of` for order, names and attributes. A file may
+        hold several separate fabrics; routes exist within each of them. Failures are those of
+        `routelab.toolkit.failures.with_failures`.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or its content is wrong; names the file and the line. Also
+            if more parts should fail than exist.
+        """
+        return with_failures(topology_of(read_fabric(self.parameters.file)), self.parameters)
