@@ -3,12 +3,16 @@
 #
 #   make report CORES=4                     at most four cores
 #   make report ARGS="--config studies=x"   further arguments for Snakemake
-#   make test   ARGS="-k torus"             further arguments for pytest
+#   make test   ARGS="-k torus -n 0"        further arguments for pytest; here also in one process
 #   make report PYTHON=python3.13           the Python that .venv is made with
 
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 ARGS ?=
+
+# The tests of a file together: they share what was set up and compiled for them. In their order, as
+# files with few tests are the slow ones and should not be the last.
+PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
@@ -21,7 +25,7 @@ MADE := build dist site $(CACHES)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # --- The main job ---------------------------------------------------------------------------
 
@@ -32,17 +36,23 @@ report: $(VENV)/installed ## Run the studies of config/config.yaml and build res
 # --- Work on routelab -----------------------------------------------------------------------
 
 .PHONY: test
-test: $(VENV)/installed-test ## Run the tests
-	$(RUN) python -m pytest $(ARGS)
+test: $(VENV)/installed-test ## Run the quick tests on all cores
+	$(RUN) python -m pytest $(PARALLEL) $(ARGS)
+
+.PHONY: test-all
+test-all: $(VENV)/installed-test ## Run all tests, also the slow ones
+	$(RUN) python -m pytest $(PARALLEL) --slow $(ARGS)
 
 .PHONY: check
-check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow
+check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow, English
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
 	$(RUN) lint-imports --no-logo
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
+	$(RUN) python docs/check_prose.py
+	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile config docs perf plugins profiles src workflow
 
 .PHONY: format
 format: $(VENV)/installed-check ## Bring sources into the form that check wants
@@ -71,10 +81,10 @@ profile: $(VENV)/installed-perf ## Where the time of routing, proof and facts go
 
 .PHONY: docs
 docs: $(VENV)/installed-docs ## Build the documentation in site/
-	$(RUN) mkdocs build --strict
+	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --strict
 
 .PHONY: pages
-pages: $(VENV)/installed ## Write the generated pages of the documentation and their pictures anew
+pages: $(VENV)/installed-test ## Write the generated pages of the documentation and their pictures anew
 	$(RUN) python docs/generate.py --pictures
 
 .PHONY: dev
@@ -127,6 +137,7 @@ $(VENV)/instal%: export PIP_CONSTRAINT := constraints.txt
 $(VENV)/instal%: export PIP_BUILD_CONSTRAINT := constraints.txt
 $(VENV)/installed $(EXTRAS:%=$(VENV)/installed-%): pyproject.toml constraints.txt | $(VENV)/made
 	@echo "Installing into $(VENV); the first time takes about a minute"
-	@$(VENV)/bin/python -m pip install --quiet \
+	@# compiled when imported: most modules never are
+	@$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--editable '.$(patsubst installed-%,[%],$(filter installed-%,$(notdir $@)))'
 	@touch $@

@@ -40,6 +40,7 @@ COMPARED = (
     "topologies/*/topology.npz",
     "routes/*/metrics.csv",
     "routes/*/channels.csv",
+    "routes/*/turns.csv",
     "routes/*/routes.npz",
     "bounds/*/bound.csv",
     "simulations/*/curve.csv",

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 BUILTINS = "routelab_plugins"
+QUICK = ("unit", "conformance")
+"""Folders of tests that are not slow, unless they are marked."""
 
 sys.path.insert(0, str(TESTS / "reference"))
 
@@ -29,6 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the core's unit tests as if no built-in plugin were installed",
     )
     parser.addoption(
+        "--slow",
+        action="store_true",
+        help="run all tests; otherwise slow ones run only if files or markers (-m) are named",
+    )
+    parser.addoption(
         "--update-screenshots",
         action="store_true",
         help="take the pictures of the report that the documentation shows anew",
@@ -37,6 +44,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "builtins: needs the built-in plugins")
+    config.addinivalue_line(
+        "markers", "slow: more than about ten seconds, or not a unit test; see CONTRIBUTING.md"
+    )
+    if not hasattr(config, "workerinput"):  # workers of xdist get the options and other arguments
+        everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
+        config.option.slow |= bool(config.option.markexpr) or not everything
     if config.getoption("hide_builtins"):
         hide_builtins()
 
@@ -51,10 +64,45 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests of processes before the unit tests, and leave out what would find nothing.
+
+    Slow tests at the end would keep one core busy and leave the others idle. A run of everything
+    leaves them out unless `--slow` asks for them. Without built-ins only those tests run that need
+    none and can notice that there are none.
+    """
+    items.sort(key=lambda item: item.path.is_relative_to(TESTS / "unit"))
+    for item in items:
+        if not any(item.path.is_relative_to(TESTS / folder) for folder in QUICK):
+            item.add_marker("slow")
+    if not config.getoption("slow"):
+        leave_out(config, items, [item for item in items if item.get_closest_marker("slow")])
     if config.getoption("hide_builtins"):
-        needy = [item for item in items if item.get_closest_marker("builtins")]
-        items[:] = [item for item in items if item not in needy]
-        config.hook.pytest_deselected(items=needy)
+        from plugin_sight import PluginSight  # loads routelab, after its plugins are hidden
+
+        sight = PluginSight()
+        left_out = [
+            item for item in items if item.get_closest_marker("builtins") or not sight.of_test(item)
+        ]
+        leave_out(config, items, left_out)
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item], some: list[pytest.Item]) -> None:
+    """Deselect some tests."""
+    config.hook.pytest_deselected(items=some)
+    # a list of 3,000 would be searched for each
+    out = set(some)
+    items[:] = [item for item in items if item not in out]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say that slow tests were left out, and how to run them."""
+    if not config.getoption("slow"):
+        terminalreporter.write_line(
+            "Slow tests were left out: whole workflows, clusters, browsers, other programs, large "
+            "published cases, documents that are run. To run all tests: make test-all"
+        )
 
 
 class BuiltinsHidden:

@@ -42,6 +42,10 @@ routings:
   - angara-sssp: {tie_seed: {range: 5}}
   - dor
   - dfsssp
+headline:
+  question: How much does SSSP lower the maximum load?
+  compare: angara-sssp
+  baseline: angara-bfs
 notes: ["angara-bfs and angara-sssp are shown over five tie orders."]
 tables:
   loads:
@@ -56,6 +60,15 @@ tables:
     rows: [routing, topology]
     values: [max_hops, mean_hops, mean_turns]
     over: {tie_seed: median}
+  wide:
+    title: Loads, lengths and verdicts of all runs
+    rows: [topology, routing, tie_seed]
+    values: [max_load, min_load, sigma4, max_hops, mean_hops, mean_turns, deadlock, cpu_seconds]
+  grouped:
+    title: Loads and lengths by routing
+    rows: [topology]
+    pivot: {by: routing, value: [max_load, mean_hops], groups: names}
+    over: {tie_seed: median}
 figures:
   distribution:
     {title: Distribution of the channel load, kind: ecdf, x: load, hue: routing, col: nodes}
@@ -64,6 +77,18 @@ figures:
   abilene:
     {title: Channel load of Abilene, kind: network, colour: load, where: {topology: abilene}}
 """,
+    "networks": """
+title: Routes and cycles in pictures of networks
+topologies:
+  - torus~dims=4x4
+  - {use: "dragonfly~h=2", as: dragonfly}
+routings:
+  - {use: "balanced@unrestricted", as: loops}
+  - {use: "dfsssp~routes=terminals", as: per-host}
+figures:
+  torus: {title: Torus, kind: network, colour: load, where: {topology: torus~dims=4x4}}
+  dragonfly: {title: Dragonfly, kind: network, colour: load, where: {topology: dragonfly}}
+""",
     "sizes": """
 title: Dimension order on growing tori
 topologies: [torus: {dims: {sweep: ["4", 4x2, 4x4]}}]
@@ -71,6 +96,7 @@ routings: [dor, angara-sssp]
 tables: {loads: {rows: [routing, nodes], values: [max_load]}}
 figures:
   growth: {title: Growth, kind: line, x: nodes, y: max_load, hue: routing}
+  spread: {title: Spread, kind: box, x: nodes, y: load, hue: routing}
 """,
 }
 
@@ -169,7 +195,7 @@ class Browser:
             self.driver.switch_to.active_element.send_keys(key)
 
     def requests(self) -> list[str]:
-        """What was asked for since the last call."""
+        """What was requested since the last call."""
         messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
         asked = [m for m in messages if m["method"] == "Network.requestWillBeSent"]
         return [message["params"]["request"]["url"] for message in asked]

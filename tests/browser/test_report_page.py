@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import shlex
+from time import sleep
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from routelab.cli import main
 pytestmark = [pytest.mark.browser, pytest.mark.builtins]
 
 STUDY = "angara-small/index.html"
-PAGES = ["index.html", STUDY, "sizes/index.html"]
+PAGES = ["index.html", STUDY, "networks/index.html", "sizes/index.html"]
 TAB, ENTER, SPACE, ESCAPE = "\ue004", "\ue007", " ", "\ue00c"
 RIGHT, LEFT, HOME, END = "\ue014", "\ue012", "\ue011", "\ue010"
 
@@ -53,11 +54,37 @@ def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page)
 
 def test_the_index_leads_to_every_study(browser):
     browser.open("index.html")
-    assert len(browser.all(".card")) == 2
+    assert len(browser.all(".card")) == 3
+    headings = browser.texts("h2")
+    assert headings == [
+        "Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+        "Other studies",
+    ]
     finding = browser.texts(".finding")[0]
-    assert re.match(r"On 32 nodes, the lowest maximum load is \d+", finding)
-    browser.one("h2 a").click()
+    assert re.match(r"The maximum load of angara-sssp is \d+ % lower than that of", finding)
+    browser.one("h3 a").click()
     assert browser.one("h1").text.startswith("Routings of the Angara interconnect")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (360, 740)])
+@pytest.mark.parametrize("page", PAGES[1:])
+def test_title_answer_and_picture_are_on_the_first_screen(browser, page, width, height):
+    browser.open(page, width, height)
+    # the interactive figure replaces the picture once it is drawn
+    shown = ".answer figure .plot svg" if browser.all(".answer .chart") else ".answer figure svg"
+    drawn = f"return document.querySelector('{shown}') !== null"
+    for _ in range(100):
+        if browser.js(drawn):
+            break
+        sleep(0.05)
+    title, answer = map(browser.one, ("h1", ".answer .finding"))
+    picture = max(browser.all(shown), key=lambda element: element.rect["height"])
+    tops = [element.rect["y"] for element in (title, answer, picture)]
+    assert tops == sorted(tops)
+    assert answer.rect["y"] + answer.rect["height"] <= height
+    # on a phone the beginning of the picture, otherwise at least its first row of panels
+    visible = min(height - tops[-1], picture.rect["height"])
+    assert visible >= (250 if width > 1000 else 100)
 
 
 def column(browser, number):
@@ -125,6 +152,64 @@ def test_the_skip_link_comes_first_and_leads_to_the_content(browser):
     assert skip.rect["x"] >= 0
     browser.press(ENTER)
     assert browser.js("return document.activeElement.id") == "content"
+
+
+def box(browser, selector):
+    """Left, top, right and bottom of an element on the screen."""
+    script = "const b = document.querySelector(arguments[0]).getBoundingClientRect();"
+    return browser.js(f"{script} return [b.left, b.top, b.right, b.bottom]", selector)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("table", ["wide", "grouped"])
+def test_headings_first_column_and_verdict_stay_while_a_table_scrolls(browser, table, width):
+    browser.open(STUDY, width, 700)
+    frame = browser.one(f"#table-{table}").find_element("xpath", "..")
+    browser.js("arguments[0].style.maxHeight = '12rem'; arguments[0].scrollIntoView()", frame)
+    most = browser.js(
+        "const f = arguments[0]; return [f.scrollWidth - f.clientWidth, f.scrollHeight]", frame
+    )
+    assert most[0] > 0 or width > 360  # a phone has to scroll
+    browser.js("arguments[0].scrollTo(1e4, 150)", frame)
+    left, top, right, _ = browser.js(
+        "const b = arguments[0].getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]",
+        frame,
+    )
+    heading = box(browser, f"#table-{table} thead tr:first-child > :first-child")
+    assert heading[:2] == pytest.approx([left, top], abs=2)
+    first = box(browser, f"#table-{table} tbody tr:nth-child(4) > :first-child")
+    assert first[0] == pytest.approx(left, abs=2)
+    assert first[2] - first[0] < 0.5 * (right - left)
+    last = box(browser, f"#table-{table} thead tr:last-child > :last-child")
+    assert last[1] >= top
+    # what stays covers what scrolls below it
+    covered = browser.js(
+        "return document.elementFromPoint(arguments[0], arguments[1]).closest('thead') !== null",
+        heading[2] + 8,
+        heading[1] + 8,
+    )
+    assert covered
+    if table == "wide":
+        browser.js("arguments[0].scrollTo(0, 150)", frame)
+        for part in ("thead .pinned", "tbody tr:nth-child(8) > .pinned"):
+            assert box(browser, f"#table-wide {part}")[2] == pytest.approx(right, abs=2) or (
+                most[0] == 0
+            )
+        assert browser.texts("#table-wide thead .pinned")[0].startswith("deadlock")
+
+
+def test_a_pivot_has_two_lines_of_headings_that_sort(browser):
+    browser.open(STUDY)
+    upper = browser.all("#table-grouped thead tr:first-child th[scope=colgroup]")
+    assert [heading.text for heading in upper] == ["angara-bfs", "angara-sssp", "dor", "dfsssp"]
+    assert {heading.get_attribute("colspan") for heading in upper} == {"2"}
+    button = browser.one("#table-grouped thead tr:last-child th[data-column='1'] button")
+    button.click()
+    loads = [
+        float(text) for text in browser.texts("#table-grouped tbody tr > :nth-child(2)") if text
+    ]
+    assert loads == sorted(loads)
+    assert len(loads) > 1
 
 
 # --- Pictures of networks ---
@@ -217,7 +302,15 @@ def test_the_arrow_keys_walk_through_all_channels_from_the_busiest_down(browser)
     channels = loads(browser, "torus")[0]
     before = readings(browser, "torus")
     browser.js("document.querySelector('#figure-torus .scale').scrollIntoView()")
-    browser.one("#figure-distribution figcaption a:last-of-type").send_keys(TAB)
+    browser.js(
+        """
+        const figure = document.querySelector("#figure-torus");
+        const before = [...document.querySelectorAll("a, summary")].filter((element) =>
+          element.checkVisibility() && element.compareDocumentPosition(figure) & 4);
+        before.at(-1).focus();
+        """
+    )
+    browser.press(TAB, TAB, TAB, TAB)  # past the lists of switches and the button that clears them
     assert browser.js("return document.activeElement.closest('#figure-torus .panel') !== null")
     browser.js(
         """
@@ -312,7 +405,7 @@ def test_no_page_is_wider_than_the_screen(browser, page, width):
         """
         return [...document.querySelectorAll("main *")].filter((element) =>
           element.getBoundingClientRect().right > innerWidth + 1
-          && !element.closest(".scroll, .pane, .picture, pre, .unseen")
+          && !element.closest(".scroll, .pane, .picture, .plot, pre, .unseen")
         ).map((element) => element.outerHTML.slice(0, 80))
         """
     )
@@ -321,6 +414,8 @@ def test_no_page_is_wider_than_the_screen(browser, page, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_readable_in_light_and_dark(browser, scheme):
+    from selenium.webdriver.support.wait import WebDriverWait
+
     browser.open(STUDY, prefers_color_scheme=scheme)
     colour = "return getComputedStyle(arguments[0])[arguments[1]]"
     paper = browser.js(colour, browser.one("body"), "backgroundColor")
@@ -328,9 +423,16 @@ def test_everything_is_readable_in_light_and_dark(browser, scheme):
     for selector, least in (("h1", 12), (".legend", 4.5), ("nav a", 4.5), ("td.number", 7)):
         ink = browser.js(colour, browser.one(selector), "color")
         assert contrast(ink, paper) >= least, selector
-    for selector in ("#figure-distribution .picture", "#figure-torus .panel", ".scroll"):
+    browser.js("arguments[0].scrollIntoView()", browser.one("#figure-distribution"))
+    # figures become interactive when they come into view
+    browser.driver.implicitly_wait(20)
+    browser.one("#figure-distribution.live")
+    browser.driver.implicitly_wait(0)
+    for selector in ("#figure-distribution .chart", "#figure-torus .panel", ".scroll"):
         element = browser.one(selector)
-        browser.js("arguments[0].scrollIntoView()", element)
+        # charts are drawn when their figure comes into view
+        browser.js("(arguments[0].closest('figure') ?? arguments[0]).scrollIntoView()", element)
+        WebDriverWait(browser.driver, 10).until(lambda _, e=element: e.size["height"] > 100)
         mean = brightness(element)
         assert mean < 90 if scheme == "dark" else mean > 200, selector
 

@@ -18,6 +18,9 @@ INSTANCES = {
     "fabric/command": "fabric/command~apply=true+{folder},restore=true+{hosts}",
     "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
     "topology/hypercube": "topology/hypercube~dims=3",
+    "topology/infiniband": f"topology/infiniband~file=[{DATA / 'infiniband' / 'fabric.topo'}]",
+    "routing/forwarding-tables": "routing/forwarding-tables~file="
+    f"[{DATA / 'infiniband' / 'torus-4x3.lft'}]",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
     "traffic/permutation": f"traffic/permutation~file=[{DATA / 'permutation.txt'}]",
@@ -32,6 +35,11 @@ VARIANTS = (
     "rules/angara~turns=exact,form=merged",
     "rules/dimension-order~order=longest",
     "rules/up-down~root=degree",
+    "rules/up-down~tree=dfs,root=best",
+    "rules/segment~order=greedy,restrict=local-search,root=best",
+    "rules/fx~breaks=together",
+    "rules/l-turn~tree=even,root=best",
+    "rules/tree-turn~tree=first",
     "selection/p-sssp~root=destination",
     "selection/p-sssp~root=destination,routes=terminals",
     "selection/bfs~ties=balanced,tie_seed=3,source_order=natural",
@@ -54,7 +62,7 @@ VARIANTS = (
 )
 """Instances whose claims rest on other code than those with default parameters."""
 
-NEEDS = {"engine/smpi": smpi.PROGRAM}
+NEEDS = {"engine/smpi": smpi.PROGRAM, "routing/opensm": "ibsim"}
 """Programs without which a plugin supports nothing."""
 
 PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed_catalogue().keys(kind)]

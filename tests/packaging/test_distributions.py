@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from routelab import __version__
-from routelab.stages.workflow.project import project_files
+from routelab.stages.workflow.project import NOTEBOOK, project_files
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "routelab/templates/project/"
@@ -84,7 +84,7 @@ def test_the_wheel_has_all_that_runs_and_nothing_else(wheel: Path) -> None:
     assert "routelab/report/templates/study.html.j2" in names
     assert f"{metadata}/licenses/LICENSE" in names
     assert {name for name in names if name.startswith(PROJECT)} == {
-        PROJECT + name for name in project_files()
+        PROJECT + name for name in {*project_files(), NOTEBOOK}
     }
     assert {name.partition("/")[0] for name in names} == {"routelab", "routelab_plugins", metadata}
     assert not [name for name in names if Path(name).match("test_*.py") or "/results/" in name]

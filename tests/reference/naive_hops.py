@@ -19,7 +19,7 @@ class ListedRoutes:
 
     phases = 1
     by_occupancy, rest = False, None
-    ranking, again = "room", False
+    ranking, again, escape_wait = "room", False, 0
 
     def __init__(self, routes, classes=1, bubble=(), per_terminal=False):
         self.routes, self.vc_classes, self.bubble = routes, classes, bubble
@@ -43,6 +43,7 @@ class CompiledRoutes:
         self.by_occupancy, self.rest = program.by_occupancy, program.rest
         self.bubble = program.bubble
         self.ranking, self.again = program.ranking, program.again
+        self.escape_wait = program.escape_wait
         self.made = None
         self.topology = topology
         self.rows = np.zeros((packets, abi.PACKET_COLUMNS), dtype=np.int32)

@@ -1,9 +1,11 @@
-"""Naive twin of cycle breaking: start the search anew after every broken cycle."""
+"""Naive twins of layers: searches for cycles start anew after every change."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
+
+import networkx as nx
 
 from routelab.api import RouteTable
 
@@ -31,6 +33,25 @@ def first_cycle(graph: dict[int, list[int]]) -> list[Edge]:
             if cycle:
                 return cycle
     return []
+
+
+def first_fit(table: RouteTable) -> list[int]:
+    """Layer of every path: the first that stays acyclic, by destination, then source."""
+    starts = list(pairwise(table.path_start.tolist()))
+    layer, graphs = [0] * len(starts), []
+    for path in sorted(
+        range(len(starts)), key=lambda k: table.path_pair[k] % table.num_destinations
+    ):
+        edges = list(pairwise(table.hop_channel[slice(*starts[path])].tolist()))
+        for number in range(len(graphs) + 1):
+            if number == len(graphs):
+                graphs.append(nx.DiGraph())
+            grown = graphs[number].copy()
+            grown.add_edges_from(edges)
+            if nx.is_directed_acyclic_graph(grown):
+                graphs[number], layer[path] = grown, number
+                break
+    return layer
 
 
 def layers(table: RouteTable, heuristic: str) -> list[int]:

@@ -85,14 +85,14 @@ def test_a_program_and_its_model_take_equally_long(tables, alltoall):
 
 
 def test_a_program_of_another_mpi_is_told(tables):
-    with pytest.raises(smpi.SmpiError, match="SimGrid told no time"):
+    with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
         smpi.run_executable(
             smpi.Path("/bin/true"), platform(tables["sssp"], BARE), HOSTS, BARE, limit=60
         )
 
 
 def test_hosts_that_do_not_exist_are_told(tables, alltoall):
-    with pytest.raises(smpi.SmpiError, match="SimGrid told no time"):
+    with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
         smpi.run_executable(
             alltoall, platform(tables["sssp"], BARE), ["t0", "t99"], BARE, ["8"], limit=60
         )

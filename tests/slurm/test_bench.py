@@ -72,7 +72,7 @@ def test_each_fault_is_a_row_and_only_they_are_run_again(site):
         ("ok", ""),
     ]
     assert rows[0]["reason"] == "took longer than 3 s and was ended"
-    assert "2 processes took part, 4 were asked for" in rows[2]["reason"]
+    assert "2 processes took part, 4 were requested" in rows[2]["reason"]
     assert site.calls == ["apply angara-bfs"] * 6 + ["restore angara-bfs"]
     assert site.bench(**asked) == 0, site.stderr
     assert site.done == 6 + 5
@@ -106,7 +106,7 @@ def test_a_lost_node_ends_the_session_and_the_next_one_does_the_rest(tmp_path):
         slurm.kill_node("n01")
         slurm.wait_for("down", ["n01"])
         assert bench.wait(300) == 1
-        assert "What was measured is kept; the same command goes on from there" in site.stderr
+        assert "Finished runs are stored; run the same command again for the rest" in site.stderr
         assert site.calls[-1].startswith("restore ")
         assert site.done == 2
         slurm.start_node("n01")

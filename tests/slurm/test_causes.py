@@ -88,7 +88,7 @@ def test_a_job_that_is_cancelled_is_told_as_such(site):
     (job,) = site.slurm.jobs()
     site.slurm.run("scancel", job)
     assert bench.wait(300) == 1
-    assert f"stopped: Slurm's job {job} was cancelled with scancel. What was" in site.stderr
+    assert f"stopped: Slurm's job {job} was cancelled with scancel. Finished" in site.stderr
 
 
 def test_a_limit_is_told_as_such(site):

@@ -154,7 +154,7 @@ def test_what_table_3_lacks_is_told_before_an_allocation_is_asked_for(project, s
         slurm.tidy()
     assert found["executables", "missing"].startswith("3 of 5 ")
     assert found["benchmark LU", "missing"] == f"no {PROGRAMS[0]} in {folder}/programs"
-    assert found["benchmark MG", "missing"].endswith(f"{PROGRAMS[1]} may not be executed")
+    assert found["benchmark MG", "missing"].endswith(f"{PROGRAMS[1]} is not executable")
     assert found["nodes n07", "missing"] == "drained (a cable)"
     assert found["partition virtual", "missing"].endswith("; 190 minutes are requested")
     place = f"config/studies/{name}.yaml: cluster virtual-desmos: "

@@ -5,10 +5,10 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
+from installed_in_place import write_metadata
 
 GUIDE = Path(__file__).parents[2] / "docs/plugins.md"
 FILE = re.compile(r"^`([\w/]+\.(?:py|toml))`.*?^```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -27,18 +27,7 @@ def site(tmp_path_factory):
     for name, text in files.items():
         (site / name).parent.mkdir(exist_ok=True)
         (site / name).write_text(text, encoding="utf-8")
-    project = tomllib.loads(files["pyproject.toml"])["project"]
-    metadata = site / f"routelab_example-{project['version']}.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    (metadata / "entry_points.txt").write_text(
-        "\n".join(
-            f"[{group}]\n" + "\n".join(f"{key} = {value}" for key, value in points.items())
-            for group, points in project["entry-points"].items()
-        )
-    )
+    write_metadata(site, site)
     return site
 
 

@@ -41,9 +41,9 @@ def refused(capfd):
         ("1x4", "every dimension must be at least 2, got 1x4; leave out those of size 1"),
         ("4x1", "every dimension must be at least 2, got 4x1"),
         ("0", "every dimension must be at least 2, got 0"),
-        ("-4", "'-4' is no list of dimensions; write them as 4x2x2"),
-        ("four", "'four' is no list of dimensions; write them as 4x2x2"),
-        ("4x", "'4x' is no list of dimensions"),
+        ("-4", "'-4' is not a list of dimensions; write them as 4x2x2"),
+        ("four", "'four' is not a list of dimensions; write them as 4x2x2"),
+        ("4x", "'4x' is not a list of dimensions"),
         ("4,2", "bad name: expected '=' and a value for parameter '2'"),
         ("2000x2000", "2000x2000 has 4000000 switches, the limit is 1000000"),
     ],
@@ -62,7 +62,7 @@ def test_dimensions(refused, family, dims, message):
         ("torus~dims=4", "dor~odrer=natural", "unknown parameter 'odrer'; did you mean 'order'?"),
         ("torus~dims=4", "ssp@angara", "no selection plugin is called 'ssp'; did you mean 'sssp'?"),
         ("torus~dims=4", "sssp", "a selection makes a routing as sssp@RULES"),
-        ("torus", "dor", "parameter 'dims' has to be given"),
+        ("torus", "dor", "parameter 'dims' is required"),
     ],
 )
 def test_unknown_plugins_and_parameters(refused, topology, routing, message):
@@ -130,7 +130,7 @@ def test_graphml_with_loops_and_duplicates(refused, capfd, tmp_path):
     write(f"{nodes}\n<node id='a'/>")
     message = refused("evaluate", f"graph~file={file}", "dfsssp")
     assert f"{file}, line 4: node 'a' was already named at {file}, line 3" in message
-    assert "give every node a name of its own" in message
+    assert "give every node a unique name" in message
 
     write(nodes + "<edge source='a' target='b'/>" * 2)
     message = refused("topology", f"graph~file={file}")
@@ -176,7 +176,7 @@ def rewrite(file: Path, **changes):
         (lambda file: file.write_bytes(b""), "is damaged"),
         (lambda file: file.unlink(), "No such file"),
         (lambda file: np.savez(file, a=np.arange(3)), "was not written by routelab"),
-        (lambda file: rewrite(file, format="topology/2"), "it is from a newer routelab"),
+        (lambda file: rewrite(file, format="topology/2"), "a newer routelab wrote it"),
         (lambda file: rewrite(file, format="routes/1"), "give a file of that format"),
         (lambda file: rewrite(file, num_switches=3), "names a switch outside 0..2"),
     ],
@@ -202,9 +202,9 @@ def test_damaged_networks(refused, network, tmp_path, damage, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"format": "outcome/9"}', "it is from a newer routelab; update routelab"),
-        ('{"format": "outcome/1"', "is damaged or no JSON"),
-        ("hello", "is damaged or no JSON"),
+        ('{"format": "outcome/9"}', "a newer routelab wrote it; update routelab"),
+        ('{"format": "outcome/1"', "is damaged or not JSON"),
+        ("hello", "is damaged or not JSON"),
         ('{"format": "figures/1"}', "expected format outcome/1, found figures/1"),
     ],
 )

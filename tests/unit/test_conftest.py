@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from plugin_sight import PluginSight
+
 TESTS = Path(__file__).parents[1]
 HIDDEN = """
 import conftest, importlib, importlib.metadata
@@ -22,3 +25,66 @@ def test_hidden_builtins_cannot_be_found_or_imported():
         [sys.executable, "-c", HIDDEN], cwd=TESTS, capture_output=True, text=True, check=True
     )
     assert run.stdout.splitlines() == ["0", "1", "routelab_plugins is hidden in this run"]
+
+
+@pytest.mark.parametrize(
+    ("text", "finds"),
+    [
+        ("from routelab.api import Topology", False),
+        ("from routelab.kernels.bits import mark", False),
+        ("import simulated", False),
+        ("from routelab.registry.catalogue import installed_catalogue", True),
+        # through other modules of the core, and of tests
+        ("from routelab.stages.chain import apply_routing", True),
+        ("import small_graphs", True),
+        pytest.param(
+            "def test():\n    from routelab_plugins.topology.torus import Torus",
+            True,
+            marks=pytest.mark.builtins,
+        ),
+        ("def test():\n    importlib.import_module('routelab_plugins.topology')", True),
+    ],
+)
+def test_files_that_can_find_a_plugin_are_known_by_their_imports(text, finds, tmp_path):
+    file = tmp_path / "test_it.py"
+    file.write_text(text)
+    assert PluginSight().can_find_plugins(file) == finds
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ((), ["test_quick"]),
+        (("--slow",), ["test_far", "test_marked", "test_quick"]),
+        (("-m", "slow"), ["test_far", "test_marked"]),
+        (("golden",), ["test_far"]),
+        (("-n", "1"), ["test_quick"]),
+    ],
+)
+def test_slow_tests_run_only_when_asked_for(tmp_path, arguments, names):
+    """The same choice with and without processes of xdist, whose workers get other arguments."""
+    (tmp_path / "conftest.py").write_text(
+        (TESTS / "conftest.py").read_text().replace("Path(__file__).parent", "Path.cwd()", 1)
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = unit golden\n")
+    for folder, text in (
+        (
+            "unit",
+            "import pytest\n@pytest.mark.slow\ndef test_marked(): pass\ndef test_quick(): pass\n",
+        ),
+        ("golden", "def test_far(): pass\n"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"test_{folder}.py").write_text(text)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = {
+        line.rpartition("::")[2].split()[0] for line in run.stdout.splitlines() if "::" in line
+    }
+    assert sorted(found) == names
+    assert ("make test-all" in run.stdout) == (names == ["test_quick"])

@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+import routelab
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.cli import make_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+INDENTED = re.compile(r"^    (.+)$", re.MULTILINE)
+COMMAND = re.compile(r"(?:\.venv/bin/)?routelab (.+)")
 
 pytestmark = pytest.mark.builtins
 
 
 @pytest.fixture(scope="module")
 def generator():
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        return importlib.import_module("generate")
 
 
 def test_generated_pages_are_in_step(generator) -> None:
     for path, text in generator.pages().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make pages`"
+
+
+def more(self, table, channel):
+    """Stand for a method with another parameter."""
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [
+        (routelab, "route", lambda topology: None),
+        (routelab.api.RouteTable, "loads", more),
+        (
+            importlib.import_module("routelab.deadlock.certificate"),
+            "FORMAT",
+            "deadlock-certificate/3",
+        ),
+    ],
+)
+def test_a_change_of_an_interface_is_noticed(generator, monkeypatch, owner, name, value) -> None:
+    before = generator.api_page()
+    monkeypatch.setattr(owner, name, value, raising=False)
+    assert generator.api_page() != before
 
 
 def test_every_plugin_and_command_has_its_place(generator) -> None:
@@ -41,3 +68,31 @@ def test_the_columns_of_measurements_stand_in_the_page_of_artifacts():
     page = (DOCS / "concepts" / "artifacts.md").read_text(encoding="utf-8")
     for columns in (RUN_COLUMNS, FIGURE_COLUMNS):
         assert f"`{','.join(columns)}`" in page
+
+
+def commands_of(page):
+    """Arguments of ``routelab`` in indented lines and in blocks of the language ``sh``."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    fences = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    for line in INDENTED.findall(text) + [line for text in fences for line in text.splitlines()]:
+        if command := COMMAND.match(line):
+            words = shlex.split(command[1].split(" | ")[0].split(" > ")[0], comments=True)
+            yield [word for word in words if word != "..."]
+
+
+def test_every_command_of_the_manual_is_one_of_routelab(capsys):
+    parser, wrong, found = make_parser(), [], 0
+    for page in PAGES:
+        for words in commands_of(page):
+            found += 1
+            try:
+                parser.parse_args(words)
+            except SystemExit as ended:
+                if ended.code:
+                    wrong.append(f"{page.name}: {shlex.join(words)}: {capsys.readouterr().err}")
+    assert wrong == []
+    assert found > 150
+
+
+def test_pictures_name_no_file_of_one_machine(generator):
+    assert not [network for network, _ in generator.SHOWN.values() if "=/" in network]

@@ -14,7 +14,7 @@ import pytest
 import routelab
 from routelab import notebook
 from routelab._sources import Sources
-from routelab.api import InputError, UnsupportedError
+from routelab.api import InputError, RouteTable, RoutingPlugin, Topology, UnsupportedError
 from routelab.cli import main
 from routelab.stages.facts import FIELDS
 from routelab.toolkit import build_grid
@@ -96,6 +96,47 @@ def test_a_routing_that_does_not_apply_says_why(tmp_path):
     (tmp_path / "net.txt").write_text("a b\nb c\n")
     with pytest.raises(UnsupportedError, match="dimension-order"):
         routelab.route(f"graph~file={tmp_path / 'net.txt'}", "dor")
+
+
+class OneWay(RoutingPlugin):
+    """Every switch of a ring sends over the only channel that leaves it."""
+
+    name = "one-way"
+    summary = "The only way round"
+
+    def route(self, topology):
+        leaving = np.argsort(topology.channel_source)
+        next_hop = np.repeat(leaving[:, None], len(topology.endpoints), axis=1)
+        next_hop[topology.endpoints, np.arange(len(topology.endpoints))] = -1
+        return RouteTable.from_next_hops(topology, next_hop)
+
+
+def test_an_algorithm_need_not_be_installed():
+    ring = Topology.create(num_switches=4, channel_source=[0, 1, 2, 3], channel_target=[1, 2, 3, 0])
+    routed = routelab.route(ring, OneWay())
+    # 1 + 2 + 3 hops from each of 4 switches, over 4 channels
+    assert routed.loads["load"].tolist() == [6, 6, 6, 6]
+    assert (routed.facts["routing"], routed.verdict.proven) == ("one-way", False)
+    assert len(routed.verdict.cycle) == 4
+    frame = routelab.evaluate(ring, OneWay())
+    assert frame[["routing", "max_load"]].to_numpy().tolist() == [["one-way", 6]]
+
+
+def test_what_is_no_algorithm_is_one_clear_message():
+    class Nameless(OneWay):
+        name = None
+
+    class Long(OneWay):
+        summary = "Two\nlines"
+
+    network = Topology.create(num_switches=1, channel_source=[], channel_target=[])
+    for wrong, message in (
+        (OneWay, "an object of a subclass of RoutingPlugin"),
+        (Nameless(), "Nameless: expected name"),
+        (Long(), "Long: expected summary to be one line"),
+    ):
+        with pytest.raises(InputError, match=message):
+            routelab.route(network, wrong)
 
 
 @pytest.fixture(scope="module")

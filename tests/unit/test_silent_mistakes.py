@@ -29,10 +29,10 @@ def code_of(*command: str) -> int:
         (("route", TORUS, "dor", "--metrics", ""), "a name is empty"),
         (("topology", f"{TORUS},failed_switches=1++2"), "has an empty item"),
         (("simulate", TORUS, "dor", "uniform", "--load", "0.1+"), "has an empty item"),
-        (("topology", "torus~dims=\u0664x2"), "no list of dimensions"),
+        (("topology", "torus~dims=\u0664x2"), "not a list of dimensions"),
         (("topology", f"{TORUS},fail_links=1_0"), "'1_0' is not a number"),
         (("topology", f"{TORUS},fail_links=+3"), "'+3' is not a number"),
-        (("topology", f"{TORUS},failed_links=\u0660-1"), "is no link"),
+        (("topology", f"{TORUS},failed_links=\u0660-1"), "is not a link"),
         (("evaluate", TORUS, "dor", "--bound", "--bound-seconds", "1_0"), "0 to 9"),
         (("workload", "tornado", "--ranks", "\u0664"), "0 to 9"),
         (("topology", f"{TORUS},failed_links=0-1+1-0"), "the link 1-0 is listed twice"),
@@ -111,4 +111,4 @@ def test_traffic_is_written_in_plain_digits(tmp_path, capfd):
     file = tmp_path / "matrix.csv"
     file.write_text("source,target,bytes\n0,1,1_000\n")
     assert code_of("evaluate", TORUS, "dor", "--metrics", f"traffic-load~matrix={file}") == 2
-    assert "'1_000' is no number of bytes" in capfd.readouterr().out
+    assert "'1_000' is not a number of bytes" in capfd.readouterr().out

@@ -8,10 +8,12 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from .preloaded import PreloadedSnakemake
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -43,7 +45,7 @@ def event(job, status="", reason=""):
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
 if words[0] == "warm":
-    print("compiling dor (1 of 2)\\ncompiling layered (2 of 2)\\nlayered: not on this network")
+    print("compiling dor\\ncompiling layered\\nlayered: not on this network")
     sys.exit()
 if "-o" in words:
     output = Path(words[words.index("-o") + 1])
@@ -97,9 +99,10 @@ limits: {seconds: 60, memory_gb: 0.5}
 class Folder:
     """A project folder in which the workflow runs."""
 
-    def __init__(self, path: Path, cache: Path) -> None:
+    def __init__(self, path: Path, cache: Path, snakemake: PreloadedSnakemake) -> None:
         self.path = path
         self.cache = cache
+        self.snakemake = snakemake
         self.env = {
             **os.environ,
             "PATH": f"{path / 'bin'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}",
@@ -113,11 +116,11 @@ class Folder:
         path.write_text(text)
         return path
 
+    def arguments(self, *more: str) -> list[str]:
+        return ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *more]
+
     def command(self, *arguments: str) -> list[str]:
-        return [
-            *(sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")),
-            *("--cores", "2", *arguments),
-        ]
+        return [sys.executable, "-m", "snakemake", *self.arguments(*arguments)]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """A run in the background, in a process group of its own."""
@@ -134,9 +137,7 @@ class Folder:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A run to its end; `calls` then has its calls only."""
         (self.path / "calls.txt").unlink(missing_ok=True)
-        return subprocess.run(
-            self.command(*arguments), cwd=self.path, env=self.env, capture_output=True, text=True
-        )
+        return self.snakemake.run(self.arguments(*arguments), self.path, self.env)
 
     def ran(self, *arguments: str) -> list[str]:
         """Outputs that a successful run made, seen from results/."""
@@ -186,8 +187,8 @@ def output_of(call: list[str]) -> str:
     return call[call.index("-o") + 1] if "-o" in call else "results/report/index.html"
 
 
-def make_folder(path: Path) -> Folder:
-    folder = Folder(path, path.parent / "cache")
+def make_folder(path: Path, snakemake: PreloadedSnakemake) -> Folder:
+    folder = Folder(path, path.parent / "cache", snakemake)
     stub = folder.write("bin/routelab", STUB)
     stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
     folder.write("config/config.yaml", "studies: [small]\n")
@@ -195,15 +196,22 @@ def make_folder(path: Path) -> Folder:
     return folder
 
 
+@pytest.fixture(scope="module")
+def snakemake() -> Iterator[PreloadedSnakemake]:
+    process = PreloadedSnakemake()
+    yield process
+    process.close()
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return make_folder(tmp_path / "project")
+def folder(tmp_path: Path, snakemake: PreloadedSnakemake) -> Folder:
+    return make_folder(tmp_path / "project", snakemake)
 
 
-@pytest.fixture(scope="session")
-def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory: pytest.TempPathFactory, snakemake: PreloadedSnakemake) -> Folder:
     """A folder in which everything ran once; to be looked at only."""
-    folder = make_folder(tmp_path_factory.mktemp("finished") / "project")
+    folder = make_folder(tmp_path_factory.mktemp("finished") / "project", snakemake)
     folder.ran()
     return folder
 
@@ -212,4 +220,4 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 def finished(finished_run: Folder, tmp_path: Path) -> Folder:
     """A copy of the finished run, times and Snakemake's memory of it included."""
     shutil.copytree(finished_run.path, tmp_path / "project")
-    return Folder(tmp_path / "project", finished_run.cache)
+    return Folder(tmp_path / "project", finished_run.cache, finished_run.snakemake)

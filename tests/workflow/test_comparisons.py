@@ -161,7 +161,7 @@ def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_b
     run = measuring.run("report", "--config", setting)
     assert run.returncode == 1
     mend = {"apply_routing": "apply_routing=true", "submit": "submit=all"}[setting.split("=")[0]]
-    message = f"{setting}: should be {should_be}, as in 'snakemake report --config {mend}'"
+    message = f"{setting}: must be {should_be}, as in 'snakemake report --config {mend}'"
     assert run.stderr.strip().splitlines()[-1] == message
     assert measuring.calls() == []
 

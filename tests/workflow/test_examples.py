@@ -51,8 +51,8 @@ def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
         select_studies("x,a/x,y/x,z")
     assert str(told.value).splitlines() == [
         "there are several studies 'x': config/studies/a/x.yaml, config/studies/b/x.yaml",
-        "there is no study 'y/x': no file config/studies/y/x.yaml; did you mean 'x'?",
-        "there is no study 'z': no file config/studies/z.yaml",
+        "study 'y/x' not found: no file config/studies/y/x.yaml; did you mean 'x'?",
+        "study 'z' not found: no file config/studies/z.yaml",
     ]
 
 

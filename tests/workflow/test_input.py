@@ -44,8 +44,8 @@ def test_all_mistakes_of_all_studies_are_one_message(folder):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ("studies=smal", "there is no study 'smal': no file config/studies/smal.yaml; did you mea"),
-        ("studies=", "no study is chosen: list studies in config/config.yaml, or choose with"),
+        ("studies=smal", "study 'smal' not found: no file config/studies/smal.yaml; did you mea"),
+        ("studies=", "no study is selected: list studies in config/config.yaml, or select with"),
     ],
 )
 def test_a_wrong_choice_of_studies(folder, choice, message):

@@ -26,10 +26,10 @@ def test_each_job_and_each_step_is_a_line(folder):
     assert run.returncode == 0, run.stderr
     lines = run.stderr.splitlines()
     assert set(lines) >= LINES
-    assert "Compiling kernels, once for this state of the code." in lines
+    assert "Compiling kernels; this is needed once per version of the code." in lines
     assert [line for line in lines if line.startswith("compiling ")] == [
-        "compiling dor (1 of 2)",
-        "compiling layered (2 of 2)",
+        "compiling dor (1 of 4)",
+        "compiling layered (2 of 4)",
     ]
     begin = lines.index("7 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
@@ -140,7 +140,7 @@ def test_more_cores_than_there_are_are_warned_of(folder):
     warnings = [line for line in run.stderr.splitlines() if line.startswith("Warning: ")]
     (warning,) = warnings
     assert warning == (
-        f"Warning: {there + 5} cores asked for, {there} available: jobs take turns. Limits count "
+        f"Warning: {there + 5} cores requested, {there} available: jobs take turns. Limits count "
         "CPU time, so results stay the same."
     )
     again = folder.run("--cores", str(there))
@@ -156,8 +156,8 @@ def test_a_job_that_is_left_of_an_earlier_run_keeps_the_next_one_out(folder):
         run = folder.run()
         assert run.returncode == 1
         assert run.stderr.splitlines()[-1] == (
-            "jobs of an earlier run are still working in results; wait for their end or stop them "
-            "(processes 'routelab batch')"
+            "jobs of an earlier run are still working in results; wait until they end, or stop "
+            "them (processes 'routelab batch')"
         )
         told = run.stdout + run.stderr
         assert "Traceback" not in told

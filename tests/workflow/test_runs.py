@@ -30,10 +30,10 @@ def test_the_first_run_makes_everything_once(finished_run):
 
 def test_rules_call_the_command_line(finished_run):
     calls = finished_run.by_output()
-    assert calls.pop("WARM")[2:] == ["warm", "results/.plan/warm.json"]
+    assert calls.pop("WARM")[2:] == ["warm", "results/.plan/warm-1.json"]
     assert len(list((finished_run.cache / "numba/warm").iterdir())) == 4
     # kernels are compiled by one job of each class
-    jobs = json.loads((finished_run.path / "results/.plan/warm.json").read_text())["jobs"]
+    jobs = json.loads((finished_run.path / "results/.plan/warm-1.json").read_text())["jobs"]
     assert [job["folder"] for job in jobs] == [
         "results/topologies/torus~dims=4",
         *(
@@ -223,7 +223,7 @@ def test_a_second_run_in_the_folder_gets_one_clear_line(folder):
     assert code == 1
     assert lines[-1] == (
         f"another run (process {first.pid} on {os.uname().nodename}) is working in results;"
-        " wait for its end or stop it"
+        " wait until it ends, or stop it"
     )
     assert not any("Traceback" in line or "Job stats" in line for line in lines)
     assert beside(folder, "--dry-run")[0] == 0
@@ -237,6 +237,5 @@ def test_a_second_run_in_the_folder_gets_one_clear_line(folder):
 
 def beside(folder, *arguments):
     """Exit code and output of a run while another one is going on; calls stay noted."""
-    run = folder.start(*arguments)
-    output, _ = run.communicate(timeout=120)
-    return run.returncode, output.splitlines()
+    run = folder.snakemake.run(folder.arguments(*arguments), folder.path, folder.env)
+    return run.returncode, (run.stdout + run.stderr).splitlines()

@@ -56,10 +56,10 @@ def test_the_text_is_one(value, text):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("1M", "'1M' is no size; write 4096, 64KiB, 1MiB or 1MB"),
-        ("-4", "is no size"),
-        ("1.0001KiB", "is no whole number of bytes"),
-        ("much", "is no size"),
+        ("1M", "'1M' is not a size; write 4096, 64KiB, 1MiB or 1MB"),
+        ("-4", "is not a size"),
+        ("1.0001KiB", "is not a whole number of bytes"),
+        ("much", "is not a size"),
     ],
 )
 def test_what_is_no_size_is_told(text, problem):

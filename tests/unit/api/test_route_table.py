@@ -46,14 +46,17 @@ ARRAYS = {
         ({"path_weight": [1, np.nan, 1, 1]}, "must be positive and add up to 1"),
         ({"path_weight": np.ones((4, 1))}, r"path_weight has shape \(4, 1\)"),
         ({"path_start": []}, "path_start is empty"),
-        ({"path_start": [0, 0, 1.5, 2, 2]}, "path_start has 1.5, which is no int64"),
-        ({"hop_channel": [0.9, 1.2]}, "hop_channel has 0.9, which is no int32"),
+        ({"path_start": [0, 0, 1.5, 2, 2]}, "path_start has 1.5, which is not a valid int64"),
+        ({"hop_channel": [0.9, 1.2]}, "hop_channel has 0.9, which is not a valid int32"),
         ({"hop_channel": [[0], [1]]}, r"hop_channel has shape \(2, 1\)"),
         ({"hop_channel": [[0], [1, 0]]}, "hop_channel is a list of lists of unequal length"),
         ({"hop_channel": ["a", "b"]}, "hop_channel holds <U1"),
         # cast to 32 and 16 bits these would be channel 0 and virtual channel 0
-        ({"hop_channel": np.array([2**32, 1])}, "hop_channel has 4294967296, which is no int32"),
-        ({"hop_vc": np.array([65536, 0])}, "hop_vc has 65536, which is no int16"),
+        (
+            {"hop_channel": np.array([2**32, 1])},
+            "hop_channel has 4294967296, which is not a valid int32",
+        ),
+        ({"hop_vc": np.array([65536, 0])}, "hop_vc has 65536, which is not a valid int16"),
         ({"counters": {"trees": "many"}}, "counter 'trees' is 'many', expected a number"),
     ],
 )

@@ -69,9 +69,9 @@ def test_the_kth_send_meets_the_kth_receive(messages, order):
         (lambda b: b.isend(0, 1, 8).receive(1, 0, 8), "rank 0 never waits for 1 of its requests"),
         (lambda b: b.wait(0, 0), "rank 0 waits for request 0 of 0 open ones"),
         (lambda b: b.send(0, 2, 8).receive(1, 0, 8), "peer names a rank that does not exist"),
-        (lambda b: b.send(2, 0, 8), "there are 2 ranks, and no other"),
-        (lambda b: b.compute(0, -1), "amount holds what is no amount"),
-        (lambda b: b.compute(0, np.inf), "amount holds what is no amount"),
+        (lambda b: b.send(2, 0, 8), "ranks are 0 to 1"),
+        (lambda b: b.compute(0, -1), "amount holds a negative number"),
+        (lambda b: b.compute(0, np.inf), "amount holds a negative number"),
     ],
 )
 def test_what_is_not_closed_is_refused(build, message):
@@ -82,9 +82,9 @@ def test_what_is_not_closed_is_refused(build, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"start": [0, 1]}, "start does not go up"),
+        ({"start": [0, 1]}, "start must rise"),
         ({"tag": [0]}, "differ in length"),
-        ({"kind": [9, 0]}, "no kind of operation"),
+        ({"kind": [9, 0]}, "a value that is not a kind of operation"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(changed, message):
@@ -135,7 +135,7 @@ def test_calls_are_counted_by_name_bytes_and_size_of_group():
 def test_blocks_and_programs_have_the_same_ranks():
     with pytest.raises(PluginError, match="a block has 3 ranks, the program 4"):
         Program(4, (Loop((ring(3, 1),), 2),), "")
-    with pytest.raises(PluginError, match="a negative number of times"):
+    with pytest.raises(PluginError, match="a negative number of rounds"):
         Program(3, (Loop((ring(3, 1),), -1),), "")
 
 

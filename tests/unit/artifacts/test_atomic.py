@@ -224,5 +224,5 @@ def test_names_that_no_file_has_get_a_message(
 def test_a_file_that_could_be_written_is_not_there_after_the_check(tmp_path: Path) -> None:
     check_file_writable(tmp_path / "deep" / "x")
     assert names(tmp_path / "deep") == set()
-    with pytest.raises(InputError, match="there is a folder of that name"):
+    with pytest.raises(InputError, match="a folder has this name"):
         check_file_writable(tmp_path / "deep")

@@ -73,8 +73,8 @@ def test_what_json_cannot_say_is_refused() -> None:
         ("[1, 2]", "expected format outcome/1, found none"),
         ('{"a": 1}', "found none"),
         ('{"format": "certificate/1"}', "found certificate/1; give a file of that format"),
-        ('{"format": "outcome/2"}', "found outcome/2; it is from a newer routelab"),
-        ('{"format": "outcome/0"}', "found outcome/0; it is from an older routelab"),
+        ('{"format": "outcome/2"}', "found outcome/2; a newer routelab"),
+        ('{"format": "outcome/0"}', "found outcome/0; an older routelab"),
         ("\udcff", "damaged"),
     ],
 )

@@ -77,7 +77,7 @@ def told(*hosts, of=None):
 
 def test_ranks_have_to_be_where_the_network_has_them():
     assert hosts_of_ranks(told("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
-    with pytest.raises(RoutelabError, match="rank 1 runs on n01 and has to on n03"):
+    with pytest.raises(RoutelabError, match="rank 1 runs on n01 but must run on n03"):
         hosts_of_ranks(told("n03", "n01", "n03", "n01"), HOSTS, 4)
     assert hosts_of_ranks(told("here", "here"), (), 2) == ["here", "here"]
 
@@ -92,7 +92,7 @@ def test_ranks_have_to_be_where_the_network_has_them():
     ],
 )
 def test_singletons_and_other_numbers_are_refused(found):
-    with pytest.raises(RoutelabError, match="4 ranks were asked for"):
+    with pytest.raises(RoutelabError, match="4 ranks were requested"):
         hosts_of_ranks(found, HOSTS, 4)
 
 

@@ -146,7 +146,7 @@ def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
     assert "THE FABRIC WAS NOT RESTORED" in caplog.text
     assert session.journal.entry()["routing"] in ("angara-bfs", "angara-sssp")
     site.settings["repeats"] = 2
-    with pytest.raises(RoutelabError, match="left switched by an earlier session"):
+    with pytest.raises(RoutelabError, match="an earlier session did not restore the fabric"):
         site.session().measure()
     site.fabric.fails = ()
     site.fabric.record.unlink()

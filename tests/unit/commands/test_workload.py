@@ -107,23 +107,23 @@ def test_a_trace_is_written_and_comes_back(told, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("neighbor",), 2, "Give --ranks, or a network with --topology"),
-        (("neighbor", "--ranks", "0"), 2, "--ranks has to be 1 or more, got 0"),
+        (("neighbor",), 2, "give --ranks, or a network with --topology"),
+        (("neighbor", "--ranks", "0"), 2, "--ranks must be 1 or more, got 0"),
         (
             ("neighbor", "--topology", "torus~dims=4", "--ranks-per-node", "-1"),
             2,
-            "--ranks-per-node has to be 1 or more",
+            "--ranks-per-node must be 1 or more",
         ),
         (("neighbr", "--ranks", "4"), 2, "called 'neighbr'; did you mean 'neighbor'?"),
         (("neighbor~sise=4", "--ranks", "4"), 2, "unknown parameter 'sise'; did you mean 'size'?"),
-        (("neighbor~size=1M", "--ranks", "4"), 2, "size=1M: '1M' is no size; write 4096"),
-        (("neighbr", "--ranks", "0"), 2, "--ranks has to be 1 or more"),
+        (("neighbor~size=1M", "--ranks", "4"), 2, "size=1M: '1M' is not a size; write 4096"),
+        (("neighbr", "--ranks", "0"), 2, "--ranks must be 1 or more"),
         (("neighbor", "--ranks", "9", "--topology", "torus~dims=4"), 2, "raise --ranks-per-node"),
         (("neighbor", "--topology", "nowhere"), 2, "nowhere"),
         (("neighbor~by=coordinate", "--ranks", "4"), 1, "give a network (--topology)"),
         (("npb-cg", "--ranks", "12"), 1, "npb-cg: "),
         (("matrix~file=none.csv", "--ranks", "4"), 2, "none.csv: cannot be read"),
-        (("matrix", "--ranks", "4"), 2, "parameter 'file' has to be given"),
+        (("matrix", "--ranks", "4"), 2, "parameter 'file' is required"),
     ],
 )
 def test_what_is_wrong_is_one_message(refused, arguments, code, message):
@@ -135,14 +135,14 @@ def test_other_things_in_a_folder_are_not_lost(refused, tmp_path):
     (tmp_path / "thesis.tex").write_text("important")
     code, text = refused("neighbor", "--ranks", 4, "-o", tmp_path)
     assert code == 2
-    assert "holds other things than this trace (thesis.tex)" in text
+    assert "has files that are not this trace (thesis.tex)" in text
     assert (tmp_path / "thesis.tex").read_text() == "important"
 
 
 def test_a_trace_that_would_fill_the_disk_is_refused(refused, tmp_path):
     code, text = refused("npb-lu~class=D", "--ranks", 1024, "-o", tmp_path / "trace")
     assert code == 1
-    assert "actions, 50000000 are the most" in text
+    assert "actions, the limit is 50000000" in text
     assert not (tmp_path / "trace").exists()
 
 
@@ -157,7 +157,7 @@ def test_a_trace_that_would_fill_the_disk_is_refused(refused, tmp_path):
         ("neighbor~iterations=1000001", "must be less than or equal to 1000000"),
         (
             "neighbor~size=1024GiB,iterations=1000000",
-            "bytes are too many to be counted; take fewer",
+            "bytes are too many to count; use fewer",
         ),
         ("matrix~file={file}", "from rank 0 to rank 1 there are more than 9007199254740992 bytes"),
     ],

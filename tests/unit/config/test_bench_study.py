@@ -53,19 +53,19 @@ def test_settings_are_the_product_over_their_sweeps(read):
         ),
         (
             "benchmarks: [npb]\nsurvey: true\n",
-            "1: a survey measures nothing: leave out 'benchmarks', or 'survey'",
+            "1: a survey does not measure: leave out 'benchmarks', or 'survey'",
         ),
         (
             "tables: {a: {of: benchmarks, rows: [routing], values: [median]}}\n",
-            "1: tables.a: nothing is measured; say 'benchmarks'",
+            "1: tables.a: nothing is measured; add 'benchmarks'",
         ),
         (
             "benchmarks: [npb]\nbench: {repeats: {by: {npb: 3}}}\n",
-            "5: bench.repeats: a mapping here is {sweep: [...]}, with at least one value",
+            "5: bench.repeats: a mapping here must be {sweep: [...]}, with at least one value",
         ),
         (
             "benchmarks: [npb]\nbench: {seed: {sweep: [0, 1]}, minutes: {sweep: [1, 2]}}\n",
-            "5: bench: minutes: cannot be swept, as nothing else is measured then",
+            "5: bench: minutes: cannot be swept, because it does not change what is measured",
         ),
         (
             "benchmarks: [npb]\nbench: {repeat: 3}\n",
@@ -73,7 +73,7 @@ def test_settings_are_the_product_over_their_sweeps(read):
         ),
         (
             "figures: {b: {of: benchmarks, kind: heat, x: nodes, y: size, colour: median}}\n",
-            "4: figures.b: a figure of kind heat shows channels; say 'of: channels'",
+            "4: figures.b: a figure of kind heat shows channels; set 'of: channels'",
         ),
     ],
 )

@@ -87,16 +87,23 @@ LAUGHS = "a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]\n" + "".join(
         ("[" * 3000 + "]" * 3000, "nested too deeply"),
         ("a: " + "{b: " * 2000 + "}" * 2000, "nested too deeply"),
         ("a: " + "x" * 1_000_000, "is larger than 1000000 bytes"),
-        ("a: " + "1" * 5000, "has a value that cannot be read"),
+        ("a: " + "1" * 5000, "invalid value"),
     ],
     ids=["laughs", "itself", "itself below", "open", "deep", "deep mapping", "large", "digits"],
 )
 def test_bombs_are_refused_at_once_and_briefly(tmp_path, text, message):
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(InputError, match=message) as raised:
         document(tmp_path, text)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert len(str(raised.value)) < 300
+
+
+def test_a_file_that_is_read_again_is_as_it_was(tmp_path):
+    first = document(tmp_path, "a: {b: [1, 2]}\n")
+    first.data["a"]["b"].append(3)
+    assert document(tmp_path, "a: {b: [1, 2]}\n").data == {"a": {"b": [1, 2]}}
+    assert document(tmp_path, "a: {b: [1, 3]}\n").data == {"a": {"b": [1, 3]}}
 
 
 def test_a_part_may_stand_twice(tmp_path):

@@ -64,15 +64,15 @@ def test_a_product_has_every_combination_once(parameters):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (12, "an entry is a name"),
-        ({"a": {}, "b": {}}, "one plugin an entry, here are 2"),
-        ({}, "one plugin an entry, here are 0"),
-        ({"a": {"b": {"sweeep": [1]}}}, "a mapping here is {sweep"),
+        (12, "an entry must be a name"),
+        ({"a": {}, "b": {}}, "an entry names one plugin, this one names 2"),
+        ({}, "an entry names one plugin, this one names 0"),
+        ({"a": {"b": {"sweeep": [1]}}}, "a mapping here must be {sweep"),
         ({"a": {"b": {"sweep": []}}}, "at least 1 item"),
         ({"a": {"b": {"range": 0}}}, "greater than or equal to 1"),
-        ({"a": {"b": {"sweep": [[1]]}}}, "should be one number, word or truth value"),
+        ({"a": {"b": {"sweep": [[1]]}}}, "must be a single number, word or truth value"),
         ({"use": "a", "as": "../b"}, "pattern"),
-        ({"use": "a"}, "give it another name, 'as: NAME', or say 'on' which networks"),
+        ({"use": "a"}, "give it an alias with 'as: NAME', or select networks with 'on'"),
     ],
 )
 def test_wrong_entries_are_refused_once(entry, message):
@@ -104,8 +104,8 @@ def test_boxes_are_all_orders_of_all_sizes_within_the_limit(dimensions, low, mor
 @pytest.mark.parametrize(
     ("box", "message"),
     [
-        ({"dimensions": 2, "sizes": [8, 2]}, "the lesser one first"),
-        ({"dimensions": 2, "sizes": [1, 2]}, "two sizes from 2 on"),
+        ({"dimensions": 2, "sizes": [8, 2]}, "the smaller one first"),
+        ({"dimensions": 2, "sizes": [1, 2]}, "two sizes of at least 2"),
         ({"dimensions": 2, "sizes": [2]}, "Field required"),
         ({"dimensions": 0, "sizes": [2, 3]}, "greater than or equal to 1"),
         (

@@ -121,7 +121,7 @@ def test_editors_offer_plugins_and_their_parameters(zoo):
     assert list(grid["properties"])[:3] == ["dims", "failed_switches", "failed_links"]
     assert "class" in grid["properties"]
     dims = grid["properties"]["dims"]["description"]
-    assert dims == "sizes of its dimensions (dimensions, as in 4x2x2; has to be given)"
+    assert dims == "sizes of its dimensions (dimensions, as in 4x2x2; required)"
     assert definitions["routing"]["oneOf"][0]["examples"] == ["published", "settled", "whole"]
     published = definitions["routing"]["oneOf"][1]["properties"]["published"]["properties"]
     assert {"tie_seed", "selection.seed", "rules.seed"} <= set(published)

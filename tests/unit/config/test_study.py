@@ -80,15 +80,15 @@ figures:
     )
     marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
     kinds = (
-        "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'heat' or "
-        "'network'"
+        "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'improvement', "
+        "'bound', 'pareto', 'heat', 'overview' or 'network'"
     )
     assert mistakes(path) == [
         ":1: 'title' is missing",
         ":1: titel: unknown key; did you mean 'title'?",
-        f":3: topologies[0].torus.dims: a mapping here is {marks}",
+        f":3: topologies[0].torus.dims: a mapping here must be {marks}",
         ":4: topologies[1].ass: unknown key; did you mean 'as'?",
-        ":5: routings: may not be empty",
+        ":5: routings: must not be empty",
         ":6: limits.seconds: -1 should be greater than 0",
         ":6: limits.memory: unknown key; did you mean 'memory_gb'?",
         ":10: tables.t.values: 'max_load' should be a valid list",
@@ -104,11 +104,15 @@ figures:
         ("mukosey2020", "mukosey2021", ":2: cites: no folder mukosey2021 in "),
         ("cites: mukosey2020\n", "", ":11: tables.table2.beside: the study cites no reference"),
         ("table2.csv", "tabel2.csv", ":12: tables.table2.beside: no table tabel2.csv in "),
-        ("[routing, nodes]}", "[nodes, routing, x]}", ":8: tables.table2: beside.on names x, not"),
+        (
+            "[routing, nodes]}",
+            "[nodes, routing, x]}",
+            ":8: tables.table2: beside.on names x, which is not in rows",
+        ),
         ("rows: [routing, nodes]", "rows: [nodes, n]", ":8: tables.table2: beside.on names rout"),
         ("x: load, hue", "x: load, y: load, hue", ":14: figures.loads: a figure of kind ecdf does"),
         ("table2:", "table/2:", ":8: tables.table/2: 'table/2' should be a word"),
-        ("over:", "count: true\n    over:", ":8: tables.table2: a table that counts runs has"),
+        ("over:", "count: true\n    over:", ":8: tables.table2: count cannot be combined with"),
         (
             "x: load, hue",
             "x: load, over: {seed: mean}, hue",
@@ -117,7 +121,7 @@ figures:
         (
             "over:",
             "where: {max_load: {min: 5, max: 2}}\n    over:",
-            ":11: tables.table2.where.max_load: nothing lies between 5 and 2",
+            ":11: tables.table2.where.max_load: no value is between 5 and 2",
         ),
         ("{seconds: 5}", "{seconds: fast}", ":6: limits.seconds: 'fast' should be a valid number"),
     ],
@@ -149,7 +153,7 @@ def test_a_column_that_the_reference_lacks(write):
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words"])
 def test_a_study_is_a_mapping(write, text):
     (line,) = mistakes(write(text))
-    assert "a study is a mapping" in line
+    assert "a study must be a mapping" in line
 
 
 @pytest.mark.parametrize("name", ["my study,2", "x;y", "$(id)", ".hidden", "-x", "a.b", "ü", "`x`"])
@@ -178,3 +182,34 @@ def test_a_schema_can_be_generated():
     schema = Study.model_json_schema()
     assert set(schema["required"]) == {"title", "topologies", "routings"}
     assert schema["properties"]["cites"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("headline", "message"),
+    [
+        ("{table: laods}", "headline.table: the study has no table 'laods'; did you mean 'loads'?"),
+        ("{figure: f}", "headline.figure: the study has no figure 'f'"),
+        (
+            "{value: max_lood}",
+            "headline.value: table 'loads' has no value 'max_lood'; did you mean 'max_load'?",
+        ),
+        (
+            "{where: {row: 1}}",
+            "headline.where: 'row' does not identify rows of table 'loads'; known: nodes, routing",
+        ),
+        (
+            "{table: sizes, compare: [a, b]}",
+            "headline.table: the rows of table 'sizes' have no routing; name a table with one",
+        ),
+    ],
+)
+def test_a_headline_names_what_the_study_has(tmp_path, headline, message):
+    path = tmp_path / "demo.yaml"
+    path.write_text(
+        f"title: A study\ntopologies: [torus]\nroutings: [a]\nheadline: {headline}\n"
+        "tables:\n  loads: {rows: [routing, nodes], values: [max_load]}\n"
+        "  sizes: {rows: [nodes], values: [max_load]}\n"
+    )
+    with pytest.raises(InputError) as caught:
+        load_study(path)
+    assert str(caught.value) == f"{path}:4: {message}"

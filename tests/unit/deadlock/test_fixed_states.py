@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import permutations
 
@@ -16,7 +17,7 @@ from naive_hop_states import NaiveStates
 from naive_polarized import PolarizedRoutes
 
 from routelab.api import HopProgram, PluginError, Topology, pack_tables
-from routelab.deadlock import check_hop_routing, check_hops, fixed_states
+from routelab.deadlock import check_hop_routing, check_hops, fixed_states, walks
 from routelab.deadlock.fixed_states import explore_fixed
 from routelab.kernels.hops import (
     ESCAPE,
@@ -52,7 +53,7 @@ def graphs(draw) -> Topology:
 
 
 def edges_of(found) -> set:
-    a, b = found.edges("acyclic", "virtual-cut-through")
+    a, b = found.edges("acyclic")
     return {
         (divmod(x, found.classes), divmod(y, found.classes))
         for x, y in zip(a.tolist(), b.tolist(), strict=True)
@@ -361,6 +362,32 @@ def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch)
     assert most < by_class
     assert explore_fixed(made, torus(4, 4), max_states=most).complete
     assert not explore_fixed(made, torus(4, 4), max_states=most // 4).complete
+    verdict = check_hops(made, torus(4, 4), "acyclic", max_states=most // 4)
+    assert verdict.status == "not-checked"
+    done = re.search(r"no fault in (\d+) of 240 pairs", verdict.reason)
+    assert 0 < int(done[1]) < 240
+
+
+def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
+    topology = ring(9)
+
+    def rising(s, t, vc):
+        return [(vc + 1, 0)]
+
+    monkeypatch.setattr(walks, "MAX_PAIRS", 27)
+    for phases in (1, 2):
+        found = explore_fixed(around(topology, rising, 8, phases=phases), topology)
+        assert len(set(found.legs[found.legs[:, 2] == 0, 0].tolist())) == 3
+        assert not found.complete
+        assert found.walks.pairs == 72
+    verdict = check_hops(around(topology, rising, 8), topology, "acyclic")
+    assert verdict.status == "not-checked"
+    assert verdict.reason.startswith("no fault in 24 of 72 pairs")
+    # every source has a target that is eight hops away
+    verdict = check_hops(around(topology, rising, 7), topology, "acyclic")
+    assert verdict.reason.startswith("3 states need more virtual channels")
+    verdict = check_hops(around(topology, lambda s, t, vc: [(0, 0)]), topology, "acyclic")
+    assert len(verdict.cycle) == 9
 
 
 @pytest.mark.builtins

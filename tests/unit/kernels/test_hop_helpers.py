@@ -159,3 +159,22 @@ def test_tables_of_a_program_are_left_alone():
     before = made.tables.copy()
     run_tables(made, RING, 2, capacity=4).tables[:] = 0
     np.testing.assert_array_equal(made.tables, before)
+
+
+@hop_kernel
+def allocating(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer a channel by way of an array of its own."""
+    own = np.empty(2, np.int32)
+    own[:] = packets[packet, abi.TARGET]
+    out[0, 0], out[0, 1], out[0, 2] = own[0], own[1], 0
+    return 1
+
+
+def test_hop_functions_count_no_references_unless_they_allocate() -> None:
+    """Counting takes longer than many a decision; a function that allocates needs it."""
+    packets, out = np.full((1, abi.PACKET_COLUMNS), 3, np.int32), np.zeros((1, 3), np.int32)
+    rows = np.zeros((1, 2), np.int32)
+    arguments = (rows[0], packets, 0, rows, 0, 0, 0, np.uint64(0), out)
+    assert allocating(*arguments) == 1
+    assert out[0].tolist() == [3, 3, 0]
+    assert not restless.targetoptions["_nrt"]

@@ -49,7 +49,7 @@ def test_further_columns_are_looked_up_only_when_needed():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"name": "two words"}, "the name is not letters, digits and underscores"),
+        ({"name": "two words"}, "the name must consist of letters, digits and underscores"),
         ({"meaning": ""}, "the meaning is missing or ends with a full stop"),
         ({"meaning": "Ends here."}, "the meaning is missing or ends with a full stop"),
         ({"better": "up"}, "better is 'up', expected 'lower', 'higher' or ''"),
@@ -66,7 +66,7 @@ def test_a_wrong_column_is_refused_where_it_is_declared(wrong, message):
 
 
 def test_all_mistakes_of_a_column_are_reported_together():
-    with pytest.raises(PluginError, match=r"the name is not.*the meaning is missing"):
+    with pytest.raises(PluginError, match=r"the name must.*the meaning is missing"):
         Column("two words", "")
 
 

@@ -177,7 +177,7 @@ def test_a_composition_has_parts_and_no_parameters_of_its_own():
         Parameters = Required
 
     message = problems(Mixed, "routing")
-    assert "expected no Parameters of its own" in message
+    assert "expected no Parameters" in message
     assert "expected selection to be the name of a selection plugin, found None" in message
     assert "expected rules to be the name of a rules plugin, found bad name" in message
     assert "layers" not in message

@@ -80,7 +80,7 @@ def test_all_that_is_wrong_with_an_instance_is_one_message(zoo):
     assert message.splitlines() == [
         "grid~dmis=4x2,scale=big,class=z:",
         "    unknown parameter 'dmis'; did you mean 'dims'?",
-        "    parameter 'dims' has to be given",
+        "    parameter 'dims' is required",
         "    class=z: must be 'a' or 'b'",
         "    scale=big: must be a valid number",
         (

@@ -102,7 +102,7 @@ def test_brackets_are_written_only_where_needed():
         ("", 0, "name of a plugin"),
         ("torus~", 6, "expected a parameter"),
         ("torus~dims", 10, "expected '='"),
-        ("torus~dims=", 11, "an empty one is []"),
+        ("torus~dims=", 11, "write [] for an empty one"),
         ("torus~dims=4x2,,seed=1", 15, "expected a parameter"),
         ("torus~seed=1,seed=2", 13, "'seed' is given twice"),
         ("torus=4x2", 5, "come after '~'"),
@@ -124,15 +124,15 @@ def test_bad_text_is_refused_with_a_pointer_at_the_place(text, column, said):
 
 
 def test_only_routings_are_put_together():
-    with pytest.raises(InputError, match="only a routing"):
+    with pytest.raises(InputError, match="only routings"):
         parse_name("torus@mesh")
 
 
 @pytest.mark.parametrize(
     ("key", "parameters", "said"),
     [
-        ("to rus", (), "'to rus' cannot stand in a name"),
-        ("torus", (("di ms", "4"),), "'di ms' cannot stand in a name"),
+        ("to rus", (), "'to rus' cannot be used in a name"),
+        ("torus", (("di ms", "4"),), "'di ms' cannot be used in a name"),
         ("torus", (("x", "a]b["),), "not balanced"),
         ("torus", (("x", "1"), ("x", "2")), "given twice"),
     ],

@@ -50,7 +50,7 @@ def test_text_becomes_typed_values():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"dims": "4y2"}, "dims=4y2: '4y2' is no list of dimensions; write them as 4x2x2"),
+        ({"dims": "4y2"}, "dims=4y2: '4y2' is not a list of dimensions; write them as 4x2x2"),
         ({"scale": "big"}, "scale=big: must be a valid number"),
         ({"scale": "-1"}, "scale=-1: must be greater than 0"),
         ({"class": "c"}, "class=c: must be 'a' or 'b'"),
@@ -68,7 +68,7 @@ def test_one_wrong_value_gives_one_plain_sentence(values, said):
 def test_everything_that_is_wrong_is_told_at_once():
     assert told(dimz="4x2", scale="big", failed="a+1+b") == [
         "unknown parameter 'dimz'; did you mean 'dims'?",
-        "parameter 'dims' has to be given",
+        "parameter 'dims' is required",
         "failed=a+1+b: item 1 must be a valid integer",
         "failed=a+1+b: item 3 must be a valid integer",
         "scale=big: must be a valid number",
@@ -80,7 +80,7 @@ def test_messages_call_parameters_as_users_see_them():
         Shape, {"scale": "big"}, {"scale": "rules.scale", "dims": "rules.dims"}
     )
     assert problems == [
-        "parameter 'rules.dims' has to be given",
+        "parameter 'rules.dims' is required",
         "rules.scale=big: must be a valid number",
     ]
 
@@ -175,7 +175,7 @@ def test_a_tilde_is_the_home_folder(monkeypatch):
     assert read_parameters(Files, {"file": "a~/b"})[0].file == Path("a~/b")
     _, problems = read_parameters(Files, {"file": "~no-such-user/a"})
     assert problems == [
-        "file=~no-such-user/a: there is no home folder for ~no-such-user/a; write the whole path"
+        "file=~no-such-user/a: cannot find the home folder of ~no-such-user/a; write the whole path"
     ]
 
 

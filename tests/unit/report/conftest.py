@@ -168,7 +168,7 @@ class World:
         self.simulated.append(record)
         network = grid([int(size) for size in dims.split("x")])
         self._write_topology(record, network)
-        known = {"terminals": network.num_terminals, **(facts or {})}
+        known = {"terminals": network.num_terminals, "deadlock": "proven", **(facts or {})}
         reason = "" if status == "ok" else "because"
         outcome = Outcome("simulation", topology, routing, status, reason, known, provenance())
         write_outcome(outcome, record.directory / "outcome.json")

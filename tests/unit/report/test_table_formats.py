@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.report.table_formats import (
+    TableCell,
     escape_latex,
     layout,
     to_csv,
@@ -58,11 +59,11 @@ def row(routing="bfs", nodes=4, max_load=28, sigma4=6.2984, paper=28, paper_sigm
     }
 
 
-def test_csv_has_all_columns_and_rounded_sigma():
+def test_csv_has_all_columns_and_all_digits():
     text = to_csv(table([row(ends=(27, 30)), row("x,y", max_load=None, sigma4=None, paper=None)]))
     lines = list(csv.reader(io.StringIO(text)))
     assert lines[0][-3:] == ["max_load_low", "max_load_high", "runs"]
-    assert lines[1] == ["bfs", "4", "28", "6.298", "28", "6.298", "27", "30", "3"]
+    assert lines[1] == ["bfs", "4", "28", "6.2984", "28", "6.298", "27", "30", "3"]
     assert lines[2] == ["x,y", "4", "", "", "", "6.298", "", "", "3"]
 
 
@@ -141,6 +142,7 @@ def test_escaped_latex_is_balanced_and_says_the_same(text):
         r"\textbar{}": "|",
         r"\textquotedbl{}": '"',
         r"$\sigma$": "σ",
+        r"\textmu{}": "µ",
         "$-$": "−",
         "{[}": "[",
         "{]}": "]",
@@ -174,7 +176,7 @@ def test_csv_has_no_formulas_and_negative_numbers():
     text = to_csv(table([row('=HYPERLINK("x")', sigma4=-1.5)]))
     line = list(csv.reader(io.StringIO(text)))[1]
     assert line[0] == '\'=HYPERLINK("x")'
-    assert line[3] == "-1.500"
+    assert line[3] == "-1.5"
 
 
 def test_markdown_has_no_html():
@@ -184,3 +186,8 @@ def test_markdown_has_no_html():
     assert lines[0] == f"**{shown}**"
     assert lines[4].startswith(f"| {shown} | 4 |")
     assert lines[-1] == f"- {shown}"
+
+
+def test_a_text_of_lines_is_one_line_of_words_in_files():
+    loop = TableCell("0>1 waits\n1>0 waits", numeric=False)
+    assert str(loop) == "0>1 waits; 1>0 waits"

@@ -25,6 +25,7 @@ from routelab.api import (
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.topology_file import load_topology
+from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import Routing, load_routing
 from routelab.stages.chain import apply_routing, prove
@@ -186,7 +187,32 @@ def test_a_table_that_is_not_proven_has_its_cycle() -> None:
     (row,) = evaluate_routings("torus~dims=5", ["p-sssp@unrestricted"])
     lines = row["deadlock_cycle"].splitlines()
     assert len(lines) == 5
+    assert "port" not in row["deadlock_cycle"]  # directions tell the channels of a switch apart
     assert all("waits for" in line and "(route " in line for line in lines)
+
+
+def test_a_cycle_has_ports_where_the_network_has_them() -> None:
+    ring = Topology.create(
+        num_switches=3,
+        channel_source=[0, 1, 2],
+        channel_target=[1, 2, 0],
+        source_port=[4, 7, 1],
+        target_port=[1, 1, 2],
+    )
+    verdict = Verdict(
+        "not-proven",
+        "plain",
+        "",
+        (),
+        2,
+        cycle=((0, 1), (1, 0), (2, 1)),
+        cycle_routes=((0, 2), (1, 0), (2, 1)),
+    )
+    assert verdict.describe_cycle(ring) == [
+        "0>1 port 4 vc 1 waits for 1>2 port 7 vc 0 (route 0 to 2)",
+        "1>2 port 7 vc 0 waits for 2>0 port 1 vc 1 (route 1 to 0)",
+        "2>0 port 1 vc 1 waits for 0>1 port 4 vc 1 (route 2 to 1)",
+    ]
 
 
 def test_evaluate_reports_all_wrong_names_at_once() -> None:
@@ -194,6 +220,16 @@ def test_evaluate_reports_all_wrong_names_at_once() -> None:
         evaluate_routings("torus~dims=4", ["angara-ssp", "dor~order=up"])
     assert "angara-ssp" in str(raised.value)
     assert "order" in str(raised.value)
+
+
+def test_a_network_without_channels_has_no_plot(tmp_path) -> None:
+    network = Topology.create(
+        num_switches=1, channel_source=[], channel_target=[], terminal_switch=[0, 0]
+    )
+    plot = tmp_path / "loads.csv"
+    with pytest.raises(InputError, match=r"no channel between switches to draw; omit --plot"):
+        evaluate_routings(network, ["p-sssp@up-down"], plot=plot)
+    assert not plot.exists()
 
 
 def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:

@@ -59,7 +59,7 @@ def test_a_folder_or_the_terminal(tmp_path, capsys):
 def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["export", "simgrid", NETWORK, ROUTING, "-o", str(tmp_path)]) == 2
-    assert "it holds other things than this export (mine.txt)" in capsys.readouterr().err
+    assert "it has files that are not this export (mine.txt)" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -67,12 +67,12 @@ def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
     ("arguments", "code", "said"),
     [
         (["simgrd", NETWORK, ROUTING], 2, "did you mean 'simgrid'?"),
-        (["simgrid", "dor"], 2, "dor is no folder or routes.npz"),
+        (["simgrid", "dor"], 2, "dor is not a folder or routes.npz"),
         (["simgrid", "a", "b", "c"], 2, "there are 3 arguments: a b c"),
         (["simgrid", NETWORK, "dor", "--machine", "none"], 2, "machine: no cluster 'none'"),
-        (["simgrid", "none.npz"], 2, "cannot read none.npz: there is no such file"),
+        (["simgrid", "none.npz"], 2, "cannot read none.npz: file not found"),
         (["simgrid~cores=0", NETWORK, "dor"], 2, "cores=0"),
-        (["simgrid", NETWORK, "minimal-adaptive"], 1, "has no table of routes"),
+        (["simgrid", NETWORK, "minimal-adaptive"], 1, "has no route table"),
     ],
 )
 def test_mistakes_are_told(arguments, code, said, capsys):
@@ -96,15 +96,15 @@ def test_a_folder_of_something_else_is_told(tmp_path):
 def test_what_a_format_cannot_hold_is_refused(tmp_path):
     ring = tmp_path / "ring.txt"
     ring.write_text("a b\nb c\nc a\n")
-    with pytest.raises(UnsupportedError, match="booksim: there is a link of one way"):
+    with pytest.raises(UnsupportedError, match="booksim: a link has only one direction"):
         export.export_routes("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
 
 
 def test_routes_that_are_not_there_are_told_as_such(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*lost\.npz: there is no such file"):
+    with pytest.raises(InputError, match=r"cannot read .*lost\.npz: file not found"):
         export.export_routes("simgrid", (str(tmp_path / "lost.npz"),), "")
     (tmp_path / "alone.npz").touch()
-    with pytest.raises(InputError, match="name the network before it"):
+    with pytest.raises(InputError, match="name the network before the file"):
         export.export_routes("simgrid", (str(tmp_path / "alone.npz"),), "")
 
 
@@ -123,7 +123,7 @@ def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):
     assert f"{folder} does not hold these routes: from switch 0.0 to 2.1 the routes take" in told
     # another network
     assert main(["export", "angara", "mesh~dims=4x2", ROUTING, "--verify", str(folder)]) == 1
-    assert "the network is another one: channel_source has 20 entries" in capsys.readouterr().err
+    assert "the network differs: channel_source has 20 entries" in capsys.readouterr().err
 
 
 def test_what_cannot_be_verified_is_told(tmp_path, capsys):
@@ -131,14 +131,14 @@ def test_what_cannot_be_verified_is_told(tmp_path, capsys):
     folder.mkdir()
     routes = ["angara", NETWORK, ROUTING]
     for argument, said in (
-        (str(tmp_path / "none"), "there is no such folder"),
+        (str(tmp_path / "none"), "folder not found"),
         (str(folder), "angara: there is no file network.txt"),
     ):
         assert main(["export", *routes, "--verify", argument]) == 2
         assert said in capsys.readouterr().err
     (folder / "network.txt").write_bytes(b"\xff\xfe")
     assert main(["export", *routes, "--verify", str(folder)]) == 2
-    assert "network.txt: it is no text in UTF-8" in capsys.readouterr().err
+    assert "network.txt: it is not UTF-8 text" in capsys.readouterr().err
     assert main(["export", *routes, "--verify", "a", "-o", "b"]) == 2
 
 

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from routelab.api import Measurement, MetricPlugin, PluginError
+from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts
-from routelab.stages.route import route_network
+from routelab.stages.route import route_network, write_routes
 from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
@@ -59,3 +61,33 @@ def test_a_metric_that_tells_no_numbers_fails_its_run_and_not_the_report(told, m
     network = build_grid("torus", (3, 2), wrap=True)
     with pytest.raises(PluginError, match=f"said: {message}"):
         route_network(network, load_routing("first@up-down"), [Said(told)])
+
+
+def test_facts_of_rules_are_facts_of_a_run(tmp_path) -> None:
+    network = build_grid("mesh", (3, 3), wrap=False)
+    result = route_network(network, load_routing("first@segment"))
+    assert (result.facts["segments"], result.facts["restrictions"]) == (4, 4)
+    assert result.facts["segment_list"].startswith("1 starting: ")
+    write_routes(result, tmp_path, {})
+    header, *lines = (tmp_path / "channels.csv").read_text().splitlines()
+    assert header == "channel,source,target,direction,load,segment"
+    assert {int(line.rsplit(",", 1)[1]) for line in lines} == {1, 2, 3, 4}
+    rows = read_tuples(tmp_path / "channels.csv", header.split(","), {"segment"})
+    assert further_columns(tmp_path / "channels.csv", header.split(",")[:5]) == ["segment"]
+    assert {row[-1] for row in rows} == {1, 2, 3, 4}
+    assert further_columns(tmp_path / "missing.csv", ["channel"]) == []
+    assert further_columns(tmp_path / "channels.csv", ["load"]) == []
+
+
+def test_facts_of_rules_replace_no_other_fact(tmp_path) -> None:
+    routed = apply_routing(build_grid("mesh", (2, 2), wrap=False), load_routing("first@up-down"))
+    for name in ("max_load", "deadlock"):
+        assert routed.graph is not None
+        wrong = replace(routed, graph=replace(routed.graph, facts={name: 1}))
+        with pytest.raises(PluginError, match=f"routing graph: facts {name} have the names"):
+            routing_facts(wrong, prove(wrong))
+    graph = replace(routed.graph, channel_facts={"load": np.zeros(8, np.int32)})
+    result = route_network(build_grid("mesh", (2, 2), wrap=False), load_routing("first@up-down"))
+    wrong = replace(result, routed=replace(result.routed, graph=graph))
+    with pytest.raises(PluginError, match="channels have a load already"):
+        write_routes(wrong, tmp_path, {})

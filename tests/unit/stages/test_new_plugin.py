@@ -131,8 +131,8 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ruels", "x"), "no kind of plugin called 'ruels'; did you mean 'rules'?"),
-        (("rules", "a/b"), "'a/b' cannot stand in a name"),
+        (("ruels", "x"), "unknown kind of plugin: 'ruels'; did you mean 'rules'?"),
+        (("rules", "a/b"), "'a/b' cannot be used in a name"),
         (("rules", "~"), "starts with a letter or digit"),
         (("rules", "x", "A <b>"), "'Name <address>'"),
         (("rules", "x", 'A\n"'), "'Name <address>'"),
@@ -175,7 +175,7 @@ def test_all_mistakes_are_told_at_once():
 
 @pytest.mark.builtins
 def test_a_package_that_is_installed_is_not_overwritten():
-    with pytest.raises(InputError, match="a package routelab_plugins is installed already"):
+    with pytest.raises(InputError, match="a package routelab_plugins is already installed"):
         make_new_plugin("rules", "plugins")
 
 

@@ -60,7 +60,7 @@ def test_routes_to_terminals_are_nothing_to_build_on(text) -> None:
     ("text", "message"),
     [
         ("valiant~base=valliant", "valiant~base=valliant: base: no routing plugin is called"),
-        ("valiant~base=[dor~order=up]", "'up' is no order"),
+        ("valiant~base=[dor~order=up]", "'up' is not an order"),
         ("valiant~base=sssp", "a selection makes a routing as sssp@RULES"),
         ("angara-adaptive~escape=[]", "escape: bad name"),
     ],
@@ -83,7 +83,7 @@ def test_a_program_that_does_not_apply_says_why() -> None:
     # shortest ways close rings, which one layer cannot hold
     with pytest.raises(UnsupportedError, match=r"dfsssp: needs . virtual channels, there are 1"):
         program(load_routing("dfsssp"), torus, 1)
-    with pytest.raises(UnsupportedError, match="decides hop by hop and has no table"):
+    with pytest.raises(UnsupportedError, match="decides hop by hop and has no route table"):
         part_of(load_routing("rdr")).table(torus)
 
 

@@ -1,4 +1,4 @@
-"""Allocations: connected or boxes, of the size that was asked for, out of what is free."""
+"""Allocations: connected or boxes, of the size that was requested, out of what is free."""
 
 from collections import Counter
 from itertools import product

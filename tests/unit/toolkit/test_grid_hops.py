@@ -36,7 +36,7 @@ def test_orders_keep_equal_dimensions_in_natural_order(order, expected) -> None:
 
 @pytest.mark.parametrize("order", ["up", "0+0", "1+2", "0+x", "rotated"])
 def test_what_is_no_order_is_refused(order) -> None:
-    with pytest.raises(ValueError, match=r"is no order|every dimension"):
+    with pytest.raises(ValueError, match=r"is not an order|every dimension"):
         check_order(order)
 
 

@@ -1,4 +1,4 @@
-"""The guard acts when the driver is gone, and only then."""
+"""The guard acts when the driver has ended, and only then."""
 
 import os
 import signal
@@ -79,5 +79,5 @@ def test_a_restore_that_fails_is_in_the_log(tmp_path):
         log.read_text() if log.exists() else ""
     ):
         time.sleep(0.05)
-    assert "the driver is gone" in log.read_text()
+    assert "the driver has ended" in log.read_text()
     assert "RuntimeError: the switch does not answer" in log.read_text()

@@ -29,8 +29,8 @@ def test_what_was_left_is_read_until_it_is_cleared(tmp_path):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (b"", "is damaged or no JSON"),
-        (b"\xff\xfe", "is damaged or no JSON"),
+        (b"", "is damaged or not JSON"),
+        (b"\xff\xfe", "is damaged or not JSON"),
         (b"[]", "expected format fabric-journal/1, found none"),
         (b'{"format": "fabric-journal/2"}', "found fabric-journal/2"),
         (b'{"format": "fabric-journal/1"}', "expected texts topology, routing and folder"),

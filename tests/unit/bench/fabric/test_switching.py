@@ -113,7 +113,7 @@ def test_a_failure_is_told_with_its_last_lines(switch, log):
         "\n    line 3\n    line 4\n    line 5\n    line 6\n    line 7"
     )
     assert log()[-2:] == ["| line 7", "exit code 3 after T"]
-    with pytest.raises(FabricError, match="false: exit code 1; it printed nothing"):
+    with pytest.raises(FabricError, match="false: exit code 1; it printed no output"):
         switch.run(["false"], LONG)
     with pytest.raises(FabricError, match="ended by SIGKILL"):
         switch.run(["sh", "-c", "kill -9 $$"], LONG)
@@ -152,7 +152,7 @@ def test_any_bytes_may_be_printed(switch, log):
 def test_endless_output_is_kept_at_its_end(switch, monkeypatch):
     monkeypatch.setattr(commands, "KEPT_BYTES", 1000)
     found = switch.run(python("for n in range(20000): print(n)"), LONG)
-    assert found.startswith("(the beginning is not kept)\n")
+    assert found.startswith("(beginning omitted)\n")
     assert found.endswith("19998\n19999\n")
     assert len(found) < 200_000
 
@@ -218,7 +218,7 @@ def test_what_runs_as_another_user_is_told_loudly(switch, monkeypatch):
     monkeypatch.undo()
     (pid,) = set(pids)
     os.kill(pid, signal.SIGKILL)
-    assert f"and could not be ended, as it runs as another user (process group {pid})" in str(
+    assert f"and could not be ended, because it runs as another user (process group {pid})" in str(
         told.value
     )
 
@@ -305,8 +305,8 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     lines = str(told.value).splitlines()
     assert all(line.startswith("mine.yaml: fabric: ") for line in lines)
     for part in (
-        "apply: '/opt/apply {folder}' is a text; write a list, [program, argument, ...]",
-        "3 is no text; put it in quotes, '3'",
+        "apply: '/opt/apply {folder}' is text; write a list: [program, argument, ...]",
+        "3 is not text; put it in quotes, '3'",
         "'{' has a single brace",
         "unknown parameter 'second'; did you mean 'seconds'?",
         "seconds=0: must be greater than 0",
@@ -320,7 +320,7 @@ def test_all_mistakes_are_told_at_once(tmp_path):
     [
         ({"use": "comand"}, "mine: use: .*did you mean 'command'"),
         ({"use": "none", "apply": ["x"]}, "mine: unknown parameter 'apply'"),
-        ({"use": "command"}, "mine: parameter 'apply' has to be given\nmine: parameter 'restore'"),
+        ({"use": "command"}, "mine: parameter 'apply' is required\nmine: parameter 'restore'"),
         (
             {"use": "command", "apply": ["a"], "restore": ["b"], "export": "angra"},
             "mine: export: .*did you mean 'angara'",
@@ -369,7 +369,7 @@ def test_no_file_is_written_that_is_not_needed_or_cannot_be(tmp_path):
     assert "hosts.txt" not in write_fabric_files(command(export="booksim"), job)
     full = tmp_path / "full"
     grid = apply_routing(build_grid("torus", (4, 4), wrap=True), load_routing("dor")).table
-    with pytest.raises(UnsupportedError, match="is no Angara route"):
+    with pytest.raises(UnsupportedError, match="is not an Angara route"):
         write_fabric_files(command(), FabricJob("dor", grid, (), full))
     assert not full.exists()
 

@@ -164,6 +164,9 @@ def test_processes_without_variables_are_examined_again(tmp_path, monkeypatch):
     wait = f"while [ ! -e {tmp_path}/go ]; do :; done; {processes.MARK}=late exec sleep 600"
     with subprocess.Popen(["env", "-i", "/bin/sh", "-c", wait], start_new_session=True) as process:
         try:
+            # while a program replaces another one, its variables are missing, too
+            while Path(f"/proc/{process.pid}/comm").read_text() != "sh\n":
+                time.sleep(0.001)
             while Path(f"/proc/{process.pid}/environ").read_bytes():
                 time.sleep(0.001)
             assert processes.kill_marked("late") == 1

@@ -68,7 +68,7 @@ machine:
     )
     assert mistakes(path) == [
         "some.yaml:1: nodez: unknown key; did you mean 'nodes'?",
-        "some.yaml:3: machine.latency: 3 does not lie in its range, 4 to 5",
+        "some.yaml:3: machine.latency: 3 is outside its range, 4 to 5",
         "some.yaml:4: machine.overhead.value: 'fast' should be a number, or true or false",
         "some.yaml:5: machine.hop_latency: 'quick' should be a number, or true or false",
         "some.yaml:6: machine.compute_rate: 'source' is missing",

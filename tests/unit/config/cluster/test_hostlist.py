@@ -66,8 +66,11 @@ def test_lists_are_written_shortly(hosts, text):
     assert compress(hosts) == text
 
 
-NO_LIST = "is no list of hosts; write n01,n02 or n[01-04,07]"
-NO_HOST = "is no host: letters, digits, '.', '-' and '_', the first one a letter or digit"
+NO_LIST = "is not a list of hosts; write n01,n02 or n[01-04,07]"
+NO_HOST = (
+    "is not a valid host name; use letters, digits, '.', '-' and '_', beginning with a letter or "
+    "digit"
+)
 
 
 @pytest.mark.parametrize(

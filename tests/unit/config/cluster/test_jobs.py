@@ -49,10 +49,11 @@ benchmarks: {npb: bin/lu, "a b": x, osu-alltoall: -x}
 fabric: {apply: [x]}
 program: ./mpiexec
 """
-    word = "is no word of Slurm's: letters, digits and . , @ + - _"
+    word = "is not a valid word of Slurm's: letters, digits and . , @ + - _"
     assert mistakes(read, text) == [
         (
-            "some.yaml:1: topology: 'torus~dims' is no instance name: expected '=' and a value for "
+            "some.yaml:1: topology: 'torus~dims' is not a valid instance name: expected "
+            "'=' and a value for "
             "parameter 'dims'"
         ),
         "some.yaml:2: ranks_per_node: 5000 should be less than or equal to 4096",
@@ -64,7 +65,8 @@ program: ./mpiexec
         "some.yaml:7: allocation[1]: 3 should be a valid string",
         "some.yaml:7: allocation[2]: 'a\\nb' should be text of one line",
         (
-            "some.yaml:8: environment.1A: '1A' is no name of a variable: letters, digits and "
+            "some.yaml:8: environment.1A: '1A' is not a valid name of a variable: letters, "
+            "digits and "
             "'_', no "
             "digit first"
         ),
@@ -72,30 +74,31 @@ program: ./mpiexec
         "some.yaml:8: environment.C: 1.5 should be text; put it in quotes",
         "some.yaml:8: environment.E: the value of a variable cannot hold a null character",
         (
-            "some.yaml:9: hosts[1]: 'n;1' is no host: letters, digits, '.', '-' and '_', the first "
-            "one a letter or digit"
+            "some.yaml:9: hosts[1]: 'n;1' is not a valid host name; use letters, digits, '.', '-' "
+            "and '_', beginning with a letter or digit"
         ),
-        "some.yaml:9: hosts[2]: 'n[1-' is no list of hosts; write n01,n02 or n[01-04,07]",
+        "some.yaml:9: hosts[2]: 'n[1-' is not a list of hosts; write n01,n02 or n[01-04,07]",
         (
-            "some.yaml:11: node_sets.torus~dims=4x2: 'n[1-2' is no list of hosts; write n01,n02 or "
+            "some.yaml:11: node_sets.torus~dims=4x2: 'n[1-2' is not a list of hosts; write n01,n02 "
+            "or "
             "n[01-04,07]"
         ),
         (
-            "some.yaml:12: node_sets.mesh~: 'mesh~' is no instance name: expected a parameter; it "
+            "some.yaml:12: node_sets.mesh~: 'mesh~' is not a valid instance name: expected "
+            "a parameter; it "
             "takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
         ),
         "some.yaml:13: node_sets.torus~dims=2: n1 more than once",
         (
-            "some.yaml:14: benchmarks.npb: 'bin/lu' should be an absolute path, ~/... or a name "
-            "without '/': where it is looked up differs"
+            "some.yaml:14: benchmarks.npb: 'bin/lu' must be an absolute path, ~/... or a name "
+            "without '/', because jobs run in other folders"
         ),
         "some.yaml:14: benchmarks.a b: 'a b' should be a word of letters, digits, '-' and '_'",
         "some.yaml:14: benchmarks.osu-alltoall: '-x' would be taken for an option",
         "some.yaml:15: fabric: 'use' is missing",
         (
-            "some.yaml:16: program: './mpiexec' should be an absolute path, ~/... or a name "
-            "without "
-            "'/': where it is looked up differs"
+            "some.yaml:16: program: './mpiexec' must be an absolute path, ~/... or a name "
+            "without '/', because jobs run in other folders"
         ),
     ]
 
@@ -111,9 +114,9 @@ node_sets:
   torus~dims=2: n[1,7-9]
 """
     assert mistakes(read, text) == [
-        "some.yaml:1: nodes: 3, and there are 2 hosts; name all, or leave it out",
-        "some.yaml:2: mpi: is told to srun only, and the launcher is mpiexec; leave it out",
-        "some.yaml:3: hosts: have coordinates; say in which network: topology",
+        "some.yaml:1: nodes: 3, but 2 hosts are listed; list all, or leave out 'nodes'",
+        "some.yaml:2: mpi: applies to srun only, but the launcher is mpiexec; leave it out",
+        "some.yaml:3: hosts: have coordinates; name their network in 'topology'",
         "some.yaml:5: hosts.n2: [1] has 1 coordinates, n1 2",
         "some.yaml:7: node_sets.torus~dims=2: n[7-9] not in hosts; add it there, or fix it",
     ]
@@ -199,26 +202,28 @@ def test_hosts_of_a_network_are_those_of_its_node_set_by_any_name(read):
 def test_a_network_without_hosts_is_refused_with_those_that_have_some(read):
     assert mistakes(read(SETS).hosts_of, "mesh~dims=4x2", 8) == [
         (
-            "some.yaml: no hosts for mesh~dims=4x2, only for torus~dims=4x2, torus~dims=[4], "
+            "some.yaml: missing hosts for mesh~dims=4x2, only for torus~dims=4x2, torus~dims=[4], "
             "torus~dims=2; add its 8 hosts in the order of its terminals: node_sets: "
             "{mesh~dims=4x2: [...]}"
         )
     ]
     assert mistakes(read(SETS).hosts_of, "torus~dims=2", 3) == [
         (
-            "some.yaml: node_sets: torus~dims=2: 2 hosts for a network of 3 terminals; name one "
-            "for "
-            "each, in their order"
+            "some.yaml: node_sets: torus~dims=2: 2 hosts for a network of 3 terminals; list one "
+            "for each terminal, in their order"
         )
     ]
     assert mistakes(read("hosts: n[1-4]\n").hosts_of, "mesh~dims=4x2", 8) == [
-        "some.yaml: hosts: 4 hosts for a network of 8 terminals; name one for each, in their order"
+        (
+            "some.yaml: hosts: 4 hosts for a network of 8 terminals; list one for each "
+            "terminal, in their order"
+        )
     ]
     other = "topology: torus~dims=4x2\nhosts: n[1-8]\n"
     assert mistakes(read(other).hosts_of, "torus~dims=4", 4) == [
         (
-            "some.yaml: no hosts for torus~dims=4, only for torus~dims=4x2; add its 4 hosts in the "
-            "order of its terminals: node_sets: {torus~dims=4: [...]}"
+            "some.yaml: missing hosts for torus~dims=4, only for torus~dims=4x2; add its 4 "
+            "hosts in the order of its terminals: node_sets: {torus~dims=4: [...]}"
         )
     ]
 
@@ -239,7 +244,7 @@ def test_coordinates_that_do_not_fit_are_all_told(read):
     )
     assert mistakes(cluster.hosts_of, "torus~dims=3x2", 6) == [
         "some.yaml: hosts: b: another host is at [0, 0] already",
-        "some.yaml: hosts: c: there is no place [3, 1] in a network of 3x2",
+        "some.yaml: hosts: c: place [3, 1] is outside the network of 3x2",
         "some.yaml: hosts: no host is at (0, 1), (1, 0), (1, 1) and 1 more places",
     ]
     flat = read("topology: torus~dims=2x2\nhosts: {a: [0], b: [1]}\n")
@@ -297,7 +302,7 @@ def test_a_program_that_is_not_there_is_told_with_its_mend(read, program, tmp_pa
         )
     ]
     assert told("benchmarks: {npb: /none/lu}\n") == [
-        "some.yaml: benchmarks: npb: there is no /none/lu; name an executable, or its folder"
+        "some.yaml: benchmarks: npb: /none/lu not found; name an executable, or its folder"
     ]
     assert told(f"benchmarks: {{npb: {tmp_path}/empty}}\n") == [
         (
@@ -306,5 +311,5 @@ def test_a_program_that_is_not_there_is_told_with_its_mend(read, program, tmp_pa
         )
     ]
     assert told(f"benchmarks: {{npb: {tmp_path}/bin}}\n") == [
-        f"some.yaml: benchmarks: npb: {locked} may not be executed; set its permission: chmod +x"
+        f"some.yaml: benchmarks: npb: {locked} is not executable; run chmod +x on it"
     ]

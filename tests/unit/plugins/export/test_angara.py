@@ -234,8 +234,8 @@ def test_a_route_against_the_order_is_refused_by_name():
     table = on_grid((4, 4), "dor")
     said = PLUGIN.supports(table)
     assert said == (
-        "the route from 0.0 to 2.1 is no Angara route: -X before +Y, which no first step "
-        "(positive) or last step (negative) makes good"
+        "the route from 0.0 to 2.1 is not an Angara route: -X before +Y, and no first step "
+        "(positive) or last step (negative) makes it legal"
     )
     with pytest.raises(UnsupportedError, match=r"^angara: the route from 0\.0 to 2\.1 "):
         export_files(PLUGIN, table, Machine())
@@ -300,9 +300,9 @@ def test_tables_that_no_node_holds():
         ("1.0 - +X +1,0 -", "1.0 - +X +1,0 -Y", "0.0 to 1.0: 1.0 has no link -Y"),
         ("1.0 - +X +1,0 -", "1.0 +X - 0,0 -Y", "there are no hops between first and last step"),
         ("1.0 - +X +1,0 -", "1.0 - +X +4,0 -", "+4 hops along X, which has 4 nodes in a line"),
-        ("1.0 - +X +1,0 -", "1.0 - +X 1,0 -", "'1,0' are no hops along 2 dimensions"),
-        ("1.0 - +X +1,0 -", "1.0 - +Z +1,0 -", "'+Z' are no direction bits"),
-        ("1.0 - +X +1,0 -", "1.0 - +X+X +1,0 -", "'+X+X' are no direction bits"),
+        ("1.0 - +X +1,0 -", "1.0 - +X 1,0 -", "'1,0' is not a list of hops along 2 dimensions"),
+        ("1.0 - +X +1,0 -", "1.0 - +Z +1,0 -", "'+Z' is not a list of direction bits"),
+        ("1.0 - +X +1,0 -", "1.0 - +X+X +1,0 -", "'+X+X' is not a list of direction bits"),
         ("1.0 - +X +1,0 -", "1.0 - +X +1,0", "3 words, expected FIRST BITS HOPS LAST"),
         ("1.0 - +X +1,0 -", "1.0  - +X +1,0 -", "5 words, expected FIRST BITS HOPS LAST"),
         ("1.0 - +X +1,0 -\n", "", "no line for the destination 1.0"),
@@ -327,22 +327,22 @@ def test_a_damaged_table_is_told(old, new, said):
     ("old", "new", "said"),
     [
         ("angara-network 1", "angara-network 9", "line 1: 'angara-network 9', expected"),
-        ("dims 4 2", "dims 4 2 2 2 2", "line 2: 'dims 4 2 2 2 2', expected such as"),
+        ("dims 4 2", "dims 4 2 2 2 2", "line 2: 'dims 4 2 2 2 2', expected for example"),
         ("dims 4 2", "dims 4 0", "line 2: "),
         ("rings X", "rings Y", "line 3: 'rings Y', expected 'rings -' or dimensions of three"),
         ("rings X", "rings -", "3.0 is not the neighbour of 0.0 in direction -X"),
         ('node 0.1 1 "0.1"', 'node 0.0 1 "0.1"', "the node 0.0 occurs twice"),
         ('node 0.1 1 "0.1"', 'node 0.2 1 "0.1"', "there is no node 0.2 in a grid of 4x2"),
-        ('node 0.1 1 "0.1"', 'node 0.x 1 "0.1"', "'0.x' are no coordinates"),
-        ('node 0.1 1 "0.1"', 'node 0.1 0 "0.1"', "terminal 0 is at another node already"),
+        ('node 0.1 1 "0.1"', 'node 0.x 1 "0.1"', "'0.x' are not coordinates"),
+        ('node 0.1 1 "0.1"', 'node 0.1 0 "0.1"', "terminal 0 is already at another node"),
         ('node 0.1 1 "0.1"', 'node 0.1 9 "0.1"', "terminals are not numbered from 0 to 7"),
         ('node 0.1 1 "0.1"', 'node 0.1 1 "0.0"', "two switches have the same name"),
-        ('node 0.1 1 "0.1"', 'node 0.1 a "0.1"', "'a' are no terminals"),
+        ('node 0.1 1 "0.1"', 'node 0.1 a "0.1"', "'a' is not a list of terminals"),
         ("link 0.0 +X 1.0", "link 0.0 +X 2.0", "2.0 is not the neighbour of 0.0 in direction +X"),
         ("link 0.0 +X 1.0", "link 0.0 +Z 1.0", "there is no direction +Z, only +X, +Y, -X, -Y"),
         ("link 0.0 +X 1.0", "link 7.0 +X 1.0", "there is no node 7.0 above"),
         ("link 0.0 +X 1.0", "link 0.0 +Y 0.1", "the link 0.0 +Y occurs twice"),
-        ("link 0.0 +X 1.0", "lnk 0.0 +X 1.0", "'lnk 0.0 +X 1.0' is no node and no link"),
+        ("link 0.0 +X 1.0", "lnk 0.0 +X 1.0", "'lnk 0.0 +X 1.0' is neither a node nor a link"),
         ("angara-network 1\n", "", "expected 'angara-network 1'"),
     ],
 )

@@ -247,10 +247,10 @@ def test_what_formats_cannot_hold_is_refused(clockwise):
     assert "several links" in BookSim().supports(two)
     forward = ring.without(channels=np.flatnonzero(ring.channel_direction == 1).tolist())
     one_way = RouteTable.from_next_hops(forward, np.tile(np.arange(5)[:, None], 5))
-    assert "a link of one way" in BookSim().supports(one_way)
+    assert "a link has only one direction" in BookSim().supports(one_way)
     cut = RouteTable.from_lengths(ring, np.where(np.eye(5), 0, -1), [])
-    assert "pairs without a route" in BookSim().supports(cut)
-    assert "pairs without a route" in Codes().supports(cut)
+    assert "some pairs have no route" in BookSim().supports(cut)
+    assert "some pairs have no route" in Codes().supports(cut)
     assert SimGrid().supports(cut) is None
 
 

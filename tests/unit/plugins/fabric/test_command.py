@@ -91,9 +91,9 @@ def test_any_text_is_one_argument(arguments):
         (["a", "{folder"], "'{folder' has a single brace; write {{ or }} for one that is meant"),
         (["a", "}"], "'}' has a single brace"),
         (["a", "b\0"], "has a null character"),
-        (["", "b"], "the first item is the program, and it is empty"),
-        (["a", 3], "3 is no text; put it in quotes, '3'"),
-        (["a", True], "True is no text"),
+        (["", "b"], "the program (first item) is empty"),
+        (["a", 3], "3 is not text; put it in quotes, '3'"),
+        (["a", True], "True is not text"),
         ([], "at least 1 item"),
         (7, "valid tuple"),
     ],
@@ -129,10 +129,10 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
         check=["no-such-program-here"],
     )
     assert plugin.problems(job(hosts=(), topology="")) == [
-        f"apply: {plain} cannot be executed; chmod +x it, or name the program that reads it first",
-        "apply: {topology} stands for nothing, as the network has no name",
+        f"apply: {plain} cannot be executed; run chmod +x on it, or put its interpreter first",
+        "apply: {topology} is empty, because the network has no name",
         f"restore: there is no program {tmp_path / 'none'}",
-        "restore: {hosts} stands for nothing, as the cluster names no hosts",
+        "restore: {hosts} is empty, because the cluster lists no hosts",
         "check: there is no program no-such-program-here on the PATH",
     ]
     plain.chmod(0o755)
@@ -148,7 +148,7 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
 def test_routes_that_no_file_can_hold_are_told_beforehand():
     wrong = job(hosts=(), table=table((4, 4), "dor"))
     (said,) = fabric_problems(CommandFabric(apply=["true"], restore=["true"]), wrong)
-    assert said.startswith("angara: the route from 0.0 to 2.1 is no Angara route: -X before +Y")
+    assert said.startswith("angara: the route from 0.0 to 2.1 is not an Angara route: -X before +Y")
     # another format has room for them
     assert (
         fabric_problems(CommandFabric(apply=["true"], restore=["true"], export="booksim"), wrong)

@@ -122,7 +122,7 @@ def test_what_it_needs_is_said() -> None:
     broken = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1"])
     with pytest.raises(UnsupportedError, match="dimension-order: needs a whole torus or mesh"):
         program(load_routing("dimension-order"), broken, 1)
-    with pytest.raises(InputError, match="'up' is no order"):
+    with pytest.raises(InputError, match="'up' is not an order"):
         load_routing("dimension-order~order=up")
 
 

@@ -83,7 +83,7 @@ def test_dimension_order_takes_an_order_of_the_right_length_only() -> None:
         DimensionOrderRules(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
     with pytest.raises(ValueError, match="must name every dimension"):
         DimensionOrderRules(order="0+0")
-    with pytest.raises(ValueError, match="no order"):
+    with pytest.raises(ValueError, match="not an order"):
         DimensionOrderRules(order="up")
 
 
@@ -100,12 +100,16 @@ def any_networks(draw):
 
 
 @settings(max_examples=60)
-@given(any_networks(), st.sampled_from(["center", "degree", "0"]))
-def test_up_down_never_goes_up_again_and_is_proven_on_one_channel(topology, root) -> None:
-    rules = UpDown(root=root)
+@given(
+    any_networks(),
+    st.sampled_from(["center", "degree", "0", "best"]),
+    st.sampled_from(["bfs", "dfs"]),
+)
+def test_up_down_never_goes_up_again_and_is_proven_on_one_channel(topology, root, tree) -> None:
+    rules = UpDown(root=root, tree=tree)
     graph = rules.routing_graph(topology)
-    level = rules._levels(topology)
-    order = [(int(level[s]), s) for s in range(topology.num_switches)]
+    order = rules.order(topology).tolist()
+    assert sorted(order) == list(range(topology.num_switches))
     joined = nx.Graph()
     joined.add_nodes_from(range(topology.num_switches))
     joined.add_edges_from(
@@ -133,10 +137,23 @@ def test_up_down_takes_the_root_it_is_told() -> None:
         channel_target=[1, 0, 2, 1],
         switch_names=["a", "b", "c"],
     )
-    assert UpDown()._levels(line).tolist() == [1, 0, 1]
-    assert UpDown(root="c")._levels(line).tolist() == [2, 1, 0]
+    assert UpDown().order(line).tolist() == [1, 0, 2]
+    assert UpDown(root="c").order(line).tolist() == [2, 1, 0]
+    assert UpDown(root="index").order(line).tolist() == [0, 1, 2]
     with pytest.raises(InputError, match="root=d is not a switch"):
         UpDown(root="d").routing_graph(line)
+
+
+def test_up_down_follows_its_tree() -> None:
+    # 0-1, 0-2, 1-2, 1-3, 2-4: breadth first by (level, index), depth first by preorder
+    links = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 4)]
+    network = Topology.create(
+        num_switches=5,
+        channel_source=[x for a, b in links for x in (a, b)],
+        channel_target=[x for a, b in links for x in (b, a)],
+    )
+    assert UpDown(root="index").order(network).tolist() == [0, 1, 2, 3, 4]
+    assert UpDown(root="index", tree="dfs").order(network).tolist() == [0, 1, 2, 4, 3]
 
 
 def test_unrestricted_is_the_network_itself() -> None:

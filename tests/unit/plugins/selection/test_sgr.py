@@ -68,7 +68,7 @@ def test_splitting_pays_where_one_path_each_cannot_be_even() -> None:
 
 def test_time_that_runs_out_is_told_of() -> None:
     graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (4, 4, 4), True))
-    with pytest.raises(UnsupportedError, match="seconds=1e-09: give it more"):
+    with pytest.raises(UnsupportedError, match="seconds=1e-09: raise it"):
         Sgr(seconds=1e-9).select(graph)
 
 

@@ -29,6 +29,7 @@ from routelab.toolkit.ties import backwards_at
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.p_sssp import PSssp
+from routelab_plugins.topology.fat_tree import FatTree
 from routelab_plugins.topology.graph import Graph
 
 TERMINALS = PSssp(root="destination", routes="terminals")
@@ -89,6 +90,18 @@ def test_with_one_terminal_a_switch_they_are_routes_to_switches():
     terminals = TERMINALS.select(graph)
     np.testing.assert_array_equal(terminals.hop_channel, switches.hop_channel)
     assert not switches.per_terminal
+
+
+@pytest.mark.parametrize("routing", ["lash", "dfsssp"])
+def test_routes_lead_to_single_terminals_by_default_where_switches_lack_terminals(routing):
+    """On a 4-ary 3-tree each leaf then has 4 ways down instead of one."""
+    tree, torus = FatTree(k=4).build(), build_grid("torus", (4, 3), True, terminals=2)
+    table, direct = (
+        apply_routing(network, load_routing(routing)).table for network in (tree, torus)
+    )
+    assert table.per_terminal
+    assert channel_loads(table).max() == 60
+    assert not direct.per_terminal
 
 
 def test_trees_from_sources_cannot_lead_to_single_terminals():
@@ -155,7 +168,7 @@ def test_fat_trees_need_routes_to_single_terminals(tmp_path, tree, switches, ter
     topology = Graph(file=tmp_path / "tree.graphml").build()
     shared, own = (
         apply_routing(topology, load_routing(name)).table
-        for name in ("dfsssp", "dfsssp~routes=terminals")
+        for name in ("dfsssp~routes=switches", "dfsssp")
     )
     loads = [channel_loads(table).max() for table in (shared, own)]
     assert loads == [naive_maximum(shared), naive_maximum(own)] == [switches, terminals]

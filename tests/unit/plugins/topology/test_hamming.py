@@ -100,7 +100,7 @@ def test_failed_links_lose_one_of_the_parallel_ones():
     [
         ({"dims": "4x1"}, "at least 2"),
         ({"dims": "4x4", "widths": "0"}, "at least 1 link"),
-        ({"dims": "4x4", "widths": "a"}, "no list of dimensions"),
+        ({"dims": "4x4", "widths": "a"}, "not a list of dimensions"),
     ],
 )
 def test_wrong_values_are_refused(values, message):

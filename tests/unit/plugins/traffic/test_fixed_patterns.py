@@ -153,7 +153,10 @@ def test_coordinates_are_needed_and_have_to_fill_a_grid(pattern):
     cut = build_grid("torus", (4, 4), wrap=True, failed_links=("0-1", "5-6"))
     assert pattern.supports(cut) is None
     uneven = switches(4, coordinates=[[0], [1], [2], [3]], terminal_switch=[0, 0, 1, 2, 3])
-    assert "as many terminals at every switch, here are from 1 to 2" in pattern.supports(uneven)
+    assert (
+        "the same number of terminals at every switch, but there are from 1 to 2"
+        in pattern.supports(uneven)
+    )
     twice = switches(4, coordinates=[[0], [1], [3], [3]])
     assert "do not fill one of 4" in pattern.supports(twice)
 

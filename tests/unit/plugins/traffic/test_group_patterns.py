@@ -73,7 +73,11 @@ def test_one_global_link_carries_all_traffic_of_a_group():
     [
         ("torus~dims=4x4", 1, "needs a network with groups of switches .*, torus has none"),
         ("hamming~dims=6", 1, "hamming has none"),
-        ("dragonfly", 9, "shift=9 leads back to the own group, as the network has 9; use 1 to 8"),
+        (
+            "dragonfly",
+            9,
+            "shift=9 leads back to the same group, because the network has 9; use 1 to 8",
+        ),
         ("dragonfly", 0, "shift=0 leads back"),
     ],
 )

@@ -49,7 +49,9 @@ def test_an_all_to_all_exchange_never_meets_while_all_keep_step(count):
 
 def test_too_many_messages_are_refused_with_a_reason(monkeypatch):
     monkeypatch.setattr(alltoall, "MAX_TERMINALS", 3)
-    with pytest.raises(UnsupportedError, match="of 4 terminals are too many to list, 3"):
+    with pytest.raises(
+        UnsupportedError, match="of 4 terminals are too many to list; the limit is 3"
+    ):
         AllToAll().messages(switches(4), 0)
 
 
@@ -114,8 +116,9 @@ def test_traffic_is_in_proportion_to_its_matrix(matrix, tmp_path_factory):
 
 def test_a_matrix_has_to_fit_in(tmp_path):
     file = written(tmp_path, "source,target,bytes\n0,4,1\n")
-    assert "traffic of 5 ranks, and the network has 4 terminals; take a network with 5 or more" in (
-        MatrixTraffic(file=file).supports(switches(4))
+    assert (
+        "traffic of 5 ranks, and the network has 4 terminals; choose a network with 5 or more"
+        in (MatrixTraffic(file=file).supports(switches(4)))
     )
     assert MatrixTraffic(file=file).supports(switches(6)) is None
     assert MatrixTraffic(file=file).input_files() == [file]

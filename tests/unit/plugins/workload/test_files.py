@@ -66,7 +66,7 @@ def test_without_a_column_of_messages_a_pair_has_one(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("src,dst,messages,bytes\n0,1,x,8\n", "line 2: 'x' is no number of messages"),
+        ("src,dst,messages,bytes\n0,1,x,8\n", "line 2: 'x' is not a number of messages"),
         ("src,dst,messages,bytes\n0,1,0,8\n", "from rank 0 to rank 1 there are bytes, and 0 mess"),
         ("src,dst,messages,bytes\n0,1,1.5,8\n", "messages of a pair are not a whole number"),
         ("src,dst,bytes\n0,1,0.5\n", "bytes of a pair are not a whole number"),

@@ -184,7 +184,7 @@ def test_every_number_of_ranks_is_a_permutation_or_refused(text, count):
         ("tornado", Job(2), "every rank would send to itself"),
         ("transpose", Job(7), "every rank would send to itself"),
         ("transpose~digits=swap", Job(12), "needs a power of two of ranks, not 12"),
-        ("neighbor~by=coordinate", Job(8), "has to know where the ranks are"),
+        ("neighbor~by=coordinate", Job(8), "needs the positions of the ranks"),
         ("neighbor~by=coordinate", Job.placed([0, 1], TORUS), "here are from 0 to 1"),
         ("osu-alltoall", Job(1), "two ranks or more"),
     ],

@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 from routelab.api import Topology
 from routelab.config import Figure
 from routelab.report.figures import inline
+from routelab.report.figures.channel_looks import GROUPS, load_looks
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames.runs import Frames
@@ -39,18 +40,23 @@ def test_lightness_alone_tells_loads_apart(mode):
     assert against[-1] > 12
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_colours_of_groups_are_visible_on_any_page(mode):
+    assert min(contrast(colour, PAPER[mode]) for colour in GROUPS) > 2
+
+
 def test_every_channel_is_drawn_once_the_busiest_on_top(grid):
     topology = grid((4, 3, 2))
     picture = picture_of(topology)
     values = np.arange(topology.num_channels)[::-1] % 7.0
-    paths = inline.channel_paths(topology, picture, values, 6.0)
+    paths = inline.channel_paths(topology, picture, values, load_looks(values, 6.0).classes)
     assert sorted(path.channel for path in paths) == list(range(topology.num_channels))
     drawn = [values[path.channel] for path in paths]
     assert drawn == sorted(drawn)
     for path in paths:
         load = int(values[path.channel])
         assert path.text == f"{topology.channel_name(path.channel)}: {load}"
-        assert path.step == min(inline.STEPS * load // 6, inline.STEPS - 1)
+        assert path.look == f"q{min(inline.STEPS * load // 6, inline.STEPS - 1)}"
 
 
 def test_paths_are_the_pictures_lines_inside_the_view_box(grid):
@@ -58,7 +64,8 @@ def test_paths_are_the_pictures_lines_inside_the_view_box(grid):
     picture = picture_of(topology)
     box = inline.backdrop(topology, picture)
     lines = {}
-    for path in inline.channel_paths(topology, picture, np.zeros(topology.num_channels), 1.0):
+    channels = topology.num_channels
+    for path in inline.channel_paths(topology, picture, np.zeros(channels), ["q0"] * channels):
         assert re.fullmatch(r"(M-?\d+ -?\d+(L-?\d+ -?\d+)+)+", path.path)
         numbers = np.array(re.findall(r"-?\d+", path.path), dtype=float).reshape(-1, 2)
         lines[path.channel] = numbers / [inline.UNIT, -inline.UNIT]
@@ -112,7 +119,9 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
 def test_a_page_is_not_made_too_large(world, monkeypatch):
     world.add("a", "4x2")
     monkeypatch.setattr("routelab.report.figures.network.MAX_CHANNELS_IN_PAGE", 23)
-    assert draw_figure(NETWORK, Frames(world.records), [], "").inline is None
+    drawing = draw_figure(NETWORK, Frames(world.records), [], "")
+    assert drawing.inline is None
+    assert "it has 24 channels, and the limit is 23." in drawing.description
 
 
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):

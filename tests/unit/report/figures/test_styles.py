@@ -7,9 +7,8 @@ from matplotlib.colors import to_hex
 
 from routelab.api import InputError
 from routelab.config import Figure
-from routelab.report.figures.drawing import PALETTE
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.styles import MAX_LINES, Looks
+from routelab.report.figures.styles import MAX_LINES, PALETTE, Looks
 from routelab.report.frames.runs import Frames
 
 NAMES = ["first", "second", "third", "fourth"]

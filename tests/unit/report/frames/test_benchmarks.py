@@ -537,7 +537,7 @@ def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write
         "baseline, 1 is more than noise: +33 % by fast"
     ) in text
     # two tables of routes and four measurements, one of them lost
-    assert "5 of 6 runs are ok." in text
+    assert "5 of 6 runs have a result." in text
 
 
 def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_study):

@@ -409,9 +409,9 @@ def test_nothing_is_drawn_of_lost_simulations(world, spec):
 
 
 def test_figures_of_details_are_refused_where_they_show_runs():
-    with pytest.raises(ValueError, match="of kind curve shows runs, and nothing of terminals"):
+    with pytest.raises(ValueError, match="of kind curve cannot show rows of terminals"):
         Figure(kind="curve", of="terminals", x="load", y="accepted")
-    with pytest.raises(ValueError, match="of kind heat shows channels; say 'of: channels'"):
+    with pytest.raises(ValueError, match="of kind heat shows channels; set 'of: channels'"):
         Figure(kind="heat", of="loads", x="a", y="b", colour="c")
 
 

@@ -164,7 +164,10 @@ def test_points_are_runs_and_axes_logarithmic(three):
             },
             "here: relative: several runs to compare with; name one routing",
         ),
-        ({"statistics": {"max_load": ["share"]}}, "'max_load' is no truth value and has no share"),
+        (
+            {"statistics": {"max_load": ["share"]}},
+            "'max_load' is not a truth value and has no share",
+        ),
         ({"statistics": {"max_load": ["total"]}}, "'max_load' has no total; only ratios"),
         ({"statistics": {"dims": ["mean"]}}, "column 'dims' holds words, numbers are needed"),
         ({"statistics": {"loda": ["mean"]}}, "here: statistics: no column 'loda'"),
@@ -179,10 +182,13 @@ def test_what_cannot_be_told_is_refused(three, spec, message):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({}, "a table has values or statistics"),
-        ({"values": ["a"], "statistics": {"a": ["min"]}}, "a table has values or statistics"),
-        ({"statistics": {"a": ["min"]}, "count": True}, "a table of statistics has no count"),
-        ({"values": ["a"], "where": {"a": {}}}, "say min, max or both"),
+        ({}, "a table needs either values or statistics"),
+        (
+            {"values": ["a"], "statistics": {"a": ["min"]}},
+            "a table needs either values or statistics",
+        ),
+        ({"statistics": {"a": ["min"]}, "count": True}, "statistics cannot be combined with count"),
+        ({"values": ["a"], "where": {"a": {}}}, "add min, max or both"),
         ({"statistics": {"a": ["mode"]}}, "Input should be"),
     ],
 )

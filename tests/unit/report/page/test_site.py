@@ -8,11 +8,16 @@ from html.parser import HTMLParser
 
 import pytest
 
+from routelab.artifacts.tables import write_csv
 from routelab.config import ConfigError
-from routelab.report.figures.drawing import PALETTE
+from routelab.report.figures.styles import PALETTE
 from routelab.report.frames.runs import Frames
+from routelab.report.frames.views import Views
+from routelab.report.page.card import published_results
+from routelab.report.page.gallery import duration_text, write_index
 from routelab.report.page.provenance import provenance_lines
-from routelab.report.page.site import write_index, write_study_report
+from routelab.report.page.site import write_study_report
+from routelab.report.tables import build_table
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 STUDY = """
@@ -53,7 +58,8 @@ class Page(HTMLParser):
         if tag in ("td", "th"):
             self.tables[-1][-1] += int(attrs.get("colspan", 1))
             assert tag == "td" or attrs["scope"] in ("row", "col", "colgroup")
-        self.scripts += tag == "script"
+        # scripts with a type hold data, and the one with a source is the library
+        self.scripts += tag == "script" and not {"src", "type"} & set(attrs)
         assert not [name for name in attrs if name.startswith("on")]
         if tag not in VOID:
             self.open.append(tag)
@@ -126,10 +132,10 @@ def test_what_others_wrote_stays_text(report):
 
 def test_lost_runs_are_listed_with_reason_and_command(report):
     text = "".join(Page((report / "index.html").read_text()).text)
-    assert "4 of 5 runs are ok." in text
-    lost = text[text.index("Runs without a result") : text.index("Freedom from deadlock")].split(
-        "\n"
-    )
+    assert "4 of 5 runs have a result." in text
+    lost = text[
+        text.index("Runs without a result") : text.index("Verdicts of the deadlock checker")
+    ].split("\n")
     assert any("dor" in line and "unsupported" in line for line in lost)
     assert "routelab route torus~dims=4 dor" in "".join(lost)
 
@@ -225,22 +231,80 @@ def test_a_series_has_one_colour_in_all_figures_of_a_page(world, write_study, tm
     ]
 
 
-def test_the_index_lists_all_studies_and_only_them(report):
+def test_the_index_groups_studies_by_paper(report, world, write_study):
     (report.parent / "stray").mkdir()
+    world.records.clear()
+    world.add("a", "4")
+    write_study_report(write_study(""), world.records, world.results, report.parent / "own")
     write_index(report.parent)
     text = (report.parent / "index.html").read_text()
     page = Page(text)
-    assert [link for _, link in page.links if link.endswith(".html")] == ["demo/index.html"]
-    text = "".join(page.text)
-    assert "On 8 nodes, the lowest maximum load is 4, by dor" in text
-    tiles = re.findall(r">([^<]+)</dt><dd>(\d+)<", (report.parent / "index.html").read_text())
-    assert tiles == [
-        ("runs", "5"),
-        ("networks", "2"),
-        ("routings", "2"),
-        ("tables proven free of deadlock", "4"),
-        ("unsupported", "1"),
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", text)
+    assert headings == ["On loads", "Other studies"]
+    first, second = text.split("Other studies", 1)
+    assert first.count('<li class="card">') == second.count('<li class="card">') == 1
+    assert 'href="demo/index.html"' in first
+    assert 'href="own/index.html"' in second
+    assert 'src="demo/figures/spread.svg"' in first
+    # five runs of 0.25 s
+    assert "1 s of CPU time" in first
+    # ours is 8 (7 to 9), the paper's 9
+    assert '<td class="reproduced">reproduced</td>' in first
+    assert 'href="demo/index.html#table-loads"' in first
+    assert "table-loads" in Page((report / "index.html").read_text()).ids
+    assert len(page.ids) == len(set(page.ids))
+
+
+@pytest.mark.parametrize(
+    ("published", "key", "result"),
+    [
+        ("4", "", ("reproduced", 0, 1)),
+        ("5", "", ("differs", 1, 1)),
+        ("5", ", not_reproducible: No seed is printed.", ("not reproducible", 1, 1)),
+        ("", "", None),
+    ],
+)
+def test_published_numbers_are_judged_as_printed(world, write_study, published, key, result):
+    world.add("dor", "4", load=[4])
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [max_load], "
+        f"beside: {{reference: table.csv, on: [routing]{key}}}}}}}\n",
+        f"routing,max_load\ndor,{published}\n",
+    )
+    view = Views(world.records).routes
+    table = build_table("t", study.tables["t"], view, study.reference, "")
+    found = [
+        (one["result"], one["differing"], one["numbers"])
+        for one in published_results(study, [table])
     ]
+    assert found == ([result] if result else [])
+    reason = "This table cannot reproduce the published numbers. No seed is printed."
+    assert (reason in table.notes) == bool(key)
+
+
+def test_published_numbers_without_a_result_of_ours_are_no_result(world, write_study):
+    world.add("dor", "4", status="failed")
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [max_load], "
+        "beside: {reference: table.csv, on: [routing]}}}\n",
+        "routing,max_load\ndor,4\n",
+    )
+    view = Views(world.records).routes
+    table = build_table("t", study.tables["t"], view, study.reference, "")
+    assert [one["result"] for one in published_results(study, [table])] == ["no result"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, ""), (0.2, "1 s"), (119, "119 s"), (150, "2 min"), (9000, "2 h")]
+)
+def test_cpu_time_has_a_readable_unit(seconds, text):
+    assert duration_text(seconds) == text
+
+
+def test_the_picture_and_the_table_of_the_answer_come_before_the_summary(report):
+    text = (report / "index.html").read_text()
+    places = ['class="finding"', 'id="figure-', 'id="table-loads"', 'id="summary"', 'id="figures"']
+    assert [text.index(place) for place in places] == sorted(text.index(p) for p in places)
 
 
 def test_the_index_of_nothing_says_so(tmp_path):
@@ -256,8 +320,8 @@ def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
     write_index(report.parent)
     page = Page((report.parent / "index.html").read_text())
     assert [link for _, link in page.links if link.endswith(".html")] == [
+        *["demo/index.html"] * 2,
         "broken/index.html",
-        "demo/index.html",
     ]
     assert "newer routelab" in "".join(page.text)
 
@@ -278,3 +342,31 @@ def test_provenance_sums_and_joins(world):
         ("CPU time of all runs", "0.5 s"),
         ("Most memory of one run", "50 MB"),
     ]
+
+
+def test_prohibited_turns_are_listed_and_a_text_of_lines_keeps_them(world, new_study, tmp_path):
+    loop = "0>1 waits for 1>2\n1>2 waits for 0>1"
+    record = world.add("bfs", "4x2", facts={"deadlock_cycle": loop})
+    # on a ring of four, turns 0-2-4 both ways, and 4-6-0 one way
+    turns = [("0", "2", "4"), ("4", "2", "0"), ("4", "6", "0")]
+    write_csv(record.directory / "turns.csv", ("from", "switch", "to"), turns)
+    study = new_study(
+        tmp_path,
+        """
+tables:
+  loops: {rows: [routing], values: [deadlock_cycle]}
+figures:
+  picture: {kind: network, colour: load, turns: true}
+""",
+    )
+    write_study_report(study, world.records, world.results, tmp_path / "report")
+    text = (tmp_path / "report" / "index.html").read_text()
+    assert f'<td class="lines">{loop.replace(">", "&gt;")}</td>' in text
+    assert text.count('<path class="border"') == 2
+    listed = text[text.index("Prohibited turns of bfs: 2") :]
+    rows = re.findall(r"<tr><td>(.*?)</td></tr>", listed)
+    assert [row.split("</td><td>") for row in rows[:2]] == [
+        ["2", "0", "4", "yes"],
+        ["6", "4", "0", "no"],
+    ]
+    assert Page(text).ids

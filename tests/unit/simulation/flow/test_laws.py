@@ -299,7 +299,7 @@ def test_wrong_input_is_named():
     with pytest.raises(InputError, match="expected a terminal for each rank"):
         Paths.create(table, [])
     schedule = schedule_of(linear(2, 8))
-    with pytest.raises(InputError, match="3 ranks are placed, the program has 2"):
+    with pytest.raises(InputError, match="3 ranks are placed, but the program has 2"):
         FlowSimulation(schedule, Paths.create(table, [0, 1, 2]), BARE)
     with pytest.raises(InputError, match="seed is -1"):
         run_flows(schedule, Paths.create(table, [0, 1]), BARE, -1)

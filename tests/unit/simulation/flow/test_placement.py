@@ -83,11 +83,11 @@ def test_a_file_lists_terminals(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("0\nx\n2\n-1\n", [":2: 'x' is no terminal", ":4: '-1' is no terminal"]),
-        ("0\n8\n1\n2\n", [":2: there is no terminal 8, the network has 8"]),
+        ("0\nx\n2\n-1\n", [":2: 'x' is not a terminal", ":4: '-1' is not a terminal"]),
+        ("0\n8\n1\n2\n", [":2: terminal 8 does not exist; the network has 8"]),
         ("0\n0\n0\n1\n", [":3: terminal 0 has more than 2 ranks"]),
         ("0\n1\n", [": has 2 terminals, there are 4 ranks"]),
-        ("\n", [": no line with a terminal in it"]),
+        ("\n", [": no line names a terminal"]),
     ],
 )
 def test_a_wrong_file_is_told_of_with_its_lines(tmp_path, text, told):
@@ -102,7 +102,7 @@ def test_a_wrong_file_is_told_of_with_its_lines(tmp_path, text, told):
 
 
 def test_a_placement_that_is_neither_known_nor_a_file_is_refused():
-    with pytest.raises(InputError, match=r"blok: No such file .* not one of block, cyclic, optim"):
+    with pytest.raises(InputError, match=r"blok: No such file .* or one of block, cyclic, optim"):
         rank_terminals("blok", 4, build_grid("torus", (4, 2), wrap=True), 2)
 
 

@@ -85,6 +85,13 @@ def test_a_packet_escapes_while_the_best_has_no_room(what, again, data):
 
 
 @settings(max_examples=40)
+@given(SEEN, st.integers(1, 5), st.data())
+def test_a_packet_waits_before_it_escapes(what, wait, data):
+    more = {"again": True, "escape_wait": wait}
+    agree(data, what, escapes=True, ranking="best-or-escape", **more)
+
+
+@settings(max_examples=40)
 @given(SEEN, st.booleans(), st.data())
 def test_candidates_made_again_are_those_of_the_cycle(what, escapes, data):
     agree(data, what, packets=2, escapes=escapes, again=True)

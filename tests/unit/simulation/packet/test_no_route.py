@@ -92,7 +92,9 @@ def test_a_waypoint_that_is_no_switch_is_told_of():
     demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
     simulation = Simulation(RING, program, Router(), demand=demand, load=0.2, seed=1)
     simulation.run(100)
-    assert "maybe inject set a WAYPOINT that is no switch" in why_blocked(simulation).text
+    assert (
+        "check whether inject sets a WAYPOINT that is not a switch" in why_blocked(simulation).text
+    )
 
 
 def test_what_is_not_blocked_stays_so():

@@ -37,7 +37,7 @@ class Given(TrafficPlugin):
         (None, "returned None, expected a Demand"),
         (Demand.permutation([1, 0], "two"), "of 2 terminals, the network has 4"),
         (replace(GOOD, members=np.full(4, 99, np.int32)), "members names a terminal"),
-        (replace(GOOD, rate=np.full(4, np.nan)), "rate holds what is no rate"),
+        (replace(GOOD, rate=np.full(4, np.nan)), "rate holds a value that is not a rate"),
     ],
 )
 def test_a_demand_is_looked_at(demand, part):

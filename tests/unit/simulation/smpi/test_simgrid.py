@@ -102,13 +102,13 @@ def test_nothing_is_left_running_when_time_is_over(fake, tmp_path):
 
 
 def test_hosts_are_counted():
-    with pytest.raises(InputError, match="1 ranks are placed, the program has 2"):
+    with pytest.raises(InputError, match="1 ranks are placed, but the program has 2"):
         smpi.replay(two_ranks(), PLATFORM, ["t0"], Machine())
 
 
 def test_a_program_that_is_not_there_is_told(fake, tmp_path):
     fake("")
-    with pytest.raises(InputError, match="is no program; build one with smpicc"):
+    with pytest.raises(InputError, match="is not an executable program; build one with smpicc"):
         smpi.run_executable(tmp_path / "none", PLATFORM, ["t0"], Machine())
 
 

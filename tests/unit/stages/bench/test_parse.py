@@ -114,7 +114,7 @@ def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch
     file = tmp_path / "out.txt"
     file.write_text("")
     assert main(["bench", "parse", "broken", str(file)]) == 1
-    assert "broken: parse() has to return figures" in capsys.readouterr().err
+    assert "broken: parse() must return figures" in capsys.readouterr().err
 
 
 def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugin(
@@ -144,7 +144,7 @@ def test_what_is_no_output_of_a_benchmark_is_not_read(tmp_path, capsys):
     with large.open("wb") as stream:
         stream.truncate(2**26 + 1)
     assert main(["bench", "parse", "npb", str(pipe)]) == 2
-    assert "it is no file; save the output in one" in capsys.readouterr().err
+    assert "it is not a file; save the output in one" in capsys.readouterr().err
     assert main(["bench", "parse", "npb", str(large)]) == 2
     assert "it is larger than 64MiB" in capsys.readouterr().err
     assert main(["bench", "parse", "npb", "/dev/zero"]) == 2

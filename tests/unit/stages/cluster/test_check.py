@@ -23,7 +23,7 @@ hosts: n[1-8]
 node_sets: {torus~dims=4: "n[1,3,5,7]"}
 """
 
-FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
+FOLDER = "add its folder to environment: LD_LIBRARY_PATH"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
         "node set torus~dims=4": ("ok", "n[1,3,5,7] as torus~dims=4", ""),
         "node set torus~dims=4: neighbours": (
             "ok",
-            "each channel lies on one of torus~dims=4x2",
+            "each channel is one of torus~dims=4x2",
             "",
         ),
         "launcher srun": ("ok", f"{here}/bin/srun (slurm-wlm 22.05.8)", ""),
@@ -63,11 +63,11 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
         ),
         "nodes n[1-8]": ("ok", "idle", ""),
         "srun --mpi=pmi2": ("ok", "srun lists it", ""),
-        "fabric none": ("ok", "the routing of the fabric is left alone", ""),
+        "fabric none": ("ok", "the routing of the fabric is not changed", ""),
     }
 
 
-RESUME = "wait, choose other hosts, or have it resumed (scontrol update ... state=resume)"
+RESUME = "wait, choose other hosts, or resume it (scontrol update ... state=resume)"
 
 
 def test_nodes_that_take_no_jobs_are_listed_with_their_reason(slurm, checks):
@@ -143,7 +143,7 @@ def test_without_a_partition_it_is_slurm_s_default(slurm, checks):
     assert checks(text)["partition virtual"][0] == "ok"
     slurm(PARTITIONS[1:])
     assert missing(checks(text))["partition"] == (
-        "none is named or Slurm's default",
+        "none is named, and Slurm has no default",
         "name one: partition: ...; there are small",
     )
 
@@ -152,11 +152,11 @@ def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here
     assert missing(checks(CLUSTER)) == {
         "launcher srun": (
             "there is no srun here",
-            "run this where Slurm's commands are, or choose a cluster with another launcher",
+            "run this on a host with Slurm's commands, or choose a cluster with another launcher",
         ),
         "Slurm": (
             "sinfo was not found here",
-            "run this where Slurm's commands are (Debian: slurm-client)",
+            "run this on a host with Slurm's commands (Debian: slurm-client)",
         ),
     }
     slurm()
@@ -178,8 +178,8 @@ def test_the_kind_of_mpi_has_to_be_listed(slurm, checks):
     unsaid = CLUSTER.replace("mpi: pmi2\n", "")
     assert missing(checks(unsaid)) == {
         "srun --mpi": (
-            "Slurm's default is none: each rank would be alone",
-            "say what the benchmarks need: mpi: pmi2 (MPICH) or pmix (Open MPI)",
+            "Slurm's default is none: each rank would run alone",
+            "set the type that the benchmarks need: mpi: pmi2 (MPICH) or pmix (Open MPI)",
         )
     }
     slurm(config="MpiDefault              = pmi2")
@@ -198,13 +198,13 @@ def test_the_launcher_has_to_be_the_one_that_the_file_says(program, checks, here
     assert missing(checks("launcher: mpiexec\n")) == {
         "launcher mpiexec": (
             f"{here}/bin/mpiexec (mpirun (Open MPI) 4.1.4) is that of Open MPI",
-            "say launcher: openmpi, or name the right file: program: /path/to/it",
+            "set launcher: openmpi, or the path of the launcher: program: /path/to/it",
         )
     }
     assert missing(checks("launcher: openmpi\n")) == {
         "launcher openmpi": (
             "there is no mpirun.openmpi or mpiexec.openmpi or mpirun here",
-            "install Open MPI (Debian: openmpi-bin), or name the file: program: /path/to/mpirun",
+            "install Open MPI (Debian: openmpi-bin), or set its path: program: /path/to/mpirun",
         )
     }
 
@@ -218,7 +218,7 @@ def test_open_mpi_starts_nothing_for_root_unless_it_is_told_to(program, checks, 
     refused = (
         "missing",
         f"{found} starts nothing for root",
-        f"be another user, or say environment: {told}",
+        f"use another account, or set environment: {told}",
     )
     what = "launcher openmpi"
     assert checks("launcher: openmpi\n")[what] == (("ok", found, "") if user else refused)
@@ -240,8 +240,8 @@ OPEN = "echo '\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x00007f)'"
             OPEN,
             (
                 "missing",
-                "libmpi.so.40 (Open MPI), and mpiexec starts MPICH: each rank would be alone",
-                "say launcher: openmpi, or build it with MPICH",
+                "libmpi.so.40 (Open MPI), and mpiexec starts MPICH: each rank would run alone",
+                "set launcher: openmpi, or build the benchmark with MPICH",
             ),
         ),
         (
@@ -249,8 +249,8 @@ OPEN = "echo '\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x00007f)'"
             MPICH,
             (
                 "missing",
-                "libmpi.so.12 (MPICH), and openmpi starts Open MPI: each rank would be alone",
-                "say launcher: mpiexec, or build it with Open MPI",
+                "libmpi.so.12 (MPICH), and openmpi starts Open MPI: each rank would run alone",
+                "set launcher: mpiexec, or build the benchmark with Open MPI",
             ),
         ),
         (
@@ -260,7 +260,7 @@ OPEN = "echo '\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x00007f)'"
                 "missing",
                 "libmpi.so.12 not found",
                 (
-                    "put its folder into environment: LD_LIBRARY_PATH; Debian calls MPICH's "
+                    "add its folder to environment: LD_LIBRARY_PATH; Debian calls MPICH's "
                     "libmpich.so.12: make a folder with a link libmpi.so.12 to it"
                 ),
             ),
@@ -271,13 +271,13 @@ OPEN = "echo '\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x00007f)'"
             (
                 "missing",
                 "libgfortran.so.5 not found",
-                "put its folder into environment: LD_LIBRARY_PATH",
+                "add its folder to environment: LD_LIBRARY_PATH",
             ),
         ),
         (
             "mpiexec",
             "echo '\tlibc.so.6 => /lib/libc.so.6 (0x00007f)'",
-            ("cannot tell", "it is linked with no MPI that is known", ""),
+            ("cannot tell", "it is not linked with a known MPI library", ""),
         ),
         (
             "mpiexec",
@@ -309,7 +309,7 @@ def test_srun_starts_any_mpi_that_it_was_built_for(program, slurm, checks):
     assert checks(text)[what] == (
         "cannot tell",
         "libmpi.so.40 (Open MPI); --mpi=pmi2 is sure to start MPICH",
-        "see in a dry run on two nodes how many ranks start",
+        "test with two nodes how many ranks start",
     )
     assert checks(text.replace("pmi2", "pmix"))[what] == ("ok", "libmpi.so.40 (Open MPI)", "")
     assert checks(text.replace("pmi2", "pmix_v4"))[what][0] == "ok"
@@ -365,13 +365,13 @@ def test_benchmarks_that_are_not_there_or_cannot_run(program, checks, here):
     assert missing(checks(text)) == {
         "benchmarks: npb": (
             f"folder {here}/npb",
-            "say --benchmark npb: which files it needs depends on its parameters",
+            "add --benchmark npb: the required files depend on its parameters",
         ),
         "benchmarks: oso-alltoall": (
-            "there is no such benchmark plugin",
+            "benchmark plugin not found",
             "did you mean 'osu-alltoall'?",
         ),
-        "benchmarks: osu-alltoall": ("there is no /none", "name an executable, or its folder"),
+        "benchmarks: osu-alltoall": ("/none not found", "name an executable, or its folder"),
     }
     asked = "npb~kernel=lu,class=S,version=3.3"
     found = check_cluster(str(here / "some.yaml"), [asked])
@@ -401,34 +401,34 @@ def test_hosts_that_do_not_go_with_their_networks(slurm, checks):
     found = missing(checks(text))
     assert found["hosts"] == (
         "7 hosts for a network of 8 terminals",
-        "name one for each, in their order",
+        "list one for each terminal, in their order",
     )
     found = missing(checks(CLUSTER.replace("n[1,3,5,7]", "n[1-4]")))
     assert found == {
         "node set torus~dims=4: neighbours": (
-            "n1 and n4, n2 and n3 are neighbours in it, and not in torus~dims=4x2",
-            "choose other hosts, or put them into the order of the terminals",
+            "n1 and n4, n2 and n3 are neighbours in it, but not in torus~dims=4x2",
+            "choose other hosts, or list them in the order of the terminals",
         )
     }
     found = missing(checks(CLUSTER.replace("n[1,3,5,7]", "n[1-3]")))
     assert found == {
         "node set torus~dims=4": (
             "3 hosts for a network of 4 terminals",
-            "name one for each, in their order",
+            "list one for each terminal, in their order",
         )
     }
     found = missing(checks(CLUSTER, topology="torus~dims=2"))
     assert found["node set torus~dims=2"][0] == (
-        "no hosts for torus~dims=2, only for torus~dims=4x2, torus~dims=4"
+        "missing hosts for torus~dims=2, only for torus~dims=4x2, torus~dims=4"
     )
     found = missing(checks(CLUSTER.replace("topology: torus~dims=4x2\n", "nodes: 8\n")))
     assert found["coordinates"] == (
-        "there is no topology",
-        "say in which network they are: topology: torus~dims=...",
+        "topology is missing",
+        "name their network: topology: torus~dims=...",
     )
     assert missing(checks("launcher: srun\nmpi: pmi2\n"))["hosts"] == (
-        "none, and the launcher is srun",
-        "name them (hosts), or measure in an allocation (salloc, sbatch)",
+        "none, but the launcher is srun",
+        "list them in 'hosts', or measure in an allocation (salloc, sbatch)",
     )
 
 
@@ -478,7 +478,7 @@ def test_a_fabric_is_asked_and_not_switched(program, checks, here):
     assert missing(checks(text)) == {
         "fabric command": (
             "no routing is named",
-            "say --routing NAME: then its files are written, and the site's check is run",
+            "add --routing NAME: its files are written, and the site's check is run",
         )
     }
     assert not (here / "ran").exists()
@@ -510,7 +510,7 @@ fabric:
     assert found["fabric command: rights"] == (
         "missing",
         "sudo does not allow sudo -u fabric /opt/restore: exit code 1",
-        "have it allowed without a password (sudoers: NOPASSWD)",
+        "allow it without a password (sudoers: NOPASSWD)",
     )
     asked = (here / "asked").read_text().splitlines()
     assert asked == ["-n -l /opt/apply x y", "-n -l -u fabric /opt/restore"]
@@ -523,8 +523,8 @@ def test_a_fabric_without_a_shared_lock_is_told(program, checks):
     assert "fabric command: lock" not in checks(text)
     assert checks(text.replace("  state: /shared\n", ""))["fabric command: lock"] == (
         "cannot tell",
-        "two people with two folders of results may switch the fabric at once",
-        "name a folder that all of them may write: fabric: {..., state: /shared/folder}",
+        "two people with separate results folders could switch the fabric at the same time",
+        "set a folder that all of them can write: fabric: {..., state: /shared/folder}",
     )
 
 

@@ -112,7 +112,7 @@ def test_npb_needs_one_program_for_each_number_of_processes_before_3_4(
     told = dict(found("missing"))
     assert told["executables"] == f"{count - 2} of {count} found, for all numbers of processes"
     assert told["benchmark LU"] == f"no {names[0]} in {Path.cwd()}/bin/npb"
-    assert told["benchmark IS"].endswith(f"{names[-1]} may not be executed")
+    assert told["benchmark IS"].endswith(f"{names[-1]} is not executable")
 
 
 def test_numbers_of_processes_are_those_of_the_clusters_own_where_the_study_has_none(
@@ -163,7 +163,7 @@ def test_an_allocation_may_not_be_longer_than_the_partition_allows(
     told = f"up, 32 nodes, jobs of 1-infinite nodes, time limit {limit}; 130 minutes are requested"
     assert found("missing") == ([("partition virtual", told)] if missing else [])
     minutes = [text for what, text in found("cannot tell") if what == "study: minutes"]
-    worst = "60 minutes are requested; if every run takes its limit of 600 s, 130 are needed"
+    worst = "60 minutes are requested; if every run takes its limit of 600 s, it needs 130"
     assert minutes == ([worst] if more else [])
 
 
@@ -252,11 +252,11 @@ def test_a_study_of_another_cluster_is_checked_as_if_it_named_this_one(big, prog
     [
         (
             ("--study", "some"),
-            "this study measures nothing on a cluster; add benchmarks: and bench: ",
+            "this study has no measurements on a cluster; add benchmarks: and bench: ",
         ),
         (
             ("--study", "sume"),
-            "there is no study 'sume': no file config/studies/sume.yaml",
+            "study 'sume' not found: no file config/studies/sume.yaml",
         ),
         (("--study", "some", "--routing", "dor"), "leave out --benchmark, --topology and"),
     ],
@@ -300,7 +300,7 @@ def test_the_check_of_a_study_tells_what_its_cluster_lacks(big, program, capsys)
     [
         (None, "sinfo was not found here"),
         ("echo 'no controller' >&2; exit 1", "Slurm does not answer: no controller"),
-        ("echo 'm1|other'", "Slurm knows neither its partition nor its hosts here"),
+        ("echo 'm1|other'", "Slurm here has neither its partition nor its hosts"),
     ],
 )
 def test_on_another_machine_only_the_cluster_s_file_is_checked(big, program, capsys, sinfo, reason):

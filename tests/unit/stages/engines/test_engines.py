@@ -129,7 +129,7 @@ def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
         (lambda: EngineResult({1: 2}), "facts is {1: 2}, expected a mapping by names"),
         (lambda: EngineResult({}, [1]), r"tables is \[1\], expected a mapping by names"),
         (lambda: EngineResult({}, {"loads": [1]}), r"table 'loads' is \[1\], expected a mapping"),
-        (lambda: EngineResult({}, {"loads": {"x": 1}}), "table 'loads': x is no sequence"),
+        (lambda: EngineResult({}, {"loads": {"x": 1}}), "table 'loads': x is not a sequence"),
         (
             lambda: EngineResult({}, {"ranks": {}}),
             "an engine for traffic cannot return the table 'ranks'",

@@ -150,7 +150,7 @@ def test_an_optimised_placement_runs_the_same_messages() -> None:
         ("dor", "npb-cg~class=S", {"ranks": 7}, "power of two of processes"),
         ("dor", "osu-alltoall", {"ranks": 9}, "9 ranks do not fit on 8 terminals"),
         ("dor", "osu-alltoall", {"placement": "none.txt"}, "placement none.txt: No such file"),
-        ("dor", "transpose~by=coordinate", {"ranks": 4}, "as many ranks at every"),
+        ("dor", "transpose~by=coordinate", {"ranks": 4}, "the same number of ranks at every"),
     ],
 )
 def test_what_does_not_go_together_is_unsupported(

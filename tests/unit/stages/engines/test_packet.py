@@ -21,7 +21,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
-from routelab.registry.instances import load_routing, name_of
+from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
@@ -227,6 +227,38 @@ def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
     assert dateline["starved_terminals"] == 0
     assert "starve" not in dateline["text"]
     assert dateline["jain"] > 2 * bubble["jain"]
+    # claims of rings end the starvation
+    asked = settings(loads=(1.0,), bubble_patience=4)
+    claims = named("torus~dims=8x8", "dor", "transpose", asked).facts
+    assert (claims["starved_terminals"], claims["flow_control"]) == (0, "bubble")
+    assert claims["jain"] > 0.97
+    assert claims["accepted_load"] > 1.1 * bubble["accepted_load"]
+
+
+@pytest.mark.parametrize(
+    ("network", "routing", "noted"),
+    [
+        (NETWORK, "dor", False),
+        (NETWORK, "dimension-order~deadlock=dateline", True),
+        ("mesh~dims=4x4", "dor", True),
+    ],
+)
+def test_claims_without_rings_to_claim_are_noted(network: str, routing: str, noted: bool) -> None:
+    asked = settings(loads=(0.2,), bubble_patience=4)
+    notes = named(network, routing, "uniform", asked).notes
+    assert any(note.startswith("bubble_patience: no effect") for note in notes) == noted
+
+
+@pytest.mark.parametrize("routing", ["minimal-adaptive~escape=bubble", "rdr"])
+def test_packets_with_several_candidates_claim_rings(routing: str) -> None:
+    facts = []
+    for patience in (0, 2):
+        asked = settings(loads=(1.0,), vcs=2, buffer_flits=2, bubble_patience=patience)
+        facts.append(named(NETWORK, routing, "uniform", asked).facts)
+    assert [f["blocked"] for f in facts] == [None, None]
+    # claims took place, and cost little
+    assert facts[0]["accepted_load"] != facts[1]["accepted_load"]
+    assert facts[1]["accepted_load"] > 0.9 * facts[0]["accepted_load"]
 
 
 def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,7 +498,7 @@ def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
         lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", PacketEngine),
         lambda: perform(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
-        with pytest.raises(InputError, match="a simulation job found, no network"):
+        with pytest.raises(InputError, match="result of a simulation job, not a network"):
             work()
 
 
@@ -478,3 +510,34 @@ def test_a_pattern_in_which_nobody_sends_is_unsupported() -> None:
     table = clockwise(4)
     with pytest.raises(UnsupportedError, match="no terminal sends"):
         simulate(table.topology, table, Silent(), settings())
+
+
+@pytest.mark.parametrize(("penalty", "warns"), [(13, False), (17, False), (18, True)])
+def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
+    """Packets then never take it, as if it were infinite; 17 flits are rounded to four packets."""
+    network = topology.obtain("hamming~dims=4x4,terminals=2")[1]
+
+    def simulated(penalty: int):
+        routing = load_routing(f"polarized~p1={penalty},p0={penalty}")
+        made, _ = case.case_of(network, routing, load("traffic", "uniform"))
+        # one virtual channel for each hop, two packets in the buffer and two in the FIFO
+        return packets.simulate_packets(
+            made,
+            settings(
+                vcs=5,
+                loads=(1.0,),
+                buffer_flits=8,
+                output_buffer_flits=8,
+                packet_flits=4,
+                max_cycles=1500,
+            ),
+        )
+
+    result, never = simulated(penalty), simulated(1 << 19)
+    told = f"the penalty of {penalty} flits is larger than the longest queue, 16 flits"
+    assert (told in result.facts["text"]) == warns
+    assert any(told in note for note in result.notes) == warns
+    assert "the penalty of 524288 flits" in never.facts["text"]
+    hops = [one.facts["hops_mean"] for one in (result, never)]
+    if penalty != 17:
+        assert (hops[0] == hops[1]) == warns

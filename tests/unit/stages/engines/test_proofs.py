@@ -37,25 +37,30 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 
 def simulated(results: Path, network: str, traffic: str, **values) -> dict[str, object]:
     """What the checker says of minimal-adaptive, as a job of a study tells it."""
+    facts = outcome_of(results, network, traffic, "minimal-adaptive", **values).facts
+    return {name: facts[name] for name in JUDGED}
+
+
+def outcome_of(results: Path, network: str, traffic: str, routing: str, **values):
+    """The outcome of a job of a study."""
     folder = results / "topologies" / network
     built = TopologyJob(folder=str(folder), text=network, digest=f"of {network}")
     if not folder.exists():
         perform(built)
     settings = SimulationSettings(**{**SETTINGS, **values})
     name = settings.canonical().replace("/", " ")
-    job = results / "simulations" / network / "minimal-adaptive" / traffic / name
+    job = results / "simulations" / network / routing / traffic / name
     perform(
         SimulationJob(
             folder=str(job),
-            text="minimal-adaptive",
+            text=routing,
             work=traffic,
             engine=f"packet~{settings.canonical()}",
             digest="abc",
             **SimulationJob.on(built),
         )
     )
-    facts = read_outcome(job / "outcome.json").facts
-    return {name: facts[name] for name in JUDGED}
+    return read_outcome(job / "outcome.json")
 
 
 def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
@@ -63,6 +68,16 @@ def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
     assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
     assert simulated(tmp_path, "torus~dims=4x4", "tornado", seed=3) == first
     assert first["deadlock"] == "proven"
+    assert len(asked) == 1
+
+
+def test_a_refusal_is_stored_too(tmp_path: Path, asked, monkeypatch) -> None:
+    # leave dead ends to the checker
+    monkeypatch.setattr("routelab_plugins.routing.polarized.MOST_EXACT", 0)
+    for traffic in ("uniform", "tornado"):
+        outcome = outcome_of(tmp_path, "mesh~dims=3x3", traffic, "polarized", vcs=8)
+        assert outcome.status == "unsupported"
+        assert "dead ends without a candidate: " in outcome.reason
     assert len(asked) == 1
 
 

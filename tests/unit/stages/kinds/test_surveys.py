@@ -112,7 +112,15 @@ def test_a_rows_fingerprint_is_that_of_its_run_alone(plan):
         (
             "[torus~dims=4]",
             "[{use: dor, on: {}}]",
-            "bad.yaml:4: routings[0].on: say max_nodes, sample or both",
+            "bad.yaml:4: routings[0].on: set families, max_nodes or sample",
+        ),
+        (
+            "[torus~dims=4]",
+            "[{use: dor, on: {families: [tours]}}]",
+            (
+                "routings[0]: on.families: the study has no network of family tours; did you mean "
+                "'torus'?"
+            ),
         ),
     ],
 )
@@ -170,7 +178,7 @@ def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
         (item.topology, item.routing) for item in job.items
     ]
     assert [row["status"] for row in rows] == ["ok", "ok", "ok", "unsupported"]
-    assert "0-8 is no link" in rows[3]["reason"]
+    assert "0-8 is not a link" in rows[3]["reason"]
     # a ring of four: 16 hops over 8 channels
     ring = [rows[0][name] for name in ("max_load", "mean_load", "deadlock")]
     assert ring == ["2", "2.0", "proven"]

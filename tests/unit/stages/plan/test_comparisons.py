@@ -284,8 +284,9 @@ def test_routings_without_tables_are_left_out_where_there_is_traffic_for_them(wr
 
 
 WRONG = {
-    f"[dor, -> [{HOPS},": f"3: routings[0]: {HOPS} decides hop by hop and has no table; it cannot "
-    "be measured: leave it out, or say 'traffic' to simulate it",
+    f"[dor, -> [{HOPS},": f"3: routings[0]: {HOPS} decides hop by hop and has no route "
+    f"table, so it cannot "
+    "be measured: leave it out, or add 'traffic' to simulate it",
     "baseline: sssp -> baseline: ssp": "5: bench.baseline: the study has no table of routes of "
     "'ssp' to compare with; did you mean 'sssp'?",
     "cluster: fast -> cluster: fats": "5: bench: cluster: no cluster 'fats', no file fats.yaml in "
@@ -309,7 +310,7 @@ def test_a_network_needs_hosts(write):
     path = write(STUDY.replace("torus~dims=4x4", "torus~dims=4x2"))
     (line,) = mistakes(path)
     assert line == (
-        "5: bench: config/clusters/fast.yaml: no hosts for torus~dims=4x2, only for "
+        "5: bench: config/clusters/fast.yaml: missing hosts for torus~dims=4x2, only for "
         "torus~dims=4x4, torus~dims=4; add its 8 hosts in the order of its terminals: "
         "node_sets: {torus~dims=4x2: [...]}"
     )
@@ -366,7 +367,7 @@ def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
         with pytest.raises(InputError) as told:
             read_jobs(path)
         assert str(told.value).startswith(f"{path} is not a list of jobs as this version of")
-        assert str(told.value).endswith("; the next run of the workflow writes it anew")
+        assert str(told.value).endswith("; the next run of the workflow writes it again")
         assert "\n" not in str(told.value)
 
 

@@ -149,7 +149,7 @@ def test_names_with_a_path_need_an_alias_and_long_ones_do_not(write):
     (path.parent / "nets").mkdir()
     (path.parent / "nets/a.txt").write_text("x y\n")
     (line,) = mistakes(path)
-    assert "graph~file=config/studies/nets/a.txt,format=edges has a path in it" in line
+    assert "graph~file=config/studies/nets/a.txt,format=edges contains a path" in line
     assert line.endswith("{use: 'graph~file=nets/a.txt,format=edges', as: <alias>}")
 
 
@@ -182,7 +182,7 @@ def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
     path = folder / "far.yaml"
     path.write_text(study("[{graph: {file: a.txt}}]"))
     (line,) = mistakes(path)
-    assert f"{folder}/a.txt has a path in it" in line
+    assert f"{folder}/a.txt contains a path" in line
     path.write_text(study('[{use: "graph~file=a.txt", as: a}]'))
     assert expand_studies([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
 
@@ -218,7 +218,7 @@ def test_two_studies_cannot_have_one_name(write):
     other = Path("same.yaml")
     other.write_text(study())
     (line,) = mistakes(first, other)
-    assert line == f"{other}: another study has that name: {first}"
+    assert line == f"{other}: another study has this name: {first}"
 
 
 def test_fingerprints_tell_jobs_apart_and_stay(write):
@@ -347,8 +347,8 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
     assert sizes == {
         ("topologies", "many.torus-1"): 3,
         ("topologies", "many.mesh-1"): 1,
-        ("routes", "many.angara-sssp-1"): 20,
-        ("routes", "many.angara-sssp-2"): 16,
+        ("routes", "many.angara-sssp-1"): 18,
+        ("routes", "many.angara-sssp-2"): 18,
         ("routes", "many.dor-1"): 8,
     }
     folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
@@ -360,6 +360,26 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
         ("topologies", "many.torus-1"),
         ("topologies", "many.mesh-1"),
     )
+
+
+def test_large_studies_have_few_batches_of_equal_size(write):
+    text = study(
+        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}]", "[{angara-sssp: {tie_seed: {range: 200}}}]"
+    )
+    batches = expand_studies([write("large", text)]).batches.values()
+    sizes = [len(batch.jobs) for batch in batches if batch.kind == "routes"]
+    assert (len(sizes), sum(sizes)) == (16, 3 * 200)
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_longer_batches_start_first(write):
+    text = study("[torus~dims=4]", "[{angara-sssp: {tie_seed: {range: 3}}}, dor]") + (
+        "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
+    )
+    batches = expand_studies([write("mixed", text)]).batches
+    routes = batches["routes", "mixed.angara-sssp-1"].priority
+    assert 0 < batches["routes", "mixed.dor-1"].priority < routes
+    assert routes < batches["simulations", "mixed.dor-1"].priority
 
 
 def test_batches_of_a_study_stay_when_another_is_chosen_too(write):

@@ -56,3 +56,10 @@ def test_too_few_virtual_channels_are_a_mistake(told):
 def test_a_sweep_with_enough_virtual_channels_fits(told):
     (line,) = told("torus~dims=4x4", routings="dor, goal", vcs="{sweep: [2, 3]}")
     assert " OK: " in line
+
+
+def test_a_routing_is_not_checked_on_networks_that_it_does_not_run_on(told):
+    networks = "torus~dims=4x4, hamming~dims=3x3"
+    (line,) = told(networks, routings="{use: omniwar, on: {families: [hamming]}}", vcs="4")
+    assert " OK: " in line
+    assert told(networks, routings="omniwar", vcs="4")[1:]

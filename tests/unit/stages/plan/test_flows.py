@@ -125,7 +125,11 @@ flow:
     for begin in (
         "6: flow.machin: unknown key; did you mean 'machine'?",
         "7: flow.latency: -1 should be greater than or equal to 0",
-        "8: flow.overhead: a mapping here is {sweep: [...]} or {by: {name: value}}, with at least",
+        (
+            "8: flow.overhead: a mapping here must be {sweep: [...]} or {by: {name: "
+            "value}}, with at "
+            "least"
+        ),
         "9: flow.collectives: alltoall has no algorithm 'quick'",
         "4: workloads[0]: no workload plugin is called 'npb-cgg'; did you mean 'npb-cg'?",
     ):
@@ -142,7 +146,7 @@ flow:
         ),
         ("machine: fast", "machine: fst", "no cluster 'fst'"),
         ("workloads:", "# workloads:", "'flow' needs 'workloads': the programs to run"),
-        ("limits:", "survey: true\nlimits:", "a survey simulates nothing: leave out 'workloads'"),
+        ("limits:", "survey: true\nlimits:", "a survey does not simulate: leave out 'workloads'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(write, old, new, told):
@@ -153,7 +157,7 @@ def test_what_does_not_go_together_is_refused(write, old, new, told):
 def test_a_table_of_flows_needs_workloads(write):
     text = "title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n"
     lines = mistakes(write(text + "tables: {t: {of: flows, rows: [routing], values: [timed_s]}}\n"))
-    assert any("tables.t: nothing is simulated; say 'workloads'" in line for line in lines)
+    assert any("tables.t: nothing is simulated; add 'workloads'" in line for line in lines)
 
 
 def test_a_broken_machine_is_told_of_by_its_own_lines(write):

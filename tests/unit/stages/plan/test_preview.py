@@ -65,7 +65,7 @@ def test_all_mistakes_are_told_at_once_whatever_they_are_about(small, capsys):
         [
             ("bad.yaml:1: 'title' is missing", ""),
             ("bad.yaml:1: titel: unknown key", "did you mean 'title'?"),
-            ("bad.yaml:7: topologies[3]: one plugin an entry", "write each as"),
+            ("bad.yaml:7: topologies[3]: an entry names one plugin", "write each as"),
             ("bad.yaml:10: limits.seconds: 'soon' should be a valid number", ""),
             ("bad.yaml:2: cites: no folder nobody2020 in references", ""),
             ("bad.yaml:4: topologies[0]: torus: dims=1x4", "must be at least 2, got 1x4"),
@@ -88,7 +88,7 @@ def test_a_parameter_takes_what_the_message_says(small, capsys):
     small.write_text(STUDY.replace("dims=4x2", "dims=four"))
     assert main(["study", "check", "small.yaml"]) == 2
     error = capsys.readouterr().err
-    assert "small.yaml:2: topologies[1]: torus~dims=four: dims=four: 'four' is no list" in error
+    assert "small.yaml:2: topologies[1]: torus~dims=four: dims=four: 'four' is not a list" in error
     assert "write them as 4x2x2" in error
     small.write_text(STUDY.replace("dims=4x2", "dims=4x2x2"))
     assert main(["study", "check", "small.yaml"]) == 0

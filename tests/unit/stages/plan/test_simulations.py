@@ -126,8 +126,8 @@ def test_a_routing_without_a_table_needs_traffic(write):
     path = write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor, rdr]\n")
     (line,) = mistakes(path)
     assert line == (
-        f"{path}:3: routings[1]: rdr decides hop by hop and has no table: it can only be "
-        "simulated; say 'traffic'"
+        f"{path}:3: routings[1]: rdr decides hop by hop and has no route table, so it can only be "
+        "simulated: add 'traffic'"
     )
 
 
@@ -150,7 +150,10 @@ simulation:
     )
     lines = [line.removeprefix(f"{path}:") for line in mistakes(path) if line.startswith(str(path))]
     begins = [
-        "11: simulation.packet_flits: a mapping here is {sweep: [...]}, with at least one value",
+        (
+            "11: simulation.packet_flits: a mapping here must be {sweep: [...]}, with at least one "
+            "value"
+        ),
         "9: simulation.load: unknown key; did you mean 'loads'?",
         "10: simulation.vcs: 0 should be greater than or equal to 1",
         "12: simulation.buffer_flits: 'many' should be a valid integer",
@@ -168,10 +171,10 @@ simulation:
     ("more", "told"),
     [
         ("simulation: {vcs: 2}\n", "'simulation' needs 'traffic'"),
-        ("traffic: [uniform]\nsurvey: true\n", "a survey simulates nothing"),
+        ("traffic: [uniform]\nsurvey: true\n", "a survey does not simulate"),
         (
             "tables: {t: {of: loads, rows: [routing], values: [load]}}\n",
-            "tables.t: nothing is simulated; say 'traffic'",
+            "tables.t: nothing is simulated; add 'traffic'",
         ),
         ("traffic: [uniform]\nsimulation: {vcs: 2, buffer_flits: 1, packet_flits: 8}\n", "no pack"),
         ("traffic: [uniform]\nsimulation: 3\n", "simulation: 3 should be a valid dictionary"),
@@ -180,3 +183,15 @@ simulation:
 def test_what_does_not_go_together_is_refused(write, more, told):
     lines = mistakes(write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n" + more))
     assert any(told in line for line in lines), lines
+
+
+def test_a_routing_runs_on_the_families_that_it_names(write):
+    path = write(
+        STUDY.replace("[torus~dims=4, torus~dims=4x4]", "[torus~dims=4, mesh~dims=3]").replace(
+            "rdr]", "{use: rdr, on: {families: [mesh]}}]"
+        )
+    )
+    pairs = {
+        (topology, routing) for topology, routing, *_ in expand_studies([path]).of("simulations")
+    }
+    assert pairs == {("torus~dims=4", "dor"), ("mesh~dims=3", "dor"), ("mesh~dims=3", "rdr")}

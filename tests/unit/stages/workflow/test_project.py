@@ -14,6 +14,7 @@ from routelab.cli import main
 from routelab.stages.workflow.project import create_project, project_files
 
 ROOT = Path(__file__).parents[4]
+NOTEBOOK = ROOT / "docs/tutorial.ipynb"
 
 
 def files(folder: Path) -> set[str]:
@@ -33,6 +34,16 @@ def test_the_files_are_those_of_the_repository(tmp_path: Path) -> None:
         if path.is_file()
     }
     assert made == shipped | {"README.md", "Snakefile", "workflow/envs/routelab.yaml"}
+
+
+def test_the_notebook_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        folder = tmp_path / name
+        assert main(["init", "--notebook", str(folder)]) == 0
+        assert files(folder) == {*project_files(), "tutorial.ipynb"}
+        assert (folder / "tutorial.ipynb").read_bytes() == NOTEBOOK.read_bytes()
+        assert "tutorial.ipynb" in capsys.readouterr().out
 
 
 def test_what_is_included_or_named_is_there(tmp_path: Path) -> None:
@@ -67,7 +78,7 @@ def test_a_folder_with_something_in_it_is_left_alone(
     (tmp_path / "thesis.tex").write_text("precious")
     assert main(["init", str(tmp_path)]) == 2
     told = capsys.readouterr().err
-    assert f"{tmp_path} is not empty (it has thesis.tex); name a new folder" in told
+    assert f"{tmp_path} is not empty (it contains thesis.tex); name a new folder" in told
     assert files(tmp_path) == {"thesis.tex"}
     assert main(["init", str(tmp_path / "thesis.tex")]) == 2
     assert "file" in capsys.readouterr().err

@@ -254,7 +254,7 @@ class RightTraffic(TrafficPlugin):
     summary = "Every terminal sends the same number of ranks further"
 
     def supports(self, topology):
-        return "there is nobody to send to" if topology.num_terminals < 2 else None
+        return "there is no destination" if topology.num_terminals < 2 else None
 
     def targets(self, topology, seed):
         count = topology.num_terminals
@@ -275,7 +275,7 @@ class RightWorkload(WorkloadPlugin):
     summary = "Every rank sends to the next one, several times"
 
     def supports(self, job):
-        return "there is nobody to send to" if job.ranks < 2 else None
+        return "there is no destination" if job.ranks < 2 else None
 
     def size(self):
         return 64
@@ -405,7 +405,7 @@ class RightBenchmark(BenchmarkPlugin):
     figure = "time"
 
     def supports(self, ranks, ranks_per_node):
-        return None if ranks > 1 else "one rank has nobody to send to"
+        return None if ranks > 1 else "one rank has no destination"
 
     def executables(self, ranks):
         return ("my-benchmark", f"my-benchmark.{ranks}")

@@ -39,7 +39,7 @@ class NeedsATask(RightBenchmark):
 
 class NamesAFailureOfItsOwn(RightBenchmark):
     name = "names-a-failure-of-its-own"
-    caught = "parse", "parse() names a failure that there is not: 'bad'"
+    caught = "parse", "parse() reports a failure in a valid output: 'bad'"
 
     def parse(self, output, task):
         raise BenchmarkError("bad", "it is bad")
@@ -47,7 +47,7 @@ class NamesAFailureOfItsOwn(RightBenchmark):
 
 class AsksForALine(RightBenchmark):
     name = "asks-for-a-line"
-    caught = "result", "command() must answer a tuple of texts, it answered '/the/program input"
+    caught = "result", "command() must return a tuple of texts, but returned '/the/program input"
 
     def command(self, task):
         return f"{task.executable} input.txt"
@@ -55,7 +55,7 @@ class AsksForALine(RightBenchmark):
 
 class HasNoName(RightBenchmark):
     name = "has-no-name"
-    caught = "result", "executables() must answer a tuple of texts, it answered ()"
+    caught = "result", "executables() must return a tuple of texts, but returned ()"
 
     def executables(self, ranks):
         return ()
@@ -63,7 +63,7 @@ class HasNoName(RightBenchmark):
 
 class WritesElsewhere(RightBenchmark):
     name = "writes-elsewhere"
-    caught = "result", "files(): '../input.txt' is no plain file name"
+    caught = "result", "files(): '../input.txt' is not a plain file name"
 
     def files(self, task):
         return {"../input.txt": ""}
@@ -79,7 +79,7 @@ class ModelsByName(RightBenchmark):
 
 class PredictsForEver(RightBenchmark):
     name = "predicts-for-ever"
-    caught = "prediction", "predicted() must answer a tuple of finite figures"
+    caught = "prediction", "predicted() must return a tuple of finite figures"
 
     def predicted(self, facts, task):
         return (FigureOfMerit("time", math.inf, "s", "lower"),)

@@ -92,7 +92,7 @@ class FasterThanLight(RightWorkloadEngine):
 
 class Nowhere(RightEngine):
     name = "nowhere"
-    caught = "applies", "it made something of none of the inputs"
+    caught = "applies", "it supports none of the inputs"
 
     def supports(self, case):
         return f"not on {case.network.num_switches} switches"

@@ -26,7 +26,7 @@ class BareText(RightExport):
 
 class IntoAnotherFolder(RightExport):
     name = "into-another-folder"
-    caught = "result", "export(): '../network.txt' is no plain file name"
+    caught = "result", "export(): '../network.txt' is not a plain file name"
 
     def export(self, table, machine):
         return {f"../{name}": text for name, text in super().export(table, machine).items()}

@@ -7,7 +7,7 @@ from right import RightFabric
 
 class SaysNothing(RightFabric):
     name = "says-nothing"
-    caught = "problems", "problems() must answer a list of lines of text, it answered ['']"
+    caught = "problems", "problems() must return a list of lines of text, but returned ['']"
 
     def problems(self, job):
         return [""]
@@ -15,7 +15,7 @@ class SaysNothing(RightFabric):
 
 class LooksAsItLikes(RightFabric):
     name = "looks-as-it-likes"
-    caught = "problems", "it wrote problems.txt; in a dry run, and beforehand, it may not"
+    caught = "problems", "it wrote problems.txt; it must not, in a dry run or before a run"
 
     def problems(self, job):
         (job.folder / "problems.txt").write_text("")

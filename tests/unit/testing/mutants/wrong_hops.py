@@ -19,7 +19,7 @@ class HasADeadEnd(RightHops):
 class LeapsAbout(RightHops):
     name = "leaps-about"
     fault = hop_kernels.LEAP
-    caught = "candidates", "is no channel that leaves the switch"
+    caught = "candidates", "is not a channel that leaves the switch"
 
 
 class ClimbsTooHigh(RightHops):

@@ -30,7 +30,7 @@ class CountsInText(RightMetric):
 
 class TwoWords(RightMetric):
     name = "two-words"
-    caught = "names", "'Mean hops' is no name"
+    caught = "names", "'Mean hops' is not a valid name"
 
     def measure(self, table, graph):
         return [Measurement("Mean hops", 1.0)]

@@ -178,7 +178,7 @@ class OneWay(RightTopology):
 
 class FalseRing(RightTopology):
     name = "false-ring"
-    caught = "rings", "channel_ring 0 is no complete ring"
+    caught = "rings", "channel_ring 0 is not a complete ring"
 
     def build(self):
         return self.ring(channel_ring=[0] * 10)

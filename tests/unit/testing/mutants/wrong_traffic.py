@@ -79,7 +79,7 @@ class Wordless(RightTraffic):
 
 class OnlyToItself(RightTraffic):
     name = "only-to-itself"
-    caught = "senders", "nobody sends anything"
+    caught = "senders", "no terminal sends anything"
 
     def targets(self, topology, seed):
         return np.arange(topology.num_terminals)
@@ -132,7 +132,7 @@ class NoMessages(RightTraffic):
 
 class NeverFits(RightTraffic):
     name = "never-fits"
-    caught = "applies", "made something of none of the inputs"
+    caught = "applies", "supports none of the inputs"
 
     def supports(self, topology):
         return "needs another network"

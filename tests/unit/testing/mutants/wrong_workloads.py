@@ -95,7 +95,7 @@ class WithoutWords(RightWorkload):
 
 class NothingTimed(RightWorkload):
     name = "nothing-timed"
-    caught = "timed", "nothing is done in the timed part"
+    caught = "timed", "the timed part is empty"
 
     def program(self, job):
         right = super().program(job)
@@ -113,7 +113,7 @@ class RootOutside(RightWorkload):
 
 class ReceivesFirst(RightWorkload):
     name = "receives-first"
-    caught = "ends", "ranks wait for each other for ever: 0, 1"
+    caught = "ends", "ranks wait for each other forever: 0, 1"
 
     def ring(self, job) -> Block:
         at = np.arange(job.ranks)
@@ -123,7 +123,7 @@ class ReceivesFirst(RightWorkload):
 
 class NoJobFits(RightWorkload):
     name = "no-job-fits"
-    caught = "applies", "made something of none of the inputs"
+    caught = "applies", "supports none of the inputs"
 
     def supports(self, job):
         return "needs another job"

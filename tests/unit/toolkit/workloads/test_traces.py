@@ -204,7 +204,7 @@ def test_calls_of_groups_cannot_be_told():
         ("0 sleep 3", "t:2: 'sleep' is not supported"),
         ("0 compute -3", "t:2: compute needs a number of operations"),
         ("0 compute nan", "t:2: compute needs a number of operations"),
-        ("hello", "t:2: 'hello' is no action"),
+        ("hello", "t:2: 'hello' is not an action"),
         ("0 wait 0 1 0", "t:2: nothing to wait for"),
         ("0 isend 1 0 8", "t:2: nothing waits for this isend at the end"),
         ("0 isend 1 0 8\n0 barrier", "t:2: nothing waits for this isend before a collective"),
@@ -232,7 +232,7 @@ def test_files_that_are_not_there_are_told(tmp_path):
     with pytest.raises(InputError, match="rank-1: cannot be read: No such file"):
         read_trace(tmp_path / "list")
     (tmp_path / "empty").write_text("\n")
-    with pytest.raises(InputError, match="neither a list of files nor an action"):
+    with pytest.raises(InputError, match="neither a list of files nor actions"):
         read_trace(tmp_path / "empty")
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):

@@ -1,0 +1,81 @@
+"""The manual as a reader opens it from a disk: search, themes, copy buttons, narrow screens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Browser
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    "index.html",
+    "tutorial.html",
+    "plugins.html",
+    "how-to/index.html",
+    "concepts/simulation.html",
+    "reference/columns.html",
+    "reference/gallery.html",
+]
+"""Pages with long lines, wide tables and pictures."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The manual, built with its own settings."""
+    pytest.importorskip("material", reason="needs the theme: pip install 'routelab[docs]'")
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    folder = tmp_path_factory.mktemp("site")
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder)))
+    return folder
+
+
+@pytest.fixture
+def manual(_driver, site):
+    """Chromium for pages of the manual, its logs empty."""
+    page = Browser(_driver, site)
+    page.requests()
+    page.complaints()
+    return page
+
+
+def wait(manual, selector, text):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(manual.driver, 20).until(lambda _: text in " ".join(manual.texts(selector)))
+
+
+def test_search_finds_a_page_without_a_server(manual):
+    manual.open("index.html")
+    manual.one(".md-search__input").send_keys("latency curve")
+    wait(manual, ".md-search-result__item h1", "latency curve")
+    manual.one(".md-search-result__link").click()
+    assert manual.driver.current_url.startswith("file://")
+    assert all(url.startswith(("file:", "data:", "about:")) for url in manual.requests())
+    assert manual.complaints() == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_nothing_is_wider_than_a_narrow_phone(manual, page):
+    manual.open(page, width=360, height=740)
+    assert manual.js("return document.documentElement.scrollWidth") == 360
+    assert all(url.startswith(("file:", "data:")) for url in manual.requests())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system(manual, scheme):
+    manual.open("index.html", prefers_color_scheme=scheme)
+    paper = manual.js("return getComputedStyle(document.body).backgroundColor")
+    red = int(paper.removeprefix("rgb(").split(",")[0])
+    assert (red > 200) == (scheme == "light")
+
+
+def test_code_has_a_copy_button(manual):
+    manual.open("tutorial.html")
+    blocks, buttons = manual.all(".highlight > pre"), manual.all(".highlight button")
+    assert len(buttons) == len(blocks) > 5

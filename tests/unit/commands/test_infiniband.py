@@ -1,0 +1,220 @@
+"""`routelab infiniband`: exit codes, formats, and sentences for operators."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from routelab.cli import main
+from routelab.stages.infiniband.columns import CHECK, WHAT_IF
+
+DATA = Path(__file__).parents[2] / "data" / "infiniband"
+FABRIC, LFTS = str(DATA / "fabric.topo"), str(DATA / "opensm-lfts.dump")
+
+
+def clockwise(folder: Path) -> tuple[str, list[str]]:
+    """Write tables that send everything round a ring of three switches; return them and GUIDs.
+
+    Returns
+    -------
+    files : tuple of str
+        Fabric and tables.
+    lines : list of str
+        Service levels without a credit loop: one for each switch.
+    """
+    fabric, tables, levels = [], [], []
+    for switch in range(3):
+        after, before = (switch + 1) % 3, (switch + 2) % 3
+        guid, host = f"S-{switch + 1:016x}", f"H-{switch + 17:016x}"
+        fabric.append(
+            f"""\
+Switch\t3 "{guid}"\t# "s{switch}" base port 0 lid {switch + 1} lmc 0
+[1]\t"S-{after + 1:016x}"[2]\t# "s{after}" lid {after + 1} 4xSDR
+[2]\t"S-{before + 1:016x}"[1]\t# "s{before}" lid {before + 1} 4xSDR
+[3]\t"{host}"[1]({switch + 33:x})\t# "h{switch}" lid {switch + 4} 4xSDR
+
+Ca\t1 "{host}"\t# "h{switch}"
+[1]({switch + 33:x})\t"{guid}"[3]\t# lid {switch + 4} lmc 0 "s{switch}" lid {switch + 1} 4xSDR
+"""
+        )
+        tables.append(f"Unicast lids [0-6] of switch Lid 1 guid 0x{switch + 1:016x} ('s'):")
+        own = {switch + 1: 0, switch + 4: 3}
+        tables += [f"0x{lid:04x} {own.get(lid, 1):03d}" for lid in range(1, 7)]
+        tables.append("6 lids dumped")
+        # no level has the routes of all three switches, unless replies use it, too
+        levels += [
+            f"0x{source:x} {lid} {switch // 2}"
+            for source in (switch + 1, switch + 17)
+            for lid in range(1, 7)
+        ]
+    (folder / "fabric.topo").write_text("\n".join(fabric))
+    (folder / "lfts").write_text("\n".join(tables) + "\n")
+    (folder / "sls").write_text("\n".join(levels) + "\n")
+    return str(folder / "fabric.topo"), levels
+
+
+def check(capsys, *arguments: str) -> tuple[int, str]:
+    code = main(["infiniband", "check", *arguments])
+    return code, capsys.readouterr().out
+
+
+def test_the_exit_code_is_the_verdict(capsys, tmp_path):
+    fabric, levels = clockwise(tmp_path)
+    files = (fabric, "--lfts", str(tmp_path / "lfts"))
+    code, text = check(capsys, *files)
+    assert code == 3
+    assert "s0:1 on VL 0 waits for s1:1 on VL 0 waits for s2:1 on VL 0 waits for s0:1" in text
+    assert text.endswith("give the service levels of the fabric with --sls.\n")
+
+    code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
+    assert code == 0
+    assert "If replies use the SL of the request (RDMA-CM): credit loops." in text
+    assert text.endswith("Result: the tables are safe with these service levels.\n")
+
+    code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"), "--replies", "same")
+    assert code == 1
+    assert text.endswith("Result: the tables are faulty.\n")
+
+    lanes = [
+        f"0x{switch:x} {came} {port} {' '.join(['0x00'] * 8)}"
+        for switch in (1, 2, 3)
+        for came in range(4)
+        for port in (1, 2, 3)
+    ]
+    (tmp_path / "sl2vl").write_text("\n".join(lanes))
+    code, text = check(
+        capsys, *files, "--sls", str(tmp_path / "sls"), "--sl2vl", str(tmp_path / "sl2vl")
+    )
+    assert (code, "Credit loops: 1" in text) == (1, True)
+
+    (tmp_path / "sls").write_text("\n".join(levels[:-3]))
+    code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
+    # the last line is about packets to the host itself
+    assert "lacks 2 pairs of ports" in text
+
+
+def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
+    fabric, _ = clockwise(tmp_path)
+    code, text = check(capsys, fabric, "--lfts", str(tmp_path / "lfts"), "--sls", "0")
+    assert (code, "Credit loops: 1\n" in text) == (1, True)
+    code, text = check(capsys, FABRIC, "--lfts", LFTS, "--sls", "0")
+    assert code == 0
+    assert "All unicast traffic is on SL 0 (--sls).\n" in text
+    assert text.endswith("Result: the tables are safe with all unicast traffic on SL 0.\n")
+    assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--sls", "16"]) == 2
+    assert "'16' is not a service level (0 to 15)" in capsys.readouterr().err
+    assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--multicast-sl", "1"]) == 2
+    assert "--multicast-sl: give multicast forwarding tables" in capsys.readouterr().err
+
+
+def test_the_page_draws_loads_and_loops(capsys, tmp_path):
+    fabric, _ = clockwise(tmp_path)
+    page = tmp_path / "page.html"
+    code, text = check(
+        capsys,
+        fabric,
+        "--lfts",
+        str(tmp_path / "lfts"),
+        "--html",
+        str(page),
+        "--bound-seconds",
+        "5",
+    )
+    content = page.read_text()
+    assert code == 3
+    assert unescape(content.partition("<pre>")[2].partition("</pre>")[0]) == text.rstrip("\n")
+    assert content.count("<svg") == 2
+    assert "<h2>Loop 1 of 1</h2>" in content
+    bad = str(tmp_path / "lfts" / "page.html")
+    assert (
+        main(["infiniband", "check", fabric, "--lfts", str(tmp_path / "lfts"), "--html", bad]) == 2
+    )
+
+
+def test_wrong_input_is_named(capsys, tmp_path):
+    half = tmp_path / "lfts"
+    half.write_text(Path(LFTS).read_text()[:900])
+    assert main(["infiniband", "check", FABRIC, "--lfts", str(half)]) == 2
+    assert "truncated" in capsys.readouterr().err
+    assert main(["infiniband", "check", FABRIC, "--lfts", str(tmp_path / "none")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+
+
+@pytest.mark.builtins
+def test_an_unknown_switch_is_named(capsys):
+    assert main(["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--switch", "x"]) == 2
+    assert "--switch x: the fabric has no switch of this name" in capsys.readouterr().err
+
+
+@pytest.mark.builtins
+def test_a_missing_file_of_a_routing_is_wrong_input(capsys):
+    command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "all"]
+    assert main([*command, "--routing", "forwarding-tables~file=no-file"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--routing forwarding-tables~file=no-file: " in line
+    assert line.endswith("cannot read no-file: No such file or directory")
+
+
+def test_faults_are_listed(capsys, tmp_path):
+    lines = Path(LFTS).read_text().splitlines(keepends=True)
+    # the LID of a host moves to another number
+    changed = [line.replace("0x0083", "0x0080").replace("100021", "100091") for line in lines]
+    (tmp_path / "lfts").write_text("".join(changed))
+    code, text = check(capsys, FABRIC, "--lfts", str(tmp_path / "lfts"))
+    assert code == 1
+    assert "Wrong or missing entries: 2\n" in text
+    assert "LID 0x0083 (host h2' - 'x) has no entry at 3 switches: s0, s2, s3\n" in text
+    assert "Pairs of hosts without a route: 4\n" in text
+    assert "LIDs in the tables that no port of the fabric has: 1\n" in text
+    code, text = check(capsys, FABRIC, "--lfts", str(tmp_path / "lfts"), "--format", "json")
+    found = json.loads(text)
+    assert (code, found["verdict"], found["unreachable_lids"]) == (1, "faulty", 1)
+    assert [fault["kind"] for fault in found["faults"]] == ["entry", "entry"]
+
+
+def test_formats_have_the_declared_columns(capsys):
+    code, text = check(capsys, FABRIC, "--lfts", LFTS, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert (code, list(row)) == (0, [column.name for column in CHECK])
+    assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("safe", "3.0", "0")
+
+
+@pytest.mark.builtins
+def test_failures_are_printed_in_all_formats(capsys):
+    command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "s0:3"]
+    command += ["--routing", "dfsssp~routes=terminals"]
+    names = [column.name for column in WHAT_IF]
+    assert main([*command, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["kind"], row["failure"]) for row in rows] == [
+        ("none", ""),
+        ("cable", "s0:3 - s3:2"),
+    ]
+    assert list(rows[0]) == names
+    assert {row["routing"] for row in rows} == {"dfsssp~routes=terminals"}
+    assert main([*command, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [str(one["lost_pairs"]) for one in found] == [row["lost_pairs"] for row in rows]
+    assert main(command) == 0
+    assert capsys.readouterr().out.split()[: len(names)] == names
+
+
+def test_multicast_tables_change_the_exit_code(tmp_path, capsys):
+    text = (DATA / "opensm.mcfdbs").read_text()
+    file = tmp_path / "mfts"
+    command = ["infiniband", "check", FABRIC, "--lfts", LFTS, "--mfts", str(file)]
+    file.write_text(text)
+    assert main(command) == 0
+    assert "Multicast: the entries of all 4 groups form trees." in capsys.readouterr().out
+    file.write_text(text.replace("0xC003 : 0x002", "0xC003 : 0x005"))
+    assert main(command) == 1
+    sentence = "switch s3 sends MLID 0xc003 to port 5, which has no cable"
+    assert sentence in capsys.readouterr().out
+    file.write_text(text[: len(text) // 2 + 1])
+    assert main(command) == 2
+    assert f"{file}:" in capsys.readouterr().err

@@ -1,0 +1,180 @@
+"""Files for OpenSM: every LID everywhere, levels as the table's channels, and no damaged files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.api import InputError, RouteTable, UnsupportedError
+from routelab.registry.instances import load, load_routing
+from routelab.simulation.flow.machine import Machine
+from routelab.stages.chain import apply_routing
+from routelab.stages.export import export_routes
+from routelab.toolkit.infiniband import (
+    TextFile,
+    addresses_of,
+    check_tables,
+    parse_fabric,
+    parse_forwarding_tables,
+    parse_policy,
+    topology_of,
+)
+from routelab_plugins.export.opensm.reading import tables_of_files
+
+DATA = Path(__file__).parents[3] / "data" / "infiniband"
+FABRIC = f"infiniband~file={DATA / 'fabric.topo'}"
+
+
+@pytest.fixture(scope="module")
+def fabric():
+    """Files of a real fabric, with LIDs that are not in sequence."""
+    return export_routes("opensm", [FABRIC, "dfsssp~routes=terminals"])
+
+
+def test_every_switch_has_an_entry_for_every_lid_of_the_fabric(fabric):
+    tables = parse_forwarding_tables(TextFile.of("lft", fabric.files["routelab.lft"]))
+    lids = sorted(fabric.table.topology.attributes["lids"].values())
+    assert lids == [2, 3, 7, 8, *range(129, 134)]
+    for row in tables.ports:
+        assert np.flatnonzero(row >= 0).tolist() == lids
+    assert set(tables.guid_of_lid) == set(lids)
+    owners = {lid: guid for guid, lid in fabric.table.topology.attributes["lids"].items()}
+    assert dict(tables.guid_of_lid) == owners
+
+
+def test_the_files_of_the_simulation_are_the_network(fabric):
+    copy = topology_of(parse_fabric(TextFile.of("net", fabric.files["fabric.net"])))
+    topology = fabric.table.topology
+    for name in ("channel_source", "source_port", "terminal_switch", "terminal_port"):
+        np.testing.assert_array_equal(getattr(copy, name), getattr(topology, name))
+    assert copy.switch_guids == topology.switch_guids
+    assert copy.terminal_guids == topology.terminal_guids
+
+
+def test_levels_are_the_virtual_channels_of_the_routes():
+    result = export_routes("opensm~replies=own", ["torus~dims=5", "dfsssp"])
+    table = result.table
+    assert table.virtual_channels == 2
+    addresses = addresses_of(table.topology)
+    policy = parse_policy(TextFile.of("policy", result.files["qos-policy.conf"]))
+    levels = policy.levels(addresses.terminal_guids, addresses.terminal_guids)
+    for source in range(5):
+        for target in range(5):
+            if source != target:
+                first = table.path_start[table.pair_start[table.pair(source, target)]]
+                assert levels[source, target] == table.hop_vc[first]
+
+
+def readme_of(export: str, routing: str = "dfsssp", network: str = "torus~dims=5") -> str:
+    return " ".join(export_routes(export, [network, routing]).files["README.md"].split())
+
+
+def test_the_readme_says_what_is_safe():
+    own = readme_of("opensm~replies=own")
+    assert "2 of 8 virtual lanes" in own
+    assert "sends everything on SL 0" in own
+    assert "**Warning**: replies must use" in own
+    one = readme_of("opensm~vls=1", "d-mod-k", "fat-tree~k=4,levels=2")
+    assert "Warning" not in one
+    assert "own levels" not in one
+
+
+def both_ways(files: dict[str, str], table: RouteTable) -> np.ndarray:
+    """Return the service level of each ordered pair of hosts; 0 within a switch."""
+    addresses = addresses_of(table.topology)
+    policy = parse_policy(TextFile.of("policy", files["qos-policy.conf"]))
+    at = table.topology.terminal_switch
+    levels = policy.levels(addresses.terminal_guids, addresses.terminal_guids)
+    return np.where(at[:, np.newaxis] == at, 0, levels)
+
+
+@pytest.mark.parametrize("routes", ["switches", "terminals"])
+def test_levels_that_are_safe_for_replies_on_the_level_of_the_request_are_preferred(routes, caplog):
+    network = "random-regular~n=16,degree=3,terminals=2"
+    result = export_routes("opensm", [network, f"dfsssp~routes={routes}"])
+    levels = both_ways(result.files, result.table)
+    np.testing.assert_array_equal(levels, levels.T)
+    assert not caplog.records
+    text = " ".join(result.files["README.md"].split())
+    assert "proven free of deadlock for both" in text
+    assert "both directions of a pair have one service level" in text
+    proof = tables_of_files(
+        result.table.topology, addresses_of(result.table.topology), result.files
+    )
+    assert f"{proof.lanes.max() + 1} of 8 virtual lanes" in text
+    assert check_tables(proof, replies="same") is None
+    # the routing's own levels are not safe, so they had to change
+    own = export_routes("opensm~replies=own", [network, f"dfsssp~routes={routes}"])
+    assert "**Warning**: replies must use" in own.files["README.md"]
+    assert own.files["routelab.lft"] == result.files["routelab.lft"]
+
+
+def test_too_few_lanes_for_such_levels_keep_those_of_the_routing_and_warn(caplog):
+    network, routing = "torus~dims=5x5", "ib-balanced~vls=2"
+    files = export_routes("opensm~vls=2", [network, routing]).files
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "RDMA-CM sends them, can deadlock: routes on virtual channel" in caplog.text
+    assert "**Warning**: replies must use" in files["README.md"]
+    own = export_routes("opensm~vls=2,replies=own", [network, routing]).files
+    assert files == own
+
+
+def test_what_the_hardware_cannot_hold_is_refused():
+    with pytest.raises(UnsupportedError, match="needs 2 virtual lanes, has 1"):
+        export_routes("opensm~vls=1", ["torus~dims=5", "dfsssp"])
+    with pytest.raises(UnsupportedError, match=r"leave switch .*; an LFT has one port"):
+        export_routes("opensm", ["random-regular~n=16,degree=3", "bfs@up-down"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        # a host's packets back into the network; a port without a cable; a cut; no entry
+        (lambda text: text.replace("0x0081 004", "0x0081 001", 1), "does not deliver"),
+        (lambda text: re.sub(r"0x0083 00\d", "0x0083 077", text, count=1), "has no cable"),
+        (lambda text: text[: text.index("0x0082", len(text) // 2)], "truncated"),
+        (lambda text: re.sub(r"(?m)^0x0083 00\d.*\n", "", text, count=1), "no route leads"),
+    ],
+)
+def test_damaged_tables_are_found_by_the_walk(fabric, change, message):
+    files = dict(fabric.files)
+    files["routelab.lft"] = change(files["routelab.lft"])
+    assert files["routelab.lft"] != fabric.files["routelab.lft"]
+    topology = fabric.table.topology
+    with pytest.raises((InputError, UnsupportedError), match=message):
+        tables_of_files(topology, addresses_of(topology), files)
+
+
+def test_one_level_for_all_is_found_to_deadlock():
+    table = apply_routing(load("topology", "torus~dims=5").build(), load_routing("dfsssp")).table
+    files = load("export", "opensm~replies=own").export(table, Machine())
+    files["qos-policy.conf"] = files["qos-policy.conf"].replace("sl: 1", "sl: 0")
+    with pytest.raises(UnsupportedError, match="wait for each other in a cycle"):
+        tables_of_files(table.topology, addresses_of(table.topology), files)
+
+
+def test_guids_that_are_unknown_or_wrong_are_named(fabric):
+    topology = fabric.table.topology
+    for field, value, message in (
+        ("switch_guids", ("", *topology.switch_guids[1:]), "switch 's0' has no GUID"),
+        ("terminal_guids", ("x", *topology.terminal_guids[1:]), "terminal 'h0' has the GUID 'x'"),
+    ):
+        arguments = {
+            name: getattr(topology, name)
+            for name in (
+                "num_switches",
+                "channel_source",
+                "channel_target",
+                "terminal_switch",
+                "switch_names",
+                "terminal_names",
+                "switch_guids",
+                "terminal_guids",
+            )
+        }
+        changed = type(topology).create(**{**arguments, field: value})
+        with pytest.raises(UnsupportedError, match=message):
+            addresses_of(changed)

@@ -1,0 +1,199 @@
+"""Interactive figures: their values are those of the figures' files."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import vl_convert
+
+from routelab.config import Figure
+from routelab.report.figures.chart import MAX_ROWS, Axis, Chart, chart_json
+from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.kinds import OF_SERIES, draw_figure
+from routelab.report.figures.marks import bars, headroom, signs, whiskers
+from routelab.report.figures.styles import Looks
+from routelab.report.frames.views import Views
+
+SPECS = {
+    "ecdf": {"x": "load", "col": "nodes"},
+    "histogram": {"x": "load"},
+    "line": {"x": "nodes", "y": "max_load", "mark": 5.0},
+    "curve": {"of": "loads", "x": "load", "y": "latency_mean", "col": "traffic"},
+    "ranked": {"y": "load", "col": "nodes"},
+    "scatter": {"x": "nodes", "y": "max_load", "log": ["x"]},
+    "bar": {"x": "nodes", "y": "max_load", "mark": 1.5},
+    "box": {"x": "routing", "y": "load", "col": "nodes"},
+}
+SHARED = {"@series", "@panel", "@place"}
+
+
+@pytest.fixture
+def draw(world):
+    """Draw a figure of runs whose names and loads need care."""
+    for number, dims in enumerate(("4x2", "4", "2")):
+        world.add("dor", dims, load=[number + 1, 7, 1e-7])
+        world.add("sssp", dims, alias='</script>"\\', load=[number + 2.25, 1 / 3])
+    for routing, last in (("dor", "saturated"), ("rdr", "deadlock")):
+        for traffic in ("uniform", "tornado"):
+            rows = [(0.1, 10.0, "stationary"), (0.2, None, last), (0.3, None, "saturated")]
+            curve = [
+                {
+                    "load": load,
+                    "state": state,
+                    "latency_mean": mean,
+                    "latency_mean_low": mean and mean - 0.123456,
+                    "latency_mean_high": mean and mean + 1,
+                }
+                for load, mean, state in rows
+            ]
+            world.simulate(routing, curve=curve, traffic=traffic)
+
+    def drawn(kind, **changes):
+        spec = Figure(kind=kind, **{**SPECS[kind], **changes})
+        return draw_figure(spec, Views(world.records, world.simulated).of(spec.of), (), "")
+
+    return drawn
+
+
+def rows_of(content):
+    """The rows of the page's script, from the text in the page."""
+    columns = {
+        name: [values["texts"][at] for at in values["at"]] if isinstance(values, dict) else values
+        for name, values in json.loads(json.dumps(content))["rows"].items()
+    }
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_values_are_those_of_the_file(draw, tmp_path, kind):
+    drawing = draw(kind)
+    rows = rows_of(chart_json(drawing.chart, drawing.data))
+    save_drawing(drawing, tmp_path, "f")
+    with (tmp_path / "f.csv").open() as stream:
+        expected = list(csv.DictReader(stream))
+    assert len(rows) == len(expected) > 1
+    for row, line in zip(rows, expected, strict=True):
+        assert row.keys() - SHARED == line.keys()
+        for name, cell in line.items():
+            value = row[name]
+            if isinstance(value, int | float):
+                assert value == float(cell), name
+            else:
+                assert (value or "") == cell, name
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_the_specification_compiles_and_names_only_columns_that_exist(draw, kind):
+    drawing = draw(kind)
+    content = chart_json(drawing.chart, drawing.data)
+    rows = rows_of(content)
+    spec = {**content["spec"], "data": {"values": rows}}
+    assert vl_convert.vegalite_to_vega(spec, vl_version="6.4")["marks"]
+    for layer in spec["spec"]["layer"]:
+        computed = {step["as"] for step in layer.get("transform", []) if "as" in step}
+        fields = {one["field"] for one in layer["encoding"].values() if "field" in one}
+        assert fields <= rows[0].keys() | computed
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_series_look_as_in_the_picture_and_panels_have_its_titles(draw, kind):
+    drawing = draw(kind)
+    content = chart_json(drawing.chart, drawing.data)
+    (legend,) = drawing.figure.legends[:1]
+    assert [one["name"] for one in content["series"]] == [text.get_text() for text in legend.texts]
+    titles = [axis.get_title(loc="left") for axis in drawing.figure.axes]
+    panels = dict.fromkeys(row["@panel"] for row in rows_of(content))
+    assert sorted(panels) == sorted({title for title in titles if title} or {""})
+    ranges = {
+        channel: encoding["scale"]["range"]
+        for layer in content["spec"]["spec"]["layer"]
+        for channel, encoding in layer["encoding"].items()
+        if "range" in encoding.get("scale", {})
+    }
+    assert ranges["color"] == [one["color"] for one in content["series"]]
+
+
+def test_every_kind_with_series_is_tried():
+    assert SPECS.keys() <= OF_SERIES.keys()
+
+
+@pytest.mark.parametrize("kind", ["line", "box", "ranked"])
+def test_panels_share_their_scales_on_paper_too(draw, kind):
+    drawing = draw(kind, col="nodes")
+    axes = [axis for axis in drawing.figure.axes if axis.axison]
+    assert len(axes) == 3
+    assert len({(axis.get_xlim(), axis.get_ylim()) for axis in axes}) == 1
+    data = drawing.data["median" if kind == "box" else drawing.chart.y.column]
+    low, high = axes[0].get_ylim()
+    assert low <= data.min() <= data.max() <= high
+
+
+def test_a_histogram_counts_every_value_once_between_empty_bins(draw):
+    data = draw("histogram").data
+    for _, mine in data.groupby("routing"):
+        assert mine["share"].sum() == pytest.approx(1)
+        assert mine["count"].iloc[[0, -1]].tolist() == [0, 0]
+        steps = np.diff(mine["load"])
+        assert np.allclose(steps, steps[0])
+    assert data.groupby("routing")["count"].sum().tolist() == [24 + 8 + 2] * 2
+
+
+@pytest.mark.parametrize(("kind", "key"), [("ecdf", "x"), ("histogram", "x"), ("ranked", "y")])
+def test_a_column_named_share_keeps_its_values(world, kind, key):
+    for routing, share in (("a", 0.25), ("b", 0.75)):
+        world.add(routing, facts={"share": share})
+    spec = Figure(kind=kind, **{key: "share"})
+    drawing = draw_figure(spec, Views(world.records).of("routes"), (), "")
+    rows = rows_of(chart_json(drawing.chart, drawing.data))
+    counted = {(row["routing"], row["share"]) for row in rows if row["count"]}
+    if kind == "histogram":
+        counted = {(name, round(share * 4)) for name, share in counted}
+        assert counted == {("a", 1), ("b", 3)}
+    else:
+        assert counted == {("a", 0.25), ("b", 0.75)}
+        assert {row["cumulative_share"] for row in rows} == {1.0}
+
+
+def test_too_many_rows_leave_the_picture(draw):
+    drawing = draw("scatter")
+    many = pd.concat([drawing.data] * (MAX_ROWS // len(drawing.data) + 1))
+    assert chart_json(drawing.chart, many) is None
+
+
+def test_bars_with_intervals_compile_and_mark_noise():
+    data = pd.DataFrame(
+        {
+            "routing": ["a", "b"],
+            "bench.size": [8, 8],
+            "gain": [1.5, -2.0],
+            "gain_low": [1.0, np.nan],
+            "gain_high": [2.0, np.nan],
+            "within_noise": [True, False],
+        }
+    )
+    chart = Chart(
+        Axis("bench.size", "size", names=["8"]),
+        Axis("gain", "gain (%)", zero=True, is_fixed=True),
+        "routing",
+        Looks().of("routing", ["a", "b"], ""),
+        [
+            bars(),
+            *whiskers("gain_low", "gain_high"),
+            signs("within_noise", "≈", "gain", "gain_high"),
+            headroom("gain", 1.12),
+        ],
+        beside=True,
+    )
+    content = chart_json(chart, data)
+    rows = rows_of(content)
+    assert [row["@place"] for row in rows] == ["8", "8"]
+    assert rows[1]["gain_low"] is None
+    spec = {**content["spec"], "data": {"values": rows}}
+    drawn = vl_convert.vegalite_to_svg(spec, vl_version="6.4")
+    assert drawn.count("≈") == 1

@@ -1,0 +1,169 @@
+"""Figures that compare runs: improvements, bounds, Pareto fronts and overviews."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import InputError
+from routelab.config import Figure
+from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.pareto import pareto_front
+from routelab.report.frames.runs import Frames
+
+IMPROVEMENT = Figure(
+    kind="improvement",
+    x="nodes",
+    y="improvement_percent",
+    relative={"to": "bfs", "column": "max_load"},
+)
+BOUND = Figure(kind="bound", x="nodes", y="max_load", bound="lower_bound_rules")
+PARETO = Figure(kind="pareto", x="max_load", y="sigma4")
+OVERVIEW = Figure(kind="overview", x="nodes", y="routing", colour="max_load")
+SPECS = [IMPROVEMENT, BOUND, PARETO, OVERVIEW]
+
+
+def drawn(world, spec, pooled=()):
+    return draw_figure(spec, Frames(world.records), pooled, "here: ")
+
+
+@pytest.fixture
+def runs(world):
+    """Two networks; the baseline has 12 and 30, `sssp` two seeds, `dor` is worse on one."""
+    for dims, loads in (("4", (12, 10, 8, 12)), ("4x2", (30, 20, 25, 40))):
+        names = ("bfs", "sssp~seed=1", "sssp~seed=2", "dor")
+        for name, load in zip(names, loads, strict=True):
+            seed = {"seed": int(name[-1])} if name[-1].isdigit() else {}
+            facts = {"lower_bound_rules": 8 if dims == "4" else 16}
+            metrics = {"sigma4": 40.0 - load}
+            world.add(name, dims, load=[load], facts=facts, metrics=metrics, **seed)
+    return world
+
+
+def markers_of(axis):
+    """Heights of the dots of each series."""
+    return [line.get_ydata().tolist() for line in axis.lines if line.get_linestyle() == "None"]
+
+
+def test_an_improvement_is_the_median_over_all_pairs_with_their_range(runs):
+    drawing = drawn(runs, IMPROVEMENT, ["seed"])
+    rows = drawing.data.set_index(["routing", "nodes"])
+    pairs = {
+        ("sssp", 4): [100 * (12 / 10 - 1), 100 * (12 / 8 - 1)],
+        ("sssp", 8): [100 * (30 / 20 - 1), 100 * (30 / 25 - 1)],
+        ("dor", 4): [0.0],
+        ("dor", 8): [100 * (30 / 40 - 1)],
+    }
+    assert set(rows.index) == set(pairs)
+    for key, values in pairs.items():
+        expected = [np.median(values), min(values), max(values), len(values)]
+        assert rows.loc[key].tolist() == pytest.approx(expected)
+
+
+def test_dots_are_the_numbers_of_the_file_and_places_descend(runs, tmp_path):
+    drawing = drawn(runs, IMPROVEMENT, ["seed"])
+    axis = drawing.figure.axes[0]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["4", "8"]  # 17.5 % before 5 %
+    caps = 2  # whiskers have caps, which are dots, too
+    heights = {value for line in markers_of(axis)[:: caps + 1] for value in line}
+    assert heights <= set(drawing.data["improvement_percent"])
+    assert drawing.chart.x.names == ["4", "8"]
+    save_drawing(drawing, tmp_path, "f")
+    lines = (tmp_path / "f.csv").read_text().splitlines()
+    assert lines[0] == (
+        "routing,nodes,improvement_percent,improvement_percent_low,improvement_percent_high,pairs"
+    )
+    assert len(lines) == 5
+
+
+def test_a_bound_is_beside_the_value_and_the_gap_is_relative_to_it(runs):
+    drawing = drawn(runs, BOUND, ["seed"])
+    rows = drawing.data.set_index(["routing", "nodes"])
+    assert rows.loc[("sssp", 8), "max_load"] == 22.5
+    assert rows.loc[("sssp", 8), "lower_bound_rules"] == 16
+    assert rows.loc[("sssp", 8), "gap_percent"] == pytest.approx(100 * 6.5 / 16)
+    axis = drawing.figure.axes[0]
+    heights = sorted(bar.get_height() for bar in axis.patches)
+    assert heights == sorted(drawing.data["max_load"])
+    assert {text.get_text() for text in axis.texts} == {"50 %", "88 %", "12 %", "41 %", "150 %"}
+
+
+def test_a_pareto_front_is_drawn_in_the_preferred_directions(runs):
+    data = drawn(runs, PARETO.model_copy(update={"where": {"nodes": 4}})).data
+    # more load always has less deviation here, so nothing dominates
+    assert data["front"].all()
+    runs.add("bad", "4", load=[12], facts={"lower_bound_rules": 8}, metrics={"sigma4": 28.5})
+    drawing = drawn(runs, PARETO.model_copy(update={"where": {"nodes": 4}}))
+    assert drawing.data.set_index("routing")["front"].to_dict() == {
+        "bfs": True,
+        "sssp~seed=1": True,
+        "sssp~seed=2": True,
+        "dor": True,
+        "bad": False,
+    }
+    named = {text.get_text() for text in drawing.figure.axes[0].texts}
+    assert named == {"bfs", "sssp~seed=1", "sssp~seed=2", "dor"}
+
+
+COSTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
+
+
+@given(COSTS)
+def test_the_front_is_what_nothing_dominates(costs):
+    naive = [
+        not any(other[0] <= one[0] and other[1] <= one[1] and other != one for other in costs)
+        for one in costs
+    ]
+    assert pareto_front(costs) == naive
+
+
+def test_an_overview_has_a_number_in_each_field(runs):
+    drawing = drawn(runs, OVERVIEW, ["seed"])
+    axis = drawing.figure.axes[0]
+    means = drawing.data.set_index(["routing", "nodes"])["max_load"].to_dict()
+    assert means[("sssp", 4)] == 9
+    rows, columns = ["bfs", "sssp", "dor"], [4, 8]
+    shown = {
+        (rows[int(text.get_position()[1])], columns[int(text.get_position()[0])]): text
+        for text in axis.texts
+    }
+    assert {key: float(text.get_text()) for key, text in shown.items()} == pytest.approx(
+        means, abs=0.05
+    )
+    bold = {key for key, text in shown.items() if text.get_fontweight() == "bold"}
+    assert bold == {("sssp", 4), ("sssp", 8)}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.kind)
+def test_nothing_is_drawn_without_results(world, spec):
+    for routing in ("bfs", "dor"):
+        world.add(routing, status="failed")
+    assert drawn(world, spec) is None
+
+
+def test_a_front_needs_preferred_directions(runs):
+    spec = PARETO.model_copy(update={"y": "nodes"})
+    with pytest.raises(
+        InputError, match=r"^here: y: column 'nodes' has no preferred direction.*kind 'scatter'$"
+    ):
+        drawn(runs, spec)
+
+
+@pytest.mark.parametrize(
+    ("figure", "message"),
+    [
+        ("{kind: bound, x: nodes, y: max_load}", "demo.yaml:4: figures.f: .* bound needs bound"),
+        (
+            "{kind: pareto, x: nodes, y: max_load, bound: gap}",
+            "demo.yaml:4: figures.f: .* pareto does not use bound",
+        ),
+        ("{kind: overview, x: nodes, y: routing}", "demo.yaml:4: figures.f: .* needs colour"),
+    ],
+)
+def test_a_missing_or_foreign_key_is_one_message_with_its_line(write_study, figure, message):
+    with pytest.raises(InputError, match=message) as error:
+        write_study(f"figures: {{f: {figure}}}\n")
+    assert len(str(error.value).splitlines()) == 1

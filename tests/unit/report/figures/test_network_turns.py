@@ -1,0 +1,170 @@
+"""Pictures of prohibited turns, segments and credit loops show what is in the runs' files."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from routelab.api import InputError, Topology
+from routelab.config import Figure
+from routelab.registry.instances import load_routing
+from routelab.report.figures.channel_looks import GROUPS, NO_GROUP, group_colours, group_places
+from routelab.report.figures.drawing import write_drawing
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.frames.runs import Frames
+from routelab.report.network_picture import picture_of
+from routelab.stages.route import route_network, write_routes
+
+pytestmark = pytest.mark.builtins
+
+SVG = "{http://www.w3.org/2000/svg}"
+SEGMENTS = Figure(kind="network", colour="segment", turns=True)
+CYCLE = Figure(kind="network", colour="cycle")
+
+
+@pytest.fixture
+def routed(world, grid):
+    """Route a torus, and write the run's files."""
+
+    def route(routing, dims="3x4"):
+        network = grid([int(size) for size in dims.split("x")])
+        result = route_network(network, load_routing(routing))
+        record = world.add(routing, dims, facts=result.facts)
+        write_routes(result, record.directory, {})
+        return result
+
+    return route
+
+
+def drawn(world, spec):
+    return draw_figure(spec, Frames(world.records), (), "here: ")
+
+
+def strokes(folder, group):
+    """Return the colours of the lines of a group in the picture, and their tooltips."""
+    root = ET.parse(folder / "f.svg").getroot()
+    (element,) = [one for one in root.iter(f"{SVG}g") if one.get("id") == group]
+    lines = element.findall(f"{SVG}path")
+    colours = [re.search(r"stroke: (#\w+)", line.get("style"))[1] for line in lines]
+    return list(zip(colours, [line.find(f"{SVG}title").text for line in lines], strict=True))
+
+
+def test_the_picture_has_each_segment_and_each_restriction(world, routed, tmp_path):
+    result = routed("first@segment")
+    drawing = drawn(world, SEGMENTS)
+    write_drawing(drawing, tmp_path / "f.svg")
+    graph = result.routed.graph
+    picture = picture_of(graph.topology)
+    lines = strokes(tmp_path, "channels-0")
+    assert len(lines) == len(picture.lines)
+    assert all(colour in GROUPS for colour, _ in lines)
+    shown = {text for _, text in lines}
+    names = map(graph.topology.channel_name, range(graph.topology.num_channels))
+    segments = graph.channel_facts["segment"]
+    assert shown == {f"{n}: segment {s}" for n, s in zip(names, segments, strict=True)}
+    # 24 links between 12 switches have 13 independent cycles
+    assert result.facts["restrictions"] >= result.facts["segments"] == 13
+    assert len(strokes(tmp_path, "turns-0")) == result.facts["restrictions"]
+    (panel,) = drawing.inline.panels
+    assert len(panel.turns) == result.facts["restrictions"]
+    assert [number.text for number in panel.numbers] == [str(one) for one in range(1, 14)]
+
+
+def test_the_list_has_the_restrictions_of_each_segment(world, routed):
+    result = routed("first@segment~order=greedy")
+    ((_, rows),) = drawn(world, SEGMENTS).turns.items()
+    expected = set()
+    for line in result.facts["segment_list"].splitlines():
+        for turn in line.partition("prohibited ")[2].split(", "):
+            before, switch, after = turn.split("-")
+            expected.add((int(line.split()[0]), switch, frozenset((before, after))))
+    listed = set()
+    for row in rows:
+        # a unitary segment prohibits turns into links of earlier ones
+        segment = max(map(int, row["segment"].split(", ")))
+        listed.add((segment, row["switch"], frozenset((row["from"], row["to"]))))
+    assert listed == expected
+    assert {row["and back"] for row in rows} == {"yes"}
+    assert len(rows) == len(expected)
+
+
+def test_other_rules_of_turns_have_marks_and_rules_of_states_have_none(world, routed):
+    turns = routed("first@turn-prohibition").routed.graph.prohibited
+    routed("first@up-down")
+    drawing = drawn(world, Figure(kind="network", colour="load", turns=True))
+    ((title, rows),) = drawing.turns.items()
+    assert title == "first@turn-prohibition"
+    assert sum(1 + (row["and back"] == "yes") for row in rows) == len(turns) > 0
+    assert "segment" not in rows[0]
+    assert not (world.records[1].directory / "turns.csv").exists()
+    assert drawn(world, Figure(kind="network", colour="load")).turns == {}
+
+
+def test_a_damaged_list_of_turns_is_reported(world, routed):
+    routed("first@segment")
+    (world.records[0].directory / "turns.csv").write_text("from,switch\n0,1\n")
+    with pytest.raises(InputError, match=r"turns.csv is damaged"):
+        drawn(world, SEGMENTS)
+
+
+def test_the_cycle_of_a_refuted_table_is_drawn_and_no_other_channel(world, routed, tmp_path):
+    result = routed("first@unrestricted")
+    assert routed("first@segment").verdict.proven
+    drawing = drawn(world, CYCLE)
+    write_drawing(drawing, tmp_path / "f.svg")
+    topology = result.routed.table.topology
+    witness = {topology.channel_name(channel) for channel, _ in result.verdict.cycle}
+    coloured = {
+        text.partition(":")[0]
+        for colour, text in strokes(tmp_path, "channels-0")
+        if colour != NO_GROUP
+    }
+    assert coloured == witness
+    assert {colour for colour, _ in strokes(tmp_path, "channels-1")} == {NO_GROUP}
+    assert [panel.note for panel in drawing.inline.panels] == [
+        f"{len(witness)} of 48 channels",
+        "0 of 48 channels",
+    ]
+    data = drawing.data
+    assert (data.groupby("routing")["cycle"].sum() == [0, len(witness)]).all()
+
+
+@pytest.mark.parametrize("kind", ["greedy", "shortest"])
+def test_groups_that_meet_have_different_colours(grid, kind):
+    graph = load_routing(f"first@segment~order={kind}").rules.routing_graph(grid((5, 5)))
+    topology, segment = graph.topology, graph.channel_facts["segment"].astype(float)
+    colours = group_colours(topology, segment)
+    for switch in range(topology.num_switches):
+        here = (topology.channel_source == switch) | (topology.channel_target == switch)
+        groups, first = np.unique(segment[here], return_index=True)
+        assert len(set(colours[here][first])) == len(groups)
+
+
+def test_channels_without_a_group_are_grey_and_many_groups_share_colours_evenly():
+    leaves = 2 * len(GROUPS) + 1
+    star = Topology.create(
+        num_switches=leaves + 1, channel_source=[0] * leaves, channel_target=range(1, leaves + 1)
+    )
+    values = np.arange(leaves, dtype=float)
+    colours = group_colours(star, values)
+    assert colours[0] == -1
+    assert np.bincount(colours[1:]).tolist() == [2] * len(GROUPS)
+    places = dict(group_places(star, picture_of(star), values))
+    assert sorted(places) == list(range(1, leaves))
+    assert dict(group_places(star, picture_of(star), np.minimum(values, 1))) == {}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "ecdf", "x": "load", "turns": True},
+        {"kind": "network", "colour": "utilisation", "of": "channels", "turns": True},
+    ],
+)
+def test_turns_belong_to_pictures_of_route_tables(spec):
+    with pytest.raises(ValidationError, match="turns"):
+        Figure(**spec)

@@ -1,0 +1,228 @@
+"""The sentence that answers a study's question: what it compares, and what it never says."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError
+from routelab.report.frames.views import Views
+from routelab.report.page.headline import find_answer, two_digits
+from routelab.report.page.missing import losses_of
+from routelab.report.tables import build_table
+
+LOADS = "tables: {t: {rows: [routing, nodes], values: [max_load]}}\n"
+
+
+@pytest.fixture
+def answer(world, write_study):
+    """The answer of a study over the runs of `world`."""
+
+    def found(text):
+        study = write_study(text)
+        views = Views(world.records, world.simulated)
+        tables = [
+            (build_table(name, spec, views.view_for(spec), None, ""), views.view_for(spec))
+            for name, spec in study.tables.items()
+        ]
+        return find_answer(study, views, tables, losses_of("demo", views))
+
+    return found
+
+
+def three_networks(world, loads, baseline=(10, 20, 40)):
+    """Runs of ``bfs`` and ``sssp`` with these maximum loads on networks of 2, 4 and 8 nodes."""
+    for dims, mine, base in zip(("2", "4", "4x2"), loads, baseline, strict=False):
+        world.add("sssp", dims, load=[mine])
+        world.add("bfs", dims, load=[base])
+
+
+def test_several_rows_are_one_geometric_mean_with_both_extremes(world, answer):
+    three_networks(world, (5, 20, 20))
+    found = answer(f"headline: {{baseline: bfs}}\n{LOADS}")
+    # (1/2 * 1 * 1/2) ** (1/3) = 0.63; the arithmetic mean of the ratios is 0.67
+    assert found.sentence == (
+        "The maximum load of sssp is 37 % lower than that of bfs (geometric mean over 3 network "
+        "sizes; 0 % to 50 % lower)."
+    )
+    assert found.table == "t"
+
+
+def test_a_worse_row_is_in_the_range_and_large_ratios_are_factors(world, answer):
+    three_networks(world, (5, 20, 80))
+    text = f"headline: {{compare: bfs, baseline: sssp, where: {{nodes: [2, 8]}}}}\n{LOADS}"
+    assert answer(text).sentence == (
+        "The maximum load of bfs is about equal to that of sssp (geometric mean over 2 network "
+        "sizes; 0.5 to 2 times)."
+    )
+
+
+def test_one_row_has_its_numbers_and_the_range_over_its_runs(world, answer):
+    for tie, load in enumerate([48, 40, 60]):
+        world.add(f"bfs~tie_seed={tie}", "4x2", load=[load], tie_seed=tie)
+    world.add("genetic", "4x2", load=[26], tie_seed=0)
+    text = (
+        "headline: {baseline: bfs}\n"
+        "tables: {t: {rows: [routing, nodes], values: [max_load], over: {tie_seed: range}}}\n"
+    )
+    # 1 - 26/48; the ends are 1 - 26/40 and 1 - 26/60
+    assert answer(text).sentence == (
+        "On 8 nodes, the maximum load of genetic is 26, 46 % lower than the 48 of bfs "
+        "(35 % to 57 % lower over all runs)."
+    )
+
+
+@pytest.mark.parametrize("verdict", ["not-proven", "not-checked", None])
+def test_a_routing_that_is_not_proven_free_of_deadlock_never_wins(world, answer, verdict):
+    world.add("best", "4", load=[1], facts={"deadlock": verdict})
+    world.add("second", "4", load=[8])
+    world.add("bfs", "4", load=[10])
+    for headline in ("{baseline: bfs}", "{}"):
+        found = answer(f"headline: {headline}\n{LOADS}")
+        assert found.sentence.startswith("On 4 nodes, the maximum load of second is 8, 20 % lower")
+    # not even if the study names it
+    found = answer(f"headline: {{compare: best, baseline: bfs}}\n{LOADS}")
+    assert "best" not in found.sentence
+    assert found.table == ""
+
+
+def test_only_the_proven_runs_of_a_routing_count(world, answer):
+    three_networks(world, (5, 10))
+    world.add("sssp", "4x2", load=[1], facts={"deadlock": "not-proven"})
+    world.add("bfs", "4x2", load=[40])
+    assert answer(f"headline: {{baseline: bfs}}\n{LOADS}").sentence == (
+        "The maximum load of sssp is 50 % lower than that of bfs (geometric mean over 2 of 3 "
+        "network sizes; 50 % lower)."
+    )
+
+
+def test_a_study_excludes_routings_that_its_hardware_forbids(world, answer):
+    world.add("dor", "4", load=[2])
+    world.add("sssp", "4", load=[8])
+    world.add("genetic", "4", load=[9])
+    world.add("bfs", "4", load=[10])
+    found = answer(f"headline: {{compare: [genetic, sssp], baseline: bfs}}\n{LOADS}")
+    assert found.sentence == (
+        "On 4 nodes, the maximum load of sssp is 8, 20 % lower than the 10 of bfs."
+    )
+
+
+def test_a_group_with_an_empty_parameter_is_not_compared(world, answer):
+    for load, parameters in ((9, {"sort": "sum"}), (1, {})):
+        world.add("sssp", "4" if parameters else "2", load=[load], **parameters)
+        world.add("bfs", "4" if parameters else "2", load=[10], **parameters)
+    text = (
+        "headline: {baseline: bfs}\n"
+        "tables: {t: {rows: [routing, sort, nodes], values: [max_load]}}\n"
+    )
+    assert answer(text).sentence == (
+        "With sort sum, on 4 nodes, the maximum load of sssp is 9, 10 % lower than the 10 of bfs."
+    )
+
+
+def test_a_routing_with_more_cases_wins_over_a_better_one_with_fewer(world, answer):
+    three_networks(world, (9, 18, 36))
+    world.add("lucky", "2", load=[1])
+    for headline in ("{baseline: bfs}", "{}"):
+        assert answer(f"headline: {headline}\n{LOADS}").sentence.startswith(
+            "The maximum load of sssp is 10 % lower than that of bfs"
+        )
+
+
+def test_without_a_baseline_the_best_is_compared_with_the_next_best(world, answer):
+    for routing, load in (("worst", 40), ("best", 8), ("next", 10)):
+        world.add(routing, "4", load=[load])
+    assert answer(LOADS).sentence == (
+        "On 4 nodes, the maximum load of best is 8, 20 % lower than the 10 of next, the next best."
+    )
+
+
+def test_the_baseline_of_the_study_is_that_of_any_comparison(world, answer):
+    for routing, load in (("bfs", 40), ("best", 8), ("next", 10)):
+        world.add(routing, "4", load=[load])
+    figure = (
+        "figures: {f: {kind: bar, x: nodes, y: max_load_ratio, "
+        "relative: {to: bfs, column: max_load}}}\n"
+    )
+    assert "of best is 8, 80 % lower than the 40 of bfs." in answer(LOADS + figure).sentence
+
+
+PIVOT = "tables: {t: {rows: [nodes], pivot: {by: routing, value: max_load}}}\n"
+ACROSS = "tables: {t: {rows: [routing], pivot: {by: nodes, value: max_load}}}\n"
+
+
+@pytest.mark.parametrize("table", [PIVOT, ACROSS])
+def test_routings_or_networks_that_are_columns_are_compared_too(world, answer, table):
+    three_networks(world, (5, 10, 20))
+    assert answer(f"headline: {{baseline: bfs}}\n{table}").sentence == (
+        "The maximum load of sssp is 50 % lower than that of bfs (geometric mean over 3 network "
+        "sizes; 50 % lower)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (
+            "max_load_gain_mean",
+            "The maximum load of sssp is 25 % lower than that of bfs ({}; 0 % to 50 % lower).",
+        ),
+        (
+            # twice as good, and as good
+            "improvement_percent_mean",
+            "sssp is 50 % better than bfs in maximum load ({}; 0 % to 100 %).",
+        ),
+        (
+            # the square root of 1/2
+            "max_load_ratio_mean",
+            "The maximum load of sssp is 29 % lower than that of bfs (geo{}; 0 % to 50 % lower).",
+        ),
+    ],
+)
+def test_comparisons_of_a_table_are_taken_as_they_are(world, answer, value, sentence):
+    three_networks(world, (5, 20))
+    table = (
+        "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load}, statistics: "
+        "{max_load_gain: [mean], improvement_percent: [mean], max_load_ratio: [mean]}}}\n"
+    )
+    found = answer(f"headline: {{value: {value}}}\n{table}").sentence
+    assert found == sentence.replace("geo", "geometric ").format("mean over 2 network sizes")
+
+
+def test_values_of_zero_have_means_and_no_ratio(world, answer):
+    for dims, share in (("2", 0.5), ("4", 1.0)):
+        world.add("exact", dims, metrics={"share": share})
+        world.add("none", dims, metrics={"share": share - 0.5})
+    table = "tables: {t: {rows: [routing, nodes], values: [share]}}\n"
+    headline = "headline: {value: share, name: share of routable parts, better: higher}\n"
+    assert answer(headline + table).sentence == (
+        "The share of routable parts of exact is 0.75, that of none, the next best, is 0.25 "
+        "(means over 2 network sizes)."
+    )
+    with pytest.raises(InputError, match="add 'better: lower' or 'better: higher'"):
+        answer("headline: {value: share}\n" + table)
+
+
+def test_failures_come_before_any_comparison(world, answer):
+    three_networks(world, (5, 10, 20))
+    (world.add("sssp", "3").directory / "outcome.json").unlink()
+    reservation = "Among the 6 of 7 route tables that have a result, the maximum load of sssp is"
+    assert answer(f"headline: {{baseline: bfs}}\n{LOADS}").sentence.startswith(reservation)
+    for number in range(8):
+        world.add(f"r{number}", "4", status="failed", reason="it broke")
+    found = answer(f"headline: {{baseline: bfs}}\n{LOADS}")
+    assert found.sentence == "8 of 15 route tables of demo failed: it broke."
+    assert found.table == ""
+
+
+def test_a_routing_that_the_table_does_not_show_is_a_mistake(world, answer):
+    three_networks(world, (5, 10, 20))
+    with pytest.raises(InputError, match=r"demo.yaml:\d+: headline: the table does not show"):
+        answer(f"headline: {{baseline: dor}}\n{LOADS}")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(1.449, "1.4"), (319.2, "320"), (0.0123, "0.012"), (2.0, "2"), (99.6, "100"), (5e-7, "5e-07")],
+)
+def test_an_improvement_has_two_significant_digits(number, text):
+    assert two_digits(number) == text

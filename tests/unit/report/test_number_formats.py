@@ -1,0 +1,71 @@
+"""Number formats of columns."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.report.number_formats import TIMES, column_format
+
+SIZES = st.floats(1e-9, 1e9) | st.floats(-1e9, -1e-9) | st.just(0.0) | st.integers(-9999, 9999)
+COLUMNS = ("max_load", "cpu_seconds", "gap_percent", "max_load_ratio", "sigma4", "mean_hops")
+
+
+def shown(column, *values, published=()):
+    form = column_format(column, "routes", values, published)
+    return form.label, *map(form.text, values)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "texts"),
+    [
+        ("max_load", (28, 30.0), ("maximum load", "28", "30")),
+        ("max_load", (28, 30.5), ("maximum load", "28.0", "30.5")),
+        ("mean_hops", (1.5, 2, 2.25), ("mean hops", "1.50", "2.00", "2.25")),
+        ("gap_percent", (0, 7.692), ("gap (%)", "0.0", "7.7")),
+        ("gap_percent_mean", (3.21,), ("gap: mean (%)", "3.2")),
+        ("max_load_ratio", (1, 1.139), ("maximum load, ratio", "1.00", "1.14")),
+        ("max_load_gain", (12.25,), ("maximum load, less by (%)", "12.2")),
+        ("sigma4", (0, 6.2984), ("σ(4)", "0.000", "6.298")),
+        ("cpu_seconds", (0.0021, 0.5), ("CPU time (ms)", "2.1", "500")),
+        ("cpu_seconds", (0.25, 1.5), ("CPU time (s)", "0.25", "1.50")),
+        ("cpu_seconds", (2e-6, 5e-6), ("CPU time (µs)", "2", "5")),
+        ("cpu_seconds_mean", (0.25,), ("CPU time: mean (ms)", "250")),
+        ("deadlock", ("proven", None, math.nan), ("deadlock", "proven", "", "")),
+        ("x", (True, False), ("x", "yes", "no")),
+        ("gap_percent", (-0.01,), ("gap (%)", "0.0")),
+    ],
+)
+def test_the_unit_decides_the_decimals(column, values, texts):
+    assert shown(column, *values) == texts
+
+
+def test_published_numbers_keep_their_decimals_and_ours_have_as_many():
+    assert shown("gap_percent", 2.25, published=[1.15, 3]) == ("gap (%)", "2.25")
+
+
+@given(column=st.sampled_from(COLUMNS), values=st.lists(SIZES, min_size=1, max_size=8))
+def test_shown_numbers_parse_back_within_rounding(column, values):
+    form = column_format(column, "routes", values)
+    assert form.scale in [scale for scale, _ in TIMES]
+    for value in values:
+        number = float(form.text(value))
+        step = 10.0**-form.decimals if form.decimals is not None else abs(value / form.scale) / 999
+        assert abs(number - value / form.scale) <= 0.5001 * step + 1e-12
+
+
+@given(values=st.lists(st.floats(1e-7, 1e4), min_size=1, max_size=8))
+def test_times_have_the_unit_of_the_longest(values):
+    form = column_format("cpu_seconds", "routes", values)
+    assert form.unit == next((unit for scale, unit in TIMES if max(values) >= scale), "µs")
+
+
+@given(values=st.lists(st.floats(1.0, 100.0), min_size=1, max_size=8))
+def test_a_column_of_near_values_has_one_number_of_decimals(values):
+    form = column_format("mean_hops", "routes", values)
+    texts = [form.text(value) for value in values]
+    assert len({len(text.partition(".")[2]) for text in texts}) == 1
+    assert [float(text) for text in texts] == pytest.approx(values, rel=0.05)

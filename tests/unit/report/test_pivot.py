@@ -1,0 +1,193 @@
+"""Tables with a column for each routing."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from routelab.api import InputError
+from routelab.config import Table
+from routelab.report.frames.runs import Frames
+from routelab.report.page.commands import reproductions
+from routelab.report.table_formats import layout, to_csv, to_latex, to_markdown
+from routelab.report.tables import build_table
+
+STUDY = "tables: {t: {rows: [topology], values: [nodes], pivot: {by: routing, value: max_load}}}\n"
+
+
+def built(text, world, write_study):
+    study = write_study(text)
+    return build_table("t", study.tables["t"], Frames(world.records), None, "t: ")
+
+
+@pytest.fixture
+def loads(world):
+    """Two networks and three routings; ``minimal`` is the name of a column, too."""
+    for dims, values in (("4", (6, 5, 9)), ("5", (8, 8, None))):
+        for routing, load in zip(("minimal", "bfs", "genetic"), values, strict=True):
+            if load is None:
+                world.add(routing, dims, status="unsupported", reason="no")
+            else:
+                world.add(routing, dims, load=[load])
+    return world
+
+
+def test_runs_that_differ_in_the_routing_share_a_row(loads, write_study):
+    table = built(STUDY, loads, write_study)
+    assert [(column.name, column.by) for column in table.columns] == [
+        ("topology", ""),
+        ("nodes", ""),
+        ("minimal", "minimal"),
+        ("bfs", "bfs"),
+        ("genetic", "genetic"),
+    ]
+    cells = [(row["nodes"], row["minimal"], row["bfs"], row["genetic"]) for row in table.rows]
+    assert cells == [(4, 6, 5, 9), (5, 8, 8, None)]
+    assert len(table.notes) == 1
+    assert "genetic" in table.notes[0]
+
+
+def test_the_best_of_each_row_is_bold_in_every_format(loads, write_study):
+    table = built(STUDY, loads, write_study)
+    shown = layout(table)
+    assert [(group.text, group.span) for group in shown.groups][2:] == [("maximum load", 3)]
+    assert [heading.text for heading in shown.headings] == ["", "", "minimal", "bfs", "genetic"]
+    bold = [[cell.text for cell in row if cell.best] for row in shown.rows]
+    assert bold == [["5"], ["8", "8"]]  # less is better; equal as printed
+    assert "| 6 | **5** | 9 |" in to_markdown(table)
+    assert r"6 & \textbf{5} & 9 \\" in to_latex(table)
+    assert to_csv(table).splitlines()[0] == "topology,nodes,minimal,bfs,genetic"
+    assert to_csv(table).splitlines()[2].endswith(",8,8,")
+
+
+def test_networks_are_not_compared_with_each_other(loads, write_study):
+    text = "tables: {t: {rows: [routing], pivot: {by: topology, value: max_load}}}\n"
+    shown = layout(built(text, loads, write_study))
+    assert [len(row) for row in shown.rows] == [3, 3, 3]
+    assert not any(cell.best for row in shown.rows for cell in row)
+
+
+def test_each_value_has_the_command_of_its_run(loads, write_study):
+    table = built(STUDY, loads, write_study)
+    found = [(one.numbers, one.command) for one in reproductions(table, Frames(loads.records))]
+    assert found[0][0] == "nodes 4; minimal: maximum load 6"
+    assert found[1][0] == "bfs: maximum load 5"
+    assert " bfs" in found[1][1]
+    assert " bfs" not in found[0][1]
+
+
+def test_other_values_are_the_same_for_all_of_a_row(loads, write_study):
+    text = STUDY.replace("[nodes]", "[min_load]")
+    with pytest.raises(InputError, match="min_load is not the same for each routing of a row"):
+        built(text, loads, write_study)
+
+
+def test_a_routing_named_like_a_column_of_the_table_is_refused(world, write_study):
+    world.add("nodes", "4", load=[6])
+    with pytest.raises(InputError, match="pivot: nodes is a column of the table, too"):
+        built(STUDY, world, write_study)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"count": True}, "pivot cannot be combined with count"),
+        ({"values": ["max_load"]}, "pivot.value names a column twice, or one that is in values"),
+        ({"beside": {"reference": "a.csv", "on": ["nodes"]}}, "beside.on names nodes"),
+        ({"rows": ["topology", "routing"]}, "pivot.by is routing, which is also in rows"),
+        ({"statistics": {"max_load": ["min"]}}, "a table needs either values or statistics"),
+    ],
+)
+def test_a_pivot_does_not_go_with_what_needs_columns_of_its_own(keys, message):
+    pivot = {"by": "routing", "value": "max_load"}
+    with pytest.raises(ValidationError, match=message):
+        Table.model_validate({"rows": ["topology"], "pivot": pivot, **keys})
+
+
+SEVERAL = """
+tables:
+  plain:
+    rows: [nodes, routing]
+    values: [max_load, sigma4]
+    over: {seed: range}
+    beside: {reference: table.csv, on: [nodes, routing]}
+  t:
+    rows: [nodes]
+    over: {seed: range}
+    beside: {reference: table.csv, on: [nodes, routing]}
+    pivot: {by: routing, value: [max_load, sigma4], groups: GROUPS}
+"""
+PUBLISHED = "nodes,routing,max_load\n4,bfs,5\n4,genetic,8\n5,bfs,9\n"
+
+
+@pytest.fixture
+def seeds(world):
+    """Two networks, three routings, and two seeds of one of them."""
+    for dims, more in (("4", 0), ("5", 1)):
+        world.add("bfs", dims, load=[5 + more], metrics={"sigma4": 1.5})
+        for seed in (1, 2):
+            load = [6 + more + seed]
+            world.add(f"genetic~seed={seed}", dims, load=load, metrics={"sigma4": 1.25}, seed=seed)
+        world.add("dor", dims, load=[7], metrics={"sigma4": 2.0})
+    return world
+
+
+@pytest.mark.parametrize("groups", ["names", "values"])
+def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_study):
+    study = write_study(SEVERAL.replace("GROUPS", groups), PUBLISHED)
+    plain, table = (
+        build_table(name, study.tables[name], Frames(seeds.records), study.reference, "t: ")
+        for name in ("plain", "t")
+    )
+    expected = {
+        (row["nodes"], row["routing"], column.name): row[column.name]
+        for row in plain.rows
+        for column in plain.columns
+        if column.role not in ("row", "runs")
+    }
+    found = {
+        (row["nodes"], column.by, column.source): row.get(column.name)
+        for row in table.rows
+        for column in table.columns
+        if column.by
+    }
+    unpublished = {(nodes, "dor", "paper_max_load") for nodes in (4, 5)}
+    assert found == {key: value for key, value in expected.items() if key not in unpublished}
+    header, first, _ = to_csv(table).splitlines()
+    cells = dict(zip(header.split(","), first.split(","), strict=True))
+    assert cells["max_load (genetic)"] == "7"
+    assert cells["max_load_high (genetic)"] == "8"
+    assert cells["paper_max_load (bfs)"] == "5"
+
+
+def test_upper_headings_are_values_or_names(seeds, write_study):
+    study = write_study(SEVERAL.replace("GROUPS", "names"), PUBLISHED)
+    spec = study.tables["t"]
+    table = build_table("t", spec, Frames(seeds.records), study.reference, "t: ")
+    shown = layout(table)
+    assert [(group.text, group.span) for group in shown.groups] == [
+        ("nodes", 1),
+        ("bfs", 3),
+        ("genetic", 3),
+        ("dor", 2),
+    ]
+    lower = [heading.text for heading in shown.headings]
+    assert lower == ["", *["maximum load", "paper", "σ(4)"] * 2, "maximum load", "σ(4)"]
+    assert [str(cell) for cell in shown.rows[0]] == (
+        ["4", "5", "5", "1.500", "7 (7–8)", "8", "1.250", "7", "2.000"]
+    )
+    assert [cell.relation for cell in shown.rows[0]][5] == "inside"
+    bold = [
+        [name for name, cell in zip(shown.names, row, strict=True) if cell.best]
+        for row in shown.rows
+    ]
+    assert bold == [["maximum load (bfs)", "σ(4) (genetic)"]] * 2
+    latex = to_latex(table)
+    assert r"nodes & \multicolumn{3}{c}{bfs} & \multicolumn{3}{c}{genetic}" in latex
+    by_value = spec.model_copy(update={"pivot": spec.pivot.model_copy(update={"groups": "values"})})
+    shown = layout(build_table("t", by_value, Frames(seeds.records), study.reference, "t: "))
+    assert [(group.text, group.span) for group in shown.groups] == [
+        ("nodes", 1),
+        ("maximum load", 5),
+        ("σ(4)", 3),
+    ]

@@ -1,0 +1,208 @@
+"""Naive twins: packets that follow the ports of a fabric one by one, without arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import pairwise, permutations
+
+import networkx as nx
+
+from routelab.toolkit.infiniband import Fabric
+
+Ports = Mapping[tuple[int, int], int]
+"""Port by node of a switch and LID."""
+Groups = Mapping[tuple[int, int], Collection[int]]
+"""Ports by node of a switch and MLID."""
+Lane = Callable[[int, int, int, int], int]
+"""VL by node of a switch, input port, output port and SL."""
+Dependency = tuple[tuple[int, int, int], tuple[int, int, int]]
+
+
+class FabricTwin:
+    """A fabric, its LIDs and its forwarding entries.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    ports : mapping of (int, int) to int
+        Port by node of a switch and LID.
+    """
+
+    def __init__(self, fabric: Fabric, ports: Ports) -> None:
+        self.nodes, self.ports = fabric.nodes, ports
+        self.owner = {lid: (node, port) for lid, node, port in fabric.lids()}
+        self.hosts = [lid for lid, (node, _) in self.owner.items() if not self.is_switch(node)]
+
+    def is_switch(self, node: int) -> bool:
+        return self.nodes[node].kind == "switch"
+
+    def begin(self, lid: int) -> tuple[int, int]:
+        """Return the switch and input port where packets of a LID enter the network."""
+        node, port = self.owner[lid]
+        return (node, 0) if self.is_switch(node) else self.nodes[node].ports[port].peer
+
+    def walk(self, source: int, target: int) -> tuple[str, list[tuple[int, int, int]]]:
+        """Return the end of a packet, and the switches it passed with input and output port."""
+        here, came = self.begin(source)
+        passed: list[tuple[int, int, int]] = []
+        while True:
+            port = self.ports.get((here, target), -1)
+            if (here, port) == (self.owner[target][0], 0) and self.is_switch(here):
+                return "arrives", passed
+            cable = self.nodes[here].ports.get(port)
+            if cable is None:
+                return "lost", passed
+            if cable.peer == self.owner[target]:
+                return "arrives", passed
+            if not self.is_switch(cable.peer[0]):
+                return "lost", passed
+            if any(here == switch for switch, _, _ in passed):
+                return "loops", passed
+            passed.append((here, came, port))
+            here, came = cable.peer
+
+    def loads(self) -> Counter[tuple[int, int]]:
+        """Count the pairs of hosts whose packets leave a switch by a port and arrive."""
+        found: Counter[tuple[int, int]] = Counter()
+        for _, _, passed in self.arriving():
+            found.update((switch, port) for switch, _, port in passed)
+        return found
+
+    def arriving(self) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
+        """Iterate over pairs of hosts with a route, and what it passes."""
+        for source in self.hosts:
+            for target in self.hosts:
+                end, passed = self.walk(source, target)
+                if source != target and end == "arrives":
+                    yield source, target, passed
+
+    def dependencies(
+        self,
+        level: Callable[[int, int], int],
+        lane: Lane,
+        same: bool = False,
+        hosts_only: bool = False,
+    ) -> set[Dependency]:
+        """Return which lane of a port waits for which.
+
+        Parameters
+        ----------
+        level : callable
+            SL from one LID to another.
+        lane : callable
+        same : bool
+            Whether hosts reply on the SL of the request, too.
+        hosts_only : bool
+            Whether to leave out packets from and to switches.
+        """
+        found = set()
+        ends = self.hosts if hosts_only else list(self.owner)
+        for source in ends:
+            for target in ends:
+                end, passed = self.walk(source, target)
+                if end == "loops" or self.begin(source)[0] == self.begin(target)[0]:
+                    continue
+                levels = {level(source, target)}
+                if same and source in self.hosts and target in self.hosts:
+                    levels.add(level(target, source))
+                for one in levels:
+                    held = []
+                    for switch, came, port in passed:
+                        if lane(switch, came, port, one) == 15:
+                            break
+                        held.append((switch, port, lane(switch, came, port, one)))
+                    found |= set(pairwise(held))
+        return found
+
+
+class MulticastTwin:
+    """Copies of the packets of a group, one by one.
+
+    Parameters
+    ----------
+    fabric : FabricTwin
+    groups : mapping of (int, int) to collection of int
+        Ports by node of a switch and MLID.
+    """
+
+    def __init__(self, fabric: FabricTwin, groups: Groups) -> None:
+        self.fabric, self.groups = fabric, groups
+
+    def copies(self, mlid: int, switch: int, came: int) -> Iterator[list[tuple[int, int, int]]]:
+        """Iterate over the ways of copies: switches with input and output port, in order.
+
+        A way ends at the first switch that it visits twice.
+        """
+        pending: list[list[tuple[int, int, int]]] = [[(switch, came, -1)]]
+        while pending:
+            *way, (here, entry, _) = pending.pop()
+            for port in set(self.groups.get((here, mlid), ())) - {entry}:
+                yield [*way, (here, entry, port)]
+                cable = self.fabric.nodes[here].ports.get(port)
+                again = any(here == before for before, _, _ in way)
+                if cable is not None and self.fabric.is_switch(cable.peer[0]) and not again:
+                    pending.append([*way, (here, entry, port), (*cable.peer, -1)])
+
+    def sources(self, mlid: int) -> list[tuple[int, int]]:
+        """Return the switches and ports where packets of a group enter."""
+        hosts = [self.fabric.begin(lid) for lid in self.fabric.hosts]
+        switches = [(here, 0) for here, one in self.groups if one == mlid]
+        return [
+            (here, port)
+            for here, port in (*hosts, *switches)
+            if (here, mlid) in self.groups and (port or 0 in self.groups[here, mlid])
+        ]
+
+    def loops(self, mlid: int) -> bool:
+        """Whether some copy visits a switch twice."""
+        everywhere = [(here, -1) for here, one in self.groups if one == mlid]
+        return any(
+            len({here for here, _, _ in way}) < len(way)
+            for source in everywhere
+            for way in self.copies(mlid, *source)
+        )
+
+    def is_faulty(self, mlid: int) -> bool:
+        """Whether members do not get one copy each, or copies go where nothing is."""
+        if self.loops(mlid):
+            return True
+        members = []
+        for here in [here for here, one in self.groups if one == mlid]:
+            for port in self.groups[here, mlid]:
+                cable = self.fabric.nodes[here].ports.get(port)
+                if cable is None and port:
+                    return True
+                if cable is None or not self.fabric.is_switch(cable.peer[0]):
+                    members.append((here, port))
+                elif cable.peer[1] not in self.groups.get((cable.peer[0], mlid), ()):
+                    return True
+        return any(
+            one not in {(here, port) for here, _, port in map(_last, self.copies(mlid, *other))}
+            for one, other in permutations(members, 2)
+        )
+
+    def dependencies(self, mlid: int, lane: Lane, level: int = 0) -> set[Dependency]:
+        """Return which lane of a port waits for which."""
+        found = set()
+        for source in self.sources(mlid):
+            for way in self.copies(mlid, *source):
+                held = []
+                for here, came, port in way:
+                    cable = self.fabric.nodes[here].ports.get(port)
+                    to_switch = cable is not None and self.fabric.is_switch(cable.peer[0])
+                    if not to_switch or lane(here, came, port, level) == 15:
+                        break
+                    held.append((here, port, lane(here, came, port, level)))
+                found |= set(pairwise(held))
+        return found
+
+
+def groups_that_wait(edges: Collection[Dependency]) -> int:
+    """Count the strongly connected components with several resources."""
+    groups = nx.strongly_connected_components(nx.DiGraph(edges))
+    return sum(len(group) > 1 for group in groups)
+
+
+def _last(way: list[tuple[int, int, int]]) -> tuple[int, int, int]:
+    return way[-1]

@@ -1,0 +1,84 @@
+"""The tutorial notebook: it runs, its results obey laws, and its page shows them."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def generator():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        return importlib.import_module("generate")
+
+
+@pytest.fixture(scope="module")
+def executed(generator):
+    pytest.importorskip("nbclient", reason="needs nbclient: pip install 'routelab[test]'")
+    pytest.importorskip("ipykernel", reason="needs ipykernel: pip install 'routelab[test]'")
+    return generator.execute_notebook()
+
+
+def frames(notebook, column: str) -> list[pd.DataFrame]:
+    """Displayed tables that have a column."""
+    texts = [
+        output.data["text/plain"]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if column in output.data["text/plain"].split("\n")[0] and "<div>" in str(output.data)
+    ]
+    # lines between the columns' names and the rows name the index
+    lines = [[line for line in text.split("\n") if line.split() != ["channel"]] for text in texts]
+    return [pd.read_csv(io.StringIO("\n".join(one)), sep=r"\s+") for one in lines]
+
+
+def test_it_is_stored_without_results(generator):
+    cells = json.loads(generator.NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 8
+    for cell in code:
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+
+
+def test_every_algorithm_is_proven_and_loads_obey_conservation(executed):
+    three, four = frames(executed, "max_load")
+    for table, count in ((three, 3), (four, 4)):
+        assert list(table.columns) == [
+            "routing",
+            "max_load",
+            "mean_hops",
+            "virtual_channels",
+            "deadlock",
+        ]
+        assert len(table) == count
+        assert set(table["deadlock"]) == {"proven"}
+        # hops of all 16 x 15 routes are on 64 channels
+        assert (table["max_load"] >= table["mean_hops"] * 240 / 64 - 1e-3).all()
+    # virtual channels follow the hops: as many as the longest route has
+    assert four.iloc[3]["virtual_channels"] >= four.iloc[3]["mean_hops"]
+
+
+def test_the_cycle_closes(executed):
+    *_, cycle = frames(executed, "source")
+    assert len(cycle) > 1
+    assert list(cycle["target"]) == [*cycle["source"][1:], cycle["source"].iloc[0]]
+
+
+def test_the_page_shows_what_the_notebook_gives(generator, executed):
+    text, pictures = generator.notebook_page(executed)
+    assert generator.NOTEBOOK_PAGE.read_text(encoding="utf-8") == text, "run `make pages`"
+    assert len(pictures) == 3
+    for file in pictures:
+        assert file.read_bytes().startswith(b"\x89PNG")
