@@ -298,7 +298,7 @@ class RoutedNetwork:
         InputError
             If the network is too large to draw.
         """
-        from routelab.report.figures.network import draw_network
+        from routelab.report.figures.kinds.network import draw_network
 
         title = f"{self.facts['routing']} on {self.facts['topology']}"
         return draw_network(title, self.topology, self.loads["load"])

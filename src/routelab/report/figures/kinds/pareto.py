@@ -8,6 +8,7 @@ from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.kinds.scatter import points_of
 from routelab.report.figures.marks import Mark, points
 from routelab.report.figures.panels import (
     add_legend,
@@ -17,7 +18,6 @@ from routelab.report.figures.panels import (
     panels_of,
     scale_axis,
 )
-from routelab.report.figures.scatter import points_of
 from routelab.report.figures.styles import FAINT, INK, Looks
 from routelab.report.figures.whiskers import value_label
 from routelab.report.frames.view import View, key_text

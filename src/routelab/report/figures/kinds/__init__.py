@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.bar import draw_bars
-from routelab.report.figures.bound import draw_bounds
-from routelab.report.figures.box import draw_boxes
-from routelab.report.figures.curve import draw_curves
-from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
-from routelab.report.figures.heat import draw_heat
-from routelab.report.figures.improvement import draw_improvements
-from routelab.report.figures.line import draw_lines
-from routelab.report.figures.network import draw_networks
-from routelab.report.figures.overview import draw_overview
-from routelab.report.figures.pareto import draw_pareto
-from routelab.report.figures.ranked import draw_ranked
-from routelab.report.figures.scatter import draw_points
+from routelab.report.figures.kinds.bar import draw_bars
+from routelab.report.figures.kinds.bound import draw_bounds
+from routelab.report.figures.kinds.box import draw_boxes
+from routelab.report.figures.kinds.curve import draw_curves
+from routelab.report.figures.kinds.distribution import draw_distribution
+from routelab.report.figures.kinds.heat import draw_heat
+from routelab.report.figures.kinds.improvement import draw_improvements
+from routelab.report.figures.kinds.line import draw_lines
+from routelab.report.figures.kinds.network import draw_networks
+from routelab.report.figures.kinds.overview import draw_overview
+from routelab.report.figures.kinds.pareto import draw_pareto
+from routelab.report.figures.kinds.ranked import draw_ranked
+from routelab.report.figures.kinds.scatter import draw_points
 from routelab.report.figures.styles import Looks
 from routelab.report.frames.view import View
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.line import line_chart, line_panels
+from routelab.report.figures.kinds.line import line_chart, line_panels
 from routelab.report.figures.marks import headroom, line_ends
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.styles import INK, Look, Looks
