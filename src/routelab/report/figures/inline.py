@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import seaborn as sns
-from matplotlib.colors import to_hex
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from routelab.api import Topology
-from routelab.report.figures.channel_looks import STEPS
 from routelab.report.figures.route_data import PanelRoutes
 from routelab.report.labels import number_text
 from routelab.report.network_picture import RADIUS, Picture
@@ -227,16 +224,6 @@ def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:
     """Return round numbers from 0 to at most `top`, and their places in percent."""
     at = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, top)
     return tuple((round(100 * t / top, 2), number_text("", t)) for t in at if 0 <= t <= top)
-
-
-def scale_colours(dark: bool) -> list[str]:
-    """Return the colours in even steps of lightness; the busiest stands out most.
-
-    Colours that are too close to the background are left out at either end.
-    """
-    colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
-    ends = (0.38, 1.0) if dark else (0.10, 0.95)
-    return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
 
 
 def _svg_points(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:

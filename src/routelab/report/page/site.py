@@ -81,7 +81,7 @@ class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
     The chart is what the page's script draws; see `chart_json`. The notes list series without a
-    value. See `Drawing` for the turns.
+    value. See `Drawing` for the turns and for pictures that suit white pages only.
     """
 
     name: str
@@ -92,6 +92,7 @@ class PageFigure:
     commands: Sequence[Reproduction] = ()
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    on_paper: bool = False
 
 
 def write_study_report(
@@ -262,7 +263,15 @@ def _write_figure(
     ]
     chart = chart_json(drawing.chart, drawing.data) if drawing.chart else None
     return PageFigure(
-        name, title, drawing.description, drawing.inline, chart, commands, notes, drawing.turns
+        name,
+        title,
+        drawing.description,
+        drawing.inline,
+        chart,
+        commands,
+        notes,
+        drawing.turns,
+        drawing.on_paper,
     )
 
 

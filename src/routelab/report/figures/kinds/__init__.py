@@ -14,6 +14,7 @@ from routelab.report.figures.kinds.distribution import draw_distribution
 from routelab.report.figures.kinds.heat import draw_heat
 from routelab.report.figures.kinds.improvement import draw_improvements
 from routelab.report.figures.kinds.line import draw_lines
+from routelab.report.figures.kinds.matrix import draw_matrices
 from routelab.report.figures.kinds.network import draw_networks
 from routelab.report.figures.kinds.overview import draw_overview
 from routelab.report.figures.kinds.pareto import draw_pareto
@@ -43,6 +44,7 @@ distinguish series."""
 OF_PLACES: dict[str, Places] = {
     "heat": draw_heat,
     "overview": draw_overview,
+    "matrix": draw_matrices,
     "network": draw_networks,
 }
 """Functions that draw the kinds in which colours stand for numbers."""

@@ -22,7 +22,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import FAINT, INK, Looks
+from routelab.report.figures.styles import INK, Looks
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
@@ -90,7 +90,7 @@ def draw_bounds(
         Axis(y, title, zero=True),
         hue,
         look,
-        [bars(), _bound_line(bound)],
+        [bars(), *_bound_lines(bound)],
         col=col,
         panels=panel_titles(data, col, spec.of),
         of=spec.of,
@@ -103,12 +103,15 @@ def draw_bounds(
     return Drawing(figure, data, text, chart=chart)
 
 
-def _bound_line(bound: str) -> Mark:
-    """Return a line at the bound of each bar, which is visible on light and dark pages."""
-    return {
-        "mark": {"type": "tick", "orient": "horizontal", "thickness": 2},
-        "encoding": {"y": {"field": field(bound)}, "color": {"value": FAINT}},
-    }
+def _bound_lines(bound: str) -> list[Mark]:
+    """Return a line at the bound of each bar, with a border that separates it from the bar."""
+    return [
+        {
+            "mark": {"type": "tick", "orient": "horizontal", "thickness": width, "opacity": 1},
+            "encoding": {"y": {"field": field(bound)}, "color": {"value": colour}},
+        }
+        for colour, width in (("#ffffff", 5), (INK, 2))
+    ]
 
 
 def _means(

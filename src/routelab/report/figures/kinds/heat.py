@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.channel_looks import load_colours
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.fields import ColourScale, FieldChart, add_colour_bar, draw_fields
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.panels import ordered_texts, panels_of, ranks
+from routelab.report.figures.panels import ordered_texts, panel_titles, panels_of, ranks
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
@@ -41,7 +39,7 @@ def draw_heat(
     data[colour] = data.pop("total") / data[COUNT]
     data = data.sort_values(keys, key=ranks, ignore_index=True)[[*keys, colour, COUNT]]
     across, up = ordered_texts(data[x]), ordered_texts(data[y])
-    scale = Normalize(0, float(data[colour].max()) or 1.0)
+    scale = ColourScale.over(data[colour])
     figure, panels = panels_of(data, col, place, spec.of)
     between = 0.3 if max(len(up), len(across)) <= MAX_LINES else 0
     for axis, here in panels:
@@ -49,26 +47,27 @@ def draw_heat(
         rows = [up.index(key_text(value)) for value in here[y]]
         columns = [across.index(key_text(value)) for value in here[x]]
         grid[rows, columns] = here[colour]
-        axis.pcolormesh(grid, norm=scale, cmap=load_colours(), edgecolor="white", linewidth=between)
-        axis.grid(visible=False)
+        draw_fields(axis, grid, scale, between)
         axis.set_xticks(*_ticks(across))
         axis.set_yticks(*_ticks(up))
-        axis.tick_params(length=0)
-        axis.spines[:].set_visible(False)
         axis.set_xlabel(label(x, spec.of))
         axis.set_ylabel(label(y, spec.of))
-    bar = figure.colorbar(
-        ScalarMappable(scale, load_colours()),
-        ax=[axis for axis, _ in panels],
-        location="top",
-        shrink=0.5,
-        aspect=40,
+    title = f"{label(colour, spec.of)}, mean of the {noun} there"
+    add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
+    chart = FieldChart(
+        x,
+        y,
+        {"x": across, "y": up[::-1]},
+        colour,
+        title,
+        scale,
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
     )
-    bar.set_label(f"{label(colour, spec.of)}, mean of the {noun} there")
-    bar.outline.set_visible(False)
     axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
     text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."
-    return Drawing(figure, data, text)
+    return Drawing(figure, data, text, chart=chart)
 
 
 def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:

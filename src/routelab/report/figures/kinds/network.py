@@ -96,6 +96,7 @@ def draw_networks(
         inline=_inline(panels, networks, colour) if small else None,
         runs={panel.title: panel.run for panel in panels},
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
+        on_paper=True,
     )
 
 

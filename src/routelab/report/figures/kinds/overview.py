@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.channel_looks import load_colours
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.panels import PANELS_ACROSS, ordered_texts, panels_of, ranks
+from routelab.report.figures.fields import ColourScale, FieldChart, add_colour_bar, draw_fields
+from routelab.report.figures.panels import (
+    PANELS_ACROSS,
+    ordered_texts,
+    panel_titles,
+    panels_of,
+    ranks,
+)
 from routelab.report.figures.styles import INK
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
@@ -22,8 +25,6 @@ from routelab.report.number_formats import column_format
 
 LETTER, LINE = 0.085, 0.27
 """Width of a letter and height of a row of fields, in inches."""
-DARK = 0.5
-"""Largest brightness of a field with white text."""
 
 
 def draw_overview(
@@ -40,65 +41,63 @@ def draw_overview(
         return None
     across, down = ordered_texts(data[x]), ordered_texts(data[y])
     form = column_format(colour, spec.of, data[colour])
-    low = min(0.0, float(data[colour].min()))
-    scale = Normalize(low, max(float(data[colour].max()), low + 1e-300))
+    scale = ColourScale.over(data[colour])
     figure, panels = panels_of(data, spec.col, place, spec.of)
     _resize(figure, len(panels), across, down)
+    texts = [form.text(value) for value in data[colour]]
     better = frames.better.get(colour, "") if y == "routing" else ""
+    best = _best(data, [x, *([spec.col] if spec.col else [])], colour, texts, better)
     for axis, here in panels:
         grid = np.full((len(down), len(across)), np.nan)
         rows = [down.index(key_text(value)) for value in here[y]]
         columns = [across.index(key_text(value)) for value in here[x]]
         grid[rows, columns] = here[colour]
-        axis.pcolormesh(grid, norm=scale, cmap=load_colours(), edgecolor="white", linewidth=0.6)
-        numbers = [[form.text(value) for value in line] for line in grid]
-        best = {at: _best(grid[:, at], better, form.text) for at in set(columns)}
-        for row, column in zip(rows, columns, strict=True):
-            text = numbers[row][column]
+        draw_fields(axis, grid, scale, 0.6)
+        for row, column, line in zip(rows, columns, here.index, strict=True):
             axis.text(
                 column + 0.5,
                 row + 0.5,
-                text,
+                texts[line],
                 ha="center",
                 va="center",
                 fontsize=7,
-                fontweight="bold" if text == best[column] else "normal",
-                color="white"
-                if _brightness(load_colours()(scale(grid[row, column]))) < DARK
-                else INK,
+                fontweight="bold" if best[line] else "normal",
+                color="white" if scale.is_dark(grid[row, column]) else INK,
             )
         axis.set_ylim(len(down), 0)
-        axis.grid(visible=False)
         axis.set_xticks(np.arange(len(across)) + 0.5, across, rotation=30, ha="right")
         axis.set_yticks(np.arange(len(down)) + 0.5, down)
-        axis.tick_params(length=0, labelsize=8)
-        axis.spines[:].set_visible(False)
-    bar = figure.colorbar(
-        ScalarMappable(scale, load_colours()),
-        ax=[axis for axis, _ in panels],
-        location="top",
-        shrink=0.5,
-        aspect=40,
+        axis.tick_params(labelsize=8)
+    title = label(colour, spec.of)
+    add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
+    chart = FieldChart(
+        x,
+        y,
+        {"x": across, "y": down},
+        colour,
+        title,
+        scale,
+        spec.col,
+        panel_titles(data, spec.col, spec.of),
+        spec.of,
+        texts,
+        best,
     )
-    bar.set_label(label(colour, spec.of))
-    bar.outline.set_visible(False)
-    axes = f"each {label(y, spec.of)} and {label(x, spec.of)}"
-    text = f"Mean {label(colour, spec.of)} of {axes}."
+    text = f"Mean {title} of each {label(y, spec.of)} and {label(x, spec.of)}."
     if better:
         text += f" The best of each {label(x, spec.of)} is bold."
-    return Drawing(figure, data, text)
+    return Drawing(figure, data, text, chart=chart)
 
 
-def _best(values: np.ndarray, better: str, text: Callable[[Any], str]) -> str | None:
-    """Return the best of some values, as printed; None without a preferred direction."""
+def _best(
+    data: pd.DataFrame, keys: list[str], colour: str, texts: list[str], better: str
+) -> list[bool]:
+    """Return whether each value is the best one with its keys, as printed."""
     if not better:
-        return None
-    return text(np.nanmin(values) if better == "lower" else np.nanmax(values))
-
-
-def _brightness(colour: Sequence[float]) -> float:
-    """Return the relative luminance of a colour, without gamma correction."""
-    return float(np.dot(colour[:3], (0.299, 0.587, 0.114)))
+        return [False] * len(data)
+    groups = data.groupby(keys, sort=False, dropna=False)[colour]
+    best = groups.transform("idxmin" if better == "lower" else "idxmax")
+    return [text == texts[at] for text, at in zip(texts, best, strict=True)]
 
 
 def _resize(figure: Figure, panels: int, across: Sequence[str], down: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from routelab.report.figures.panels import (
     panels_of,
     scale_axis,
 )
-from routelab.report.figures.styles import FAINT, INK, Looks
+from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import value_label
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import column_of
@@ -116,9 +116,9 @@ def _sign(column: str, place: str, spec: FigureSpec, frames: View) -> int:
 
 
 def _front_line(step: str) -> Mark:
-    """Return the line through the points of the front, visible on light and dark pages."""
+    """Return the line through the points of the front."""
     return {
         "transform": [{"filter": f"datum['{FRONT}'] === 'true'"}],
         "mark": {"type": "line", "interpolate": step, "strokeWidth": 1.5},
-        "encoding": {"color": {"value": FAINT}, "strokeDash": None, "strokeWidth": None},
+        "encoding": {"color": {"value": INK}, "strokeDash": None, "strokeWidth": None},
     }
