@@ -20,7 +20,7 @@ STATISTIC_LABELS = {
     "max": "greatest",
     "sum": "sum",
     "share": "share",
-    "total": "of the sums",
+    "total": "in total",
     "argmin": "least on",
     "argmax": "greatest on",
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
+from routelab.report.page.bars import answer_bars
 from routelab.report.page.card import SOURCE_KEYS, SUMMARY_FORMAT, published_results, status_of
 from routelab.report.page.chart_script import NAME as CHART_SCRIPT
 from routelab.report.page.chart_script import write_chart_script
@@ -40,6 +42,7 @@ from routelab.report.page.commands import (
     study_command,
     throughput_command,
 )
+from routelab.report.page.comparison import ROUTING
 from routelab.report.page.headline import find_answer
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
@@ -64,6 +67,21 @@ class PageTable:
     table: ReportTable
     layout: Layout
     commands: list[Reproduction]
+    compared: Collection[str] = ()
+
+    @property
+    def marked_rows(self) -> set[int]:
+        """Positions of the rows of routings that the answer compares; empty if that is all rows."""
+        shown = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
+        return set() if all(shown) else {at for at, is_compared in enumerate(shown) if is_compared}
+
+    @property
+    def marked_columns(self) -> set[int]:
+        """Positions of the columns of routings that the answer compares."""
+        upper = [group.text for group in self.layout.groups for _ in range(group.span)]
+        lower = [heading.text for heading in self.layout.headings or ()]
+        pairs = zip_longest(upper, lower)
+        return {at for at, names in enumerate(pairs) if not set(names).isdisjoint(self.compared)}
 
     @property
     def has_reference(self) -> bool:
@@ -170,6 +188,9 @@ def write_study_report(
     answer = find_answer(study, views, of_views, losses)
     lead = _lead_figure(study, figures)
     source = study.reference.source if study.reference else None
+    bars = answer.comparison and answer_bars(
+        answer.comparison, answer.name, study.tables[answer.table].of
+    )
     summary = {
         "format": SUMMARY_FORMAT,
         "study": study.name,
@@ -178,6 +199,7 @@ def write_study_report(
         "finding": answer.sentence,
         "table": answer.table,
         "figure": lead.name if lead else "",
+        "bars": bars,
         "status": status_of(losses),
         "cpu_seconds": cpu_seconds(views.outcomes),
         "tiles": tiles(views, pooled),
@@ -188,7 +210,11 @@ def write_study_report(
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, tables),
     }
-    page_tables = [_page_table(table, view) for table, view in of_views]
+    compared = answer.comparison.routings if answer.comparison else ()
+    page_tables = [
+        _page_table(table, view, compared if table.name == answer.table else ())
+        for table, view in of_views
+    ]
     chart_script = ""
     if any(figure.chart for figure in figures):
         shared = results / "report"
@@ -275,8 +301,8 @@ def _write_figure(
     )
 
 
-def _page_table(table: ReportTable, view: View) -> PageTable:
-    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
+def _page_table(table: ReportTable, view: View, compared: Collection[str]) -> PageTable:
+    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS], compared)
 
 
 def _missing_results(views: Views) -> list[dict[str, str]]:

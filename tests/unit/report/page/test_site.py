@@ -19,7 +19,7 @@ from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.site import write_study_report
 from routelab.report.tables import build_table
 
-VOID = {"meta", "img", "br", "hr", "link", "input"}
+VOID = {"meta", "img", "br", "hr", "link", "input", "col"}
 STUDY = """
 notes: ["BFS is <not> fully determined & so a range."]
 tables:
