@@ -16,6 +16,8 @@ from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
+from routelab.report.appendix.facts import collect_facts
+from routelab.report.appendix.files import write_study_appendix
 from routelab.report.figures.chart import chart_json
 from routelab.report.figures.drawing import DARK, SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture
@@ -40,6 +42,7 @@ from routelab.report.page.commands import (
     reproductions,
     row_command,
     study_command,
+    study_selector,
     throughput_command,
 )
 from routelab.report.page.comparison import ROUTING
@@ -134,7 +137,8 @@ def write_study_report(
         Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
-        ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
+        ``benchmarks.csv``, ``references.bib``, ``tables/``, ``figures/`` and the files of
+        `routelab.report.appendix`.
     plugins : sequence of Plugin
         Plugins of the study; the page lists their citations.
     simulations : sequence of EngineRecord
@@ -175,9 +179,12 @@ def write_study_report(
     for table in tables:
         for suffix, text_of in FORMATS.items():
             write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
-    for name, text in lists.items():
-        write_text(directory / name, text)
+    lists = _lists(views)
+    for name, view in lists.items():
+        write_text(directory / name, _rows_csv(view))
+    selector = study_selector(study.path)
+    facts = collect_facts(study, selector, views, tables, lists, plugins, directory)
+    write_study_appendix(facts, directory)
     measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins, views.benchmarks.versions)
     if any(cited.work for cited in works):
