@@ -42,7 +42,7 @@ def build_table(
     Raises
     ------
     InputError
-        If a column does not exist, rows do not distinguish runs, the reference has two rows
+        If a column does not exist or rows do not distinguish runs; if the reference has two rows
         for the same keys, or a value of a pivot's row differs within the row.
     """
     jobs = select_rows(spec, frames, place)

@@ -1,8 +1,8 @@
 """Run cases in a child process, which contains plugins that hang or crash.
 
-One child runs many cases, because each process loads compiled kernels once. It records every
-result immediately. A watchdog in the child (a thread of the interpreter, which needs no lock that
-a kernel may hold) ends the process when a case takes too long, and records the current line; the
+One child runs many cases, because each process loads compiled kernels once. It records every result
+immediately. A watchdog in the child ends the process when a case takes too long, and records the
+current line. It is a thread of the interpreter, which needs no lock that a kernel may hold. The
 parent's limits are a second safeguard. The current case fails, and a new child continues after it.
 """
 

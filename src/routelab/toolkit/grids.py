@@ -149,8 +149,8 @@ def build_grid(
     Raises
     ------
     InputError
-        If a dimension is too small, an index does not exist, a pair is not a link, more parts
-        shall fail than exist, no switch remains, or the allocation does not fit.
+        If a dimension is too small, an index does not exist, or a pair is not a link; if more
+        parts are to fail than exist, no switch remains, or the allocation does not fit.
     """
     problem = _dims_problem(dims)
     if problem:

@@ -20,9 +20,10 @@ TRIES = 64
 def why_blocked(simulation: Simulation) -> Blockage | None:
     """Return `Simulation.blocked`, with the cause if a packet has no route.
 
-    The cause has the packet's switch and target, and the problem of the answer: no candidate,
-    more than the program declares, a channel that does not exist or leaves another switch, a class
-    of virtual channels that does not exist, or a waypoint that hop may not set.
+    The cause has the packet's switch and target, and what is wrong with the answer. It may have no
+    candidate, or more than the program declares. It may name a channel that does not exist or
+    leaves another switch, a nonexistent class of virtual channels, or a waypoint that hop may not
+    set.
     """
     blocked = simulation.blocked()
     if blocked is None or blocked.kind != "no-route":

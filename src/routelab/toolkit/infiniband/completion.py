@@ -127,8 +127,8 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
     Raises
     ------
     UnsupportedError
-        If the table is not free of deadlock or needs more virtual channels, no route can be added
-        between two switches, or a pair lacks a route although its switches are connected.
+        If the table is not free of deadlock or needs more virtual channels; if no route can be
+        added between two switches, or a pair lacks a route although its switches are connected.
     """
     topology = table.topology
     needed = table.virtual_channels
