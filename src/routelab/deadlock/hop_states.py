@@ -121,7 +121,7 @@ class Exploration:
         of = " of terminals" if self.program.by_terminal else ""
         drawn = "" if self.complete else f", drawn with seed {SEED}"
         return (
-            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each asked with "
+            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each examined with "
             f"{WORDS * ROUNDS} random words (every first draw among up to "
             f"{WORDS}; further draws and queues are sampled)"
         )

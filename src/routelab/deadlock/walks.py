@@ -57,7 +57,7 @@ class Walks:
     def text(self) -> str:
         """Describe the longest route for reports."""
         if self.longest is None:
-            return "packets may walk for ever"
+            return "packets may walk forever"
         text = f"no route exceeds {self.longest} {'hop' if self.longest == 1 else 'hops'}"
         if self.far_pairs:
             text += (

@@ -214,7 +214,7 @@ def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) ->
     if len(labels) > 1:
         one, other = (_run_text(labels.iloc[at]) for at in (0, 1))
         raise InputError(
-            f"{place}rows {', '.join(rows)} do not tell {one} from {other}; add a column "
+            f"{place}rows {', '.join(rows)} do not distinguish {one} from {other}; add a column "
             "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
 

@@ -53,7 +53,11 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     while len(results) < len(suite.cases):
         pending = suite.cases[len(results) :]
         if ends == MAX_ENDS or (ends and results[-1].check == CONTRACT):
-            why = f"not tried: {results[-1].message}" if ends == 1 else "not tried after all that"
+            why = (
+                f"not tried: {results[-1].message}"
+                if ends == 1
+                else "not tried after these failures"
+            )
             results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
             break
         begin = time.monotonic()

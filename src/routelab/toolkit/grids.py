@@ -72,7 +72,7 @@ class GridParameters(Parameters):
     )
     shape: Literal["connected", "box"] = parameter(
         "connected",
-        description="What is allocated: a connected set that grows at random from a random "
+        description="Shape of the allocation: a connected set that grows at random from a random "
         "switch, or the most compact sub-box that is free, at a random place",
     )
 

@@ -69,5 +69,5 @@ class GroupShift(TrafficPlugin):
             set_start=np.concatenate(([0], np.cumsum(size))),
             members=np.argsort(group, kind="stable"),
             to_self=False,
-            convention=f"all terminals of group g to those of group g{shift:+d}, alike",
+            convention=f"all terminals of group g to those of group g{shift:+d}, equally",
         )

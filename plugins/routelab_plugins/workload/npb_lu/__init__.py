@@ -138,7 +138,7 @@ class NpbLu(NpbWorkload):
         start: tuple[Step, ...] = (rhs, norm, Collective("barrier"))
         return Program(
             ranks=job.ranks,
-            convention="by rank, the nearest in a grid of ranks; both ways",
+            convention="by rank, the nearest in a grid of ranks; in both directions",
             before=(
                 *broadcasts(INTEGER, INTEGER, INTEGER, DOUBLE, DOUBLE, VARIABLES * DOUBLE),
                 *broadcasts(INTEGER, INTEGER, INTEGER, LOGICAL),

@@ -170,7 +170,7 @@ def _result(points: dict[float, Point], settings: SimulationSettings, limit: flo
         if load > bound and points[load].state == "stationary"
     ]
     if above:
-        text += f"; yet stationary at {', '.join(above)}: not monotonic in the load"
+        text += f"; but stationary at {', '.join(above)}: not monotonic in the load"
     return Saturation(
         load=_certain_load(points[low]) if low else 0.0,
         bound=bound,
@@ -193,6 +193,6 @@ def _summary(points: dict[float, Point], low: float, settings: SimulationSetting
     if not low or points[low].state == "stationary":
         return f"stationary at load {low:g}"
     return (
-        f"at load {low:g} surely all but tolerance={settings.tolerance} of it arrives, though "
+        f"at load {low:g} certainly all but tolerance={settings.tolerance} of it arrives, although "
         f"max_cycles={settings.max_cycles} did not suffice to call it stationary"
     )

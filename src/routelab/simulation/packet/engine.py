@@ -325,7 +325,7 @@ def _check(
     elif demand is not None and load * demand.rate.max(initial=0.0) > (
         router.packet_flits * message_packets
     ):
-        problems.append(f"load is {load}: a terminal offers one message a cycle at most")
+        problems.append(f"load is {load}: a terminal offers at most one message per cycle")
     if not 1 <= message_packets <= 65536:
         problems.append(f"message_packets is {message_packets}, expected 1 to 65536")
     if 0 < router.injection_queue < message_packets:

@@ -97,8 +97,8 @@ def _invalid_candidate(
     for channel, name in out[:count, :2].tolist():
         if not 0 <= channel < topology.num_channels:
             return (
-                f"channel {channel}, which is not there: channels are 0 to "
-                f"{topology.num_channels - 1}, and links that failed have none"
+                f"channel {channel}, which does not exist: channels are 0 to "
+                f"{topology.num_channels - 1}, and failed links have none"
             )
         if topology.channel_source[channel] != switch:
             return (

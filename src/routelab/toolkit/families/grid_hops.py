@@ -30,7 +30,7 @@ _NAMED = ("natural", "reversed", "longest", "shortest", *_DRAWN)
 HopOrder = Annotated[str, AfterValidator(lambda order: check_order(order, _NAMED))]
 """An order of dimensions for all packets, or random for each packet: rotated, random."""
 
-_WHOLE = "needs a whole torus or mesh: it looks at coordinates and knows no way round"
+_WHOLE = "needs a whole torus or mesh: it follows coordinates and cannot route around failures"
 
 
 _TIES_TEXT = (
@@ -110,7 +110,7 @@ def grid_problem(
     if deadlock == "bubble" and any(grid.wrap):
         around = np.array(grid.wrap)[_dimension_of_channels(topology)]
         if (topology.channel_ring[around] < 0).any():
-            return "bubble flow control needs a network that says which channels form rings"
+            return "bubble flow control needs a network that declares which channels form rings"
     try:
         orders = count_orders(order, grid)
     except InputError as error:

@@ -135,7 +135,7 @@ class MaxChannels(Parameters):
     """Virtual channels of the network."""
 
     max_channels: int = parameter(
-        8, ge=1, le=32767, description="Virtual channels that the network has"
+        8, ge=1, le=32767, description="Virtual channels available in the network"
     )
 
 

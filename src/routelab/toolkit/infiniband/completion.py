@@ -209,7 +209,7 @@ def check_tables(tables: CompleteTables, *, replies: str = "own") -> str | None:
     )
     looping = np.argwhere(lengths == -2)
     if looping.size:
-        return f"packets from {tables.describe(*looping[0].tolist())} go round in a loop"
+        return f"packets from {tables.describe(*looping[0].tolist())} are forwarded in a loop"
     part = connected_parts(topology)
     lost = np.argwhere((lengths == -1) & (part[:, np.newaxis] == part[ends]))
     if lost.size:

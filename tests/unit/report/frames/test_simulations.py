@@ -89,7 +89,7 @@ def test_loads_have_to_be_told_apart_in_tables(world):
     with pytest.raises(InputError) as told:
         table(world, of="loads", rows=["routing"], values=["latency_mean"])
     assert (
-        "do not tell dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
+        "do not distinguish dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
         in (str(told.value))
     )
     rows = table(world, of="loads", rows=["routing", "load"], values=["latency_mean"]).rows

@@ -87,7 +87,7 @@ class TakesHopsAround(RightHops):
 class NeverTurns(RightHops):
     name = "never-turns"
     capabilities = Capabilities(multipath=False, virtual_channels=None)
-    caught = "multipath", "packets may go several ways"
+    caught = "multipath", "packets may take several routes"
 
 
 class ClaimsFewClasses(RightHops):
