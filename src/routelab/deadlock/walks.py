@@ -76,7 +76,7 @@ class Walks:
         if self.short_states:
             states = "state needs" if self.short_states == 1 else "states need"
             found.append(
-                f"{self.short_states:,} {states} more virtual channels than there are: "
+                f"{self.short_states:,} {states} more virtual channels than available: "
                 f"{self.short_state}"
             )
         return "; ".join(found)

@@ -74,7 +74,7 @@ def test_traffic_that_does_not_apply_is_an_outcome(tmp_path: Path) -> None:
     outcome = perform(job)
     assert (outcome.status, outcome.reason) == (
         "unsupported",
-        "bit-reversal: needs a power of two terminals, this network has 15",
+        "bit-reversal: needs a power of two terminals; this network has 15",
     )
 
 

@@ -48,7 +48,9 @@ class Dimwar(HopRoutingPlugin):
         if reason := not_hamming(topology):
             return reason
         if virtual_channels < 2:
-            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+            return (
+                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+            )
         return None
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -319,7 +319,7 @@ def _check(
         ("messages", None if messages is None else len(messages.start) - 1),
     ):
         if length is not None and length != terminals:
-            problems.append(f"{name} is of {length} terminals, the network has {terminals}")
+            problems.append(f"{name} is of {length} terminals, but the network has {terminals}")
     if not (np.isfinite(load) and load >= 0):
         problems.append(f"load is {load}, expected a number from 0 on")
     elif demand is not None and load * demand.rate.max(initial=0.0) > (

@@ -92,7 +92,7 @@ def _invalid_candidate(
     if count <= 0:
         return "no candidate"
     if count > program.candidates:
-        return f"{count} candidates, and says that it gives {program.candidates} at most"
+        return f"{count} candidates, but declares at most {program.candidates}"
     shift, classes = phase * program.vc_classes, needed_classes(program)
     for channel, name in out[:count, :2].tolist():
         if not 0 <= channel < topology.num_channels:
@@ -123,7 +123,7 @@ def _invalid_waypoint(simulation: Simulation, switch: int, before: Any, waypoint
     if before[of.PHASE] == 1:
         return f"WAYPOINT {waypoint} to a packet that has passed its waypoint"
     if not -1 <= waypoint < len(names):
-        return f"WAYPOINT {waypoint}: switches are 0 to {len(names) - 1}, and -1 is for none"
+        return f"WAYPOINT {waypoint}: switches are 0 to {len(names) - 1}; -1 means none"
     target = waypoint if waypoint >= 0 else int(before[of.DESTINATION])
     if target == switch:
         return f"WAYPOINT {waypoint}: the packet would be at its target"

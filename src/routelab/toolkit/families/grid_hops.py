@@ -119,7 +119,7 @@ def grid_problem(
     if virtual_channels < needed:
         return (
             f"needs {needed} virtual channels ({phases} x {orders} orders of dimensions x "
-            f"{count_ring_classes(grid, deadlock)} for rings), there are {virtual_channels}"
+            f"{count_ring_classes(grid, deadlock)} for rings); available: {virtual_channels}"
         )
     return None
 
@@ -131,8 +131,8 @@ def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlo
         needed = count_ring_classes(whole_grid(topology), escape) + 1
         if virtual_channels < needed:
             return (
-                f"needs {needed} virtual channels, {needed - 1} of them to escape; "
-                f"there are {virtual_channels}"
+                f"needs {needed} virtual channels, {needed - 1} of them for escapes; "
+                f"available: {virtual_channels}"
             )
     return problem
 

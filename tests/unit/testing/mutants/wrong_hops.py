@@ -25,7 +25,7 @@ class LeapsAbout(RightHops):
 class ClimbsTooHigh(RightHops):
     name = "climbs-too-high"
     fault = hop_kernels.HIGH
-    caught = "candidates", "a candidate is of class 99, there are 0..0"
+    caught = "candidates", "a candidate is of class 99; classes are 0..0"
 
 
 class OffersTooMany(RightHops):
