@@ -2,8 +2,8 @@
 
 python docs/check_prose.py [FILE ...]
 
-Lists phrases of docs/prose.yaml and long sentences, with file and line. Exits with 1 if there is a
-phrase or a sentence that is too long.
+Lists phrases of docs/prose.yaml and sentences that are too long, with file and line. Exits with 1
+if there are any.
 """
 
 from __future__ import annotations
@@ -158,20 +158,20 @@ def sentences(text: Text) -> Iterator[tuple[int, str]]:
         start = match.end() if match else end
 
 
-def findings(text: Text, rules: dict[str, Any]) -> Iterator[tuple[bool, int, str]]:
-    """Yield the findings of a text: whether it is an error, its line and the message."""
+def findings(text: Text, rules: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the findings of a text: line and message."""
     plain = re.sub(r"`[^`]*`", lambda code: re.sub(r"[^\n]", "0", code.group()), text.text)
     for phrase, advice in rules["phrases"].items():
         for match in re.finditer(rf"(?<![\w-])(?:{phrase})(?![\w-])", plain, re.I):
             around = plain[max(0, match.start() - 60) : match.end() + 60]
             if not any(fine in " ".join(around.split()) for fine in rules["allowed"]):
                 found = " ".join(match.group().split())
-                yield True, text.line_of(match.start()), f"'{found}': {advice}"
+                yield text.line_of(match.start()), f"'{found}': {advice}"
     for line, sentence in sentences(Text(text.line, plain)):
         words = len(WORDS.findall(sentence))
-        if words > rules["words"]["warn"]:
+        if words > rules["words"]:
             start = " ".join(sentence.split()[:6])
-            yield words > rules["words"]["fail"], line, f"{words} words in '{start} ...': split it"
+            yield line, f"{words} words in '{start} ...': split it"
 
 
 def main(names: list[str]) -> int:
@@ -184,9 +184,9 @@ def main(names: list[str]) -> int:
         if name.startswith(SKIPPED) and not names:
             continue
         for text in READERS[path.suffix](path.read_text(encoding="utf-8")):
-            for error, line, message in findings(text, rules):
-                failed |= error
-                print(f"{name}:{line}: {'' if error else 'warning: '}{message}")
+            for line, message in findings(text, rules):
+                failed = True
+                print(f"{name}:{line}: {message}")
     return int(failed)
 
 

@@ -2,10 +2,10 @@
 
 Numba checks a cached function against its own file only. If the function calls a kernel in
 another file, or uses a constant of one, and that file was edited, the old code runs. So the path
-of a cached function has a digest of its module and of all modules that it imports, directly or
-not, of the paths of their files, and of NumPy's version. An edit leads to another directory, a
+of a cached function contains a digest. It covers the module, all modules that it imports directly
+or indirectly, the paths of their files, and NumPy's version. An edit leads to another directory, a
 revert back to the first one, and processes that see different sources do not overwrite each
-other's files. Numba itself looks at its own version, Python's and the processor.
+other's files. Numba itself checks its own version, Python's and the processor.
 
 `Locator` answers for modules of routelab and of its plugins, and for others that import routelab,
 as these may call its kernels. All others are left to Numba.

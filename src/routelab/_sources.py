@@ -1,9 +1,9 @@
 """Which source files a module is made of: its own and those that it imports.
 
-Two things need to know it without importing anything: the fingerprint of a job, which changes
-when code that the job runs changes, and the rule for numba's cache, whose entries are stale when
-a kernel in *another* file changes. This module lies under everything else, imports the standard
-library only, and little of that, as every start of a process pays for it.
+Two things need to know it without importing anything. The fingerprint of a job changes when code
+that the job runs changes. An entry of Numba's cache is stale when a kernel in *another* file
+changes. This module is below all others. It imports only the standard library, and little of that,
+because every start of a process pays for it.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_its_algorithm_is_minimal_and_proven_on_any_network(example, network) ->
 def test_its_algorithm_says_where_it_does_not_apply(example) -> None:
     plugin = example.HopIndex()
     torus = build_grid("torus", (4, 4), wrap=True)
-    assert plugin.supports(torus, 3) == "needs 4 virtual channels, there are 3"
+    assert plugin.supports(torus, 3) == "needs 4 virtual channels; available: 3"
     assert (
         plugin.supports(NETWORKS["two-components"](), 3) == "needs a route between any two switches"
     )
@@ -70,7 +70,7 @@ def test_its_algorithm_says_where_it_does_not_apply(example) -> None:
 def test_its_detour_leads_by_way_of_any_switch(example) -> None:
     plugin, torus = example.Detour(), build_grid("torus", (3, 3), wrap=True)
     assert plugin.supports(torus, 3) == (
-        "on each half of the route: needs 2 virtual channels, there are 1"
+        "on each half of the route: needs 2 virtual channels; available: 1"
     )
     assert plugin.supports(torus, 4) is None
     verdict = check_hop_routing(plugin, torus, 4)

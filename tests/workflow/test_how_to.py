@@ -104,7 +104,6 @@ def test_everything_on_the_page_works(page, project, monkeypatch):
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
 def test_commands_of_the_first_pages_work(page, project, monkeypatch):
     monkeypatch.chdir(project)
-    shutil.copy(ROOT / "tests/data/abilene.graphml", "network.graphml")
     text = (ROOT / page).read_text(encoding="utf-8")
     for file, _, content in BLOCK.findall(text):
         Path(file).write_text(content, encoding="utf-8")

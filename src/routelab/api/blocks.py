@@ -59,8 +59,8 @@ class Block:
         Raises
         ------
         PluginError
-            If arrays do not fit, a peer is not a rank, an amount is negative, sends and receives
-            do not match in number or bytes, or a request is never waited for.
+            If arrays do not fit, a peer is not a rank, or an amount is negative; if sends and
+            receives do not match in number or bytes, or a request is never waited for.
         """
         first = frozen_array(start, np.int64)
         kinds = frozen_array(kind, np.int8)

@@ -171,10 +171,10 @@ class HopProgram:
             )
         total = self.phases * self.vc_classes
         if self.rest is not None and not 0 <= self.rest < total:
-            raise PluginError(f"hop program: rest is class {self.rest}, there are 0..{total - 1}")
+            raise PluginError(f"hop program: rest is class {self.rest}; classes are 0..{total - 1}")
         if not all(0 <= vc < total for vc in self.bubble):
             raise PluginError(
-                f"hop program: bubble names classes {self.bubble}, there are 0..{total - 1}"
+                f"hop program: bubble names classes {self.bubble}; classes are 0..{total - 1}"
             )
         if self.escape_wait < 0 or (
             self.escape_wait and not (self.again and self.ranking == "best-or-escape")

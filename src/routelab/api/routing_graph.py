@@ -2,9 +2,9 @@
 
 A routing graph is a small automaton laid over a network (Mukosey et al., *Optimized Graph Based
 Routing Algorithm for the Angara Interconnect*, section 3). Its vertices are (switch, state)
-pairs, and each of its edges is a hop over one channel. A route is legal if and only if it is the
-channel sequence of a path that starts in its source's begin vertex and stops in an accepting
-vertex of its target. The paper's explicit end vertices are the accepting marks here.
+pairs, and each of its edges is a hop over one channel. A route is legal if and only if some path
+from its source's begin vertex to an accepting vertex of its target has the same channels. The
+paper's explicit end vertices are the accepting marks here.
 """
 
 from __future__ import annotations

@@ -183,8 +183,8 @@ class Topology(Contents):
         Raises
         ------
         InputError
-            If an array has the wrong length, an index is out of range, a channel joins a switch
-            to itself, two terminals use one port, or a name or GUID is not unique.
+            If an array has the wrong length, an index is out of range, or a channel joins a switch
+            to itself; if two terminals use one port, or a name or GUID is not unique.
         """
         source = frozen_array(channel_source, np.int32)
         count = len(source)

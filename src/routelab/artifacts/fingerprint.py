@@ -35,9 +35,9 @@ def job_fingerprint(
 ) -> str:
     """Return the fingerprint of a job.
 
-    It depends on the instance's text, on the sources of the stage and the plugins (within
-    routelab and the plugin's own top-level package), on the versions of the plugins'
-    distributions and on the content of the input files. It does not depend on the location of
+    It depends on the instance's text, the versions of the plugins' distributions and the content
+    of the input files. It also depends on the sources of the stage and the plugins (within
+    routelab and the plugin's own top-level package). It does not depend on the location of
     any file. Sources are read once per process.
 
     Parameters

@@ -91,7 +91,7 @@ def load_topology(path: str | os.PathLike[str]) -> Topology:
             "remove it and run again"
         ) from error
     if topology_digest(topology) != metadata.get("digest"):
-        raise InputError(f"{path} is damaged: its digest does not fit; remove it and run again")
+        raise InputError(f"{path} is damaged: its digest does not match; remove it and run again")
     return topology
 
 

@@ -22,7 +22,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 }
 """Names of each launcher's program, the least ambiguous one first."""
 
-MEND = {
+FIXES = {
     "srun": "run this on a host with Slurm's commands, or choose a cluster with another launcher",
     "mpiexec": "install MPICH (Debian: mpich), or set its path: program: /path/to/mpiexec",
     "openmpi": "install Open MPI (Debian: openmpi-bin), or set its path: program: /path/to/mpirun",
@@ -176,7 +176,7 @@ def find_program(cluster: Cluster) -> str:
             return found
     raise InputError(
         f"launcher {cluster.launcher}: there is no {' or '.join(named)} here; "
-        f"{MEND[cluster.launcher]}"
+        f"{FIXES[cluster.launcher]}"
     )
 
 

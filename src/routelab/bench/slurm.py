@@ -86,7 +86,7 @@ class Allocation:
                 return
             if state is not None:
                 raise AllocationLostError(
-                    f"Slurm's job {self.job_id} is lost ({state or 'it is not known any more'})"
+                    f"Slurm's job {self.job_id} is lost ({state or 'it is no longer known'})"
                 )
             if time.monotonic() > until:
                 raise AllocationLostError(

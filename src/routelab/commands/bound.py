@@ -101,7 +101,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
     problems = []
     if arguments.traffic is None:
         problems = [
-            f"--{name} belongs to bounds for any routing: add --traffic, or leave it out"
+            f"--{name} needs --traffic; add it, or leave this option out"
             for name in ("load", "seed")
             if getattr(arguments, name) is not None
         ]
@@ -112,7 +112,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
                 "the rules or --traffic"
             )
         if arguments.exact:
-            problems.append("--exact belongs to bounds of tables; leave out --exact or --traffic")
+            problems.append("--exact cannot be combined with --traffic; leave one of them out")
         _offered(arguments)
     if problems:
         raise InputError("\n".join(problems))

@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         type=_levels,
         help="service levels, as ibdmchk -c reads them, or a QoS policy of OpenSM; or a number: "
-        "the SL of all unicast traffic, such as 0 on sites that ask for no path records",
+        "the SL of all unicast traffic, such as 0 on sites whose software requests no path records",
     )
     check.add_argument(
         "--sl2vl",
@@ -161,7 +161,7 @@ def _check(arguments: argparse.Namespace) -> tuple[str, str]:
     from routelab.stages.infiniband.page import write_page
 
     if arguments.multicast_sl is not None and arguments.mfts is None:
-        raise InputError("--multicast-sl: give multicast forwarding tables, too: --mfts FILE")
+        raise InputError("--multicast-sl needs multicast forwarding tables; add --mfts FILE")
     if arguments.html is not None:
         check_file_writable(arguments.html)
     with show_progress(arguments):

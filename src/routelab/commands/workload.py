@@ -21,8 +21,8 @@ def add_parser(subparsers: Any) -> None:
         "workload",
         help="show the messages of a workload, or write it as a trace",
         description="Show what the ranks of a workload send to each other: messages and bytes of "
-        "every pair, including messages to oneself; or their collective calls. Exit code 1 if the "
-        "workload does not support the number of ranks.",
+        "every pair, including messages of a rank to itself; or their collective calls. Exit code "
+        "1 if the workload does not support the number of ranks.",
         examples=(
             "routelab workload npb-cg~class=A --ranks 32",
             "routelab workload npb-ft~class=A --ranks 32 --collectives",

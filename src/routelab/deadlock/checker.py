@@ -23,8 +23,8 @@ component with a cycle is part of one complete unidirectional ring on one virtua
 holds if and only if every dependency inside a component leads from a channel to its successor in a
 complete ring, on the same virtual channel.
 
-Both have one certificate: an integer rank for each resource, such that every dependency leads to
-a higher rank or, under bubble, from a channel to its successor in a complete ring at equal rank.
+Both have one certificate: an integer rank for each resource. Every dependency leads to a higher
+rank or, under bubble, from a channel to its successor in a complete ring at equal rank.
 
 Why it suffices
 ---------------
@@ -48,8 +48,8 @@ all of them are empty.)
   buffer that is not empty: its successor has a free slot, and its head can move along the ring.
 
 A buffer needs room for two packets, because otherwise no packet could ever enter a ring. The proof
-needs virtual cut-through, because under wormhole switching a packet holds flits in several buffers
-of the ring at rest, and the slots of the argument do not exist. For acyclic graphs only the first
+needs virtual cut-through. Under wormhole switching a packet at rest has flits in several buffers
+of the ring, and the slots of the argument do not exist. For acyclic graphs only the first
 case occurs, and it also holds under wormhole switching with any buffer (Dally and Seitz, IEEE
 Trans. Comput. C-36, 1987). A ring that lacks a channel is a line, even if its claim says otherwise:
 complete rings are verified (`complete_rings`).
@@ -87,8 +87,8 @@ _PLAIN = (
     "packets at their target are always consumed",
 )
 _ENTRY = (
-    "a packet enters a ring, by injection, a turn or a change of virtual channel, only with 2 free "
-    "slots in the buffer that it enters, and moves on within the ring with 1"
+    "a packet enters a ring (by injection, a turn or a change of virtual channel) only if the "
+    "buffer that it enters has 2 free slots; to move on within the ring it needs 1"
 )
 BUBBLE_PRECONDITIONS = (
     "switching is virtual cut-through",

@@ -1,6 +1,6 @@
 """Dependencies as rows of bits, and the searches that fill them.
 
-A packet that came over a channel waits for a channel that leaves its switch, so a row of few bits
+A packet that came over a channel waits for a channel that leaves its switch. So a short row of bits
 for each resource holds all dependencies, on networks of any size.
 """
 

@@ -28,7 +28,7 @@ _MOST_WORDS = 2520
 
 _PROBLEMS = {
     "channel": (kernel.CHANNEL, "candidate {} is not a channel that leaves the switch"),
-    "class": (kernel.CLASS, "a candidate is of class {}, there are 0..{classes}"),
+    "class": (kernel.CLASS, "a candidate is of class {}; classes are 0..{classes}"),
     "count": (kernel.COUNT, "{} candidates are returned, the program claims {candidates}"),
     "penalty": (kernel.PENALTY, "a candidate has penalty {}, expected 0 or more"),
     "columns": (

@@ -15,7 +15,7 @@ target, a phase, a switch and a class, and each is examined once: large networks
 different channels on the same class are in the same state, so the dependencies are those of all
 channels that lead to the state: the same as if channels were distinguished, because candidates do
 not depend on them. With waypoints, both phases are explored separately. Any switch that may be a
-waypoint is assumed to be one for every pair, and any last resource of phase 0 into it depends on
+waypoint is assumed to be one for every pair. Any last resource of phase 0 into it then depends on
 any first resource of phase 1 out of it. This may refuse an algorithm, but never proves a wrong one.
 
 If, in addition, each hop uses the class behind that of the hop before, dependencies need not be
@@ -110,7 +110,7 @@ b is held by a packet that came over b, and whose head has an escape candidate c
 that packet has taken no escape since b, (b, c) is a dependency. Otherwise it has taken e1, e2, …
 ek, and (b, e1), (e1, e2), … (ek, c) are dependencies, because it takes no escape between each and
 the next. In both cases c has a higher rank than b, which is a contradiction. This requires a head
-at the front of every buffer with flits that belong to it, so **a virtual channel is given to a
+at the front of every buffer with flits that belong to it. So **a virtual channel is given to a
 packet only when its buffer is empty**. Where a buffer may hold flits of several packets, a head
 may stand behind another packet's tail, where no escape helps, and two packets can stand behind
 each other. Then only ``acyclic`` is a proof. Bubble flow control does not work with wormhole

@@ -46,7 +46,7 @@ _CHUNK = 1 << 10
 PROBLEMS = {
     "dead-end": (kernel.DEAD_END, "there is no candidate"),
     "channel": (kernel.WRONG_CHANNEL, "candidate {} is not a channel that leaves the switch"),
-    "class": (kernel.WRONG_CLASS, "a candidate is of class {}, there are 0..{classes}"),
+    "class": (kernel.WRONG_CLASS, "a candidate is of class {}; classes are 0..{classes}"),
     "count": (kernel.WRONG_COUNT, "{} candidates are returned, the program claims {candidates}"),
     "penalty": (kernel.WRONG_PENALTY, "a candidate has penalty {}, expected 0 or more"),
     "columns": (kernel.WRITES, "column {} of the packet is written to, which is the engine's"),
@@ -121,7 +121,7 @@ class Exploration:
         of = " of terminals" if self.program.by_terminal else ""
         drawn = "" if self.complete else f", drawn with seed {SEED}"
         return (
-            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each asked with "
+            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each examined with "
             f"{WORDS * ROUNDS} random words (every first draw among up to "
             f"{WORDS}; further draws and queues are sampled)"
         )

@@ -57,7 +57,7 @@ class Walks:
     def text(self) -> str:
         """Describe the longest route for reports."""
         if self.longest is None:
-            return "packets may walk for ever"
+            return "packets may walk forever"
         text = f"no route exceeds {self.longest} {'hop' if self.longest == 1 else 'hops'}"
         if self.far_pairs:
             text += (
@@ -76,7 +76,7 @@ class Walks:
         if self.short_states:
             states = "state needs" if self.short_states == 1 else "states need"
             found.append(
-                f"{self.short_states:,} {states} more virtual channels than there are: "
+                f"{self.short_states:,} {states} more virtual channels than available: "
                 f"{self.short_state}"
             )
         return "; ".join(found)

@@ -15,7 +15,7 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     """Return all dependencies of a table as a graph over its R = C * vcs resources.
 
     Memory besides the table grows only with the resources and the largest number of dependencies
-    of one, so a table of a billion hops needs the memory for some thousand channels.
+    of one. So a table of a billion hops needs only memory for some thousand channels.
 
     Parameters
     ----------

@@ -135,11 +135,11 @@ def channel_towards(tables, here, dimension, steps):
 def ring_class(tables, here, dimension, steps):
     """Return the class of the first of those steps, which is free of cycles on every ring.
 
-    With a dateline: 0 as long as the rest of the route in this ring crosses the channel between
-    its last and its first switch (that channel included), 1 behind it and for routes that never
-    cross it. So the first class is never used behind the dateline and the second never on it:
-    neither closes a ring, and no packet returns from the second to the first. The class depends
-    only on the switch and the rest of the route. 0 without a dateline.
+    The dateline of a ring is the channel between its last and its first switch. Up to and including
+    that channel, routes that cross it have class 0. Behind it they have class 1, as have routes
+    that never cross it. So the first class is never used behind the dateline and the second never
+    on it: neither closes a ring, and no packet returns from the second to the first. The class
+    depends only on the switch and the rest of the route. Without a dateline it is 0.
     """
     last = ring_classes(tables) - 1
     size = ring_size(tables, dimension)

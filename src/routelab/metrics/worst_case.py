@@ -46,9 +46,9 @@ def worst_permutation(table: RouteTable) -> PermutationLoad:
     """Find the permutation of terminals with the largest load of the busiest channel.
 
     Every terminal sends one message and receives one; several paths of a pair carry their shares
-    of it; a pair without a route sends nothing. Solves one assignment problem per channel, except
-    for channels that an upper bound excludes (the smaller one of the amounts that can be sent over
-    the channel and received from it).
+    of it; a pair without a route sends nothing. Solves one assignment problem per channel. Channels
+    that an upper bound excludes are skipped: the smaller one of the amounts that can be sent over
+    the channel and received from it.
     """
     topology = table.topology
     start, pair, share = channel_pairs(

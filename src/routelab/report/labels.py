@@ -89,9 +89,8 @@ def column_of(name: str, of: str = "") -> Column | None:
 def number_text(column: str, value: Any, digits: int = 4) -> str:
     """Return a value as tables show it.
 
-    Integers as integers, nothing for a missing value, a fixed number of decimals where the column
-    says so, other numbers with `digits` significant digits (never in exponent form where they are 1
-    or more).
+    Integers are shown as integers, and a missing value is empty. Some columns have a fixed number
+    of decimals. Other numbers have `digits` significant digits, without an exponent from 1 up.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def build_table(
     Raises
     ------
     InputError
-        If a column does not exist, rows do not distinguish runs, the reference has two rows
+        If a column does not exist or rows do not distinguish runs; if the reference has two rows
         for the same keys, or a value of a pivot's row differs within the row.
     """
     jobs = select_rows(spec, frames, place)
@@ -214,7 +214,7 @@ def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) ->
     if len(labels) > 1:
         one, other = (_run_text(labels.iloc[at]) for at in (0, 1))
         raise InputError(
-            f"{place}rows {', '.join(rows)} do not tell {one} from {other}; add a column "
+            f"{place}rows {', '.join(rows)} do not distinguish {one} from {other}; add a column "
             "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
 

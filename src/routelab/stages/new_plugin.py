@@ -32,7 +32,7 @@ SUMMARIES = {
     "routing": "All routes along one spanning tree",
     HOP_BY_HOP: "Adaptive shortest routes, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
-    "traffic": "Every terminal sends to the one a stride of ranks further",
+    "traffic": "Every terminal sends to the one a stride of ranks away",
     "workload": "Ranks in a ring compute, exchange borders and agree on a number",
     "engine": "Load that the busiest channel lets the network accept",
     "export": "The network and its routes as lines of text",

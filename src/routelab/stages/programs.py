@@ -137,7 +137,7 @@ class TableRouting(_Part):
         made = table_program(table)
         if needed_classes(made) > virtual_channels:
             raise UnsupportedError(
-                f"{self.name}: needs {needed_classes(made)} virtual channels, "
-                f"there are {virtual_channels}"
+                f"{self.name}: needs {needed_classes(made)} virtual channels; "
+                f"available: {virtual_channels}"
             )
         return made

@@ -1,8 +1,8 @@
 """Run cases in a child process, which contains plugins that hang or crash.
 
-One child runs many cases, because each process loads compiled kernels once. It records every
-result immediately. A watchdog in the child (a thread of the interpreter, which needs no lock that
-a kernel may hold) ends the process when a case takes too long, and records the current line; the
+One child runs many cases, because each process loads compiled kernels once. It records every result
+immediately. A watchdog in the child ends the process when a case takes too long, and records the
+current line. It is a thread of the interpreter, which needs no lock that a kernel may hold. The
 parent's limits are a second safeguard. The current case fails, and a new child continues after it.
 """
 
@@ -53,7 +53,11 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     while len(results) < len(suite.cases):
         pending = suite.cases[len(results) :]
         if ends == MAX_ENDS or (ends and results[-1].check == CONTRACT):
-            why = f"not tried: {results[-1].message}" if ends == 1 else "not tried after all that"
+            why = (
+                f"not tried: {results[-1].message}"
+                if ends == 1
+                else "not tried after these failures"
+            )
             results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
             break
         begin = time.monotonic()

@@ -36,7 +36,7 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
     lengths = route_lengths(graph.arrays, ends)
     counts = count_routes(graph.arrays, ends)
     if (counts * np.maximum(lengths, 0)).sum() > MAX_HOPS:
-        raise Skipped("there are too many shortest legal routes to list them")
+        raise Skipped("there are too many shortest legal routes to list")
     pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
     listed = np.diff(pair_start)
     return RouteTable.create(
@@ -74,7 +74,7 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     topology = graph.topology
     ends = topology.endpoints
     if len(ends) * (graph.num_edges + graph.num_vertices) > MAX_STEPS:
-        raise Skipped("the routing graph is too large to look at all turns")
+        raise Skipped("the routing graph is too large to examine all turns")
     before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
     after = [_edges_to(graph, int(end)) for end in ends]
     routes: dict[tuple[int, int], list[list[int]]] = {}

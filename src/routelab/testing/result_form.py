@@ -136,7 +136,8 @@ def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
         terminals = len(demand.rate if name == "demand" else messages.start) - (name == "messages")
         if terminals != topology.num_terminals:
             raise Failed(
-                f"{name}() is for {terminals} terminals, the network has {topology.num_terminals}"
+                f"{name}() is for {terminals} terminals, but the network has "
+                f"{topology.num_terminals}"
             )
 
 

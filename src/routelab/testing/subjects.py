@@ -148,7 +148,7 @@ class Trial:
         answer = call_plugin("supports()", lambda: support_answer(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
             return answer
-        raise Failed(f"supports() must answer None or a reason in words, it answered {answer!r}")
+        raise Failed(f"supports() must return None or a reason in words, but returned {answer!r}")
 
     def require_support(self) -> None:
         """Raise Skipped unless the plugin supports the input."""

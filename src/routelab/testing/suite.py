@@ -95,7 +95,7 @@ class Suite:
         except Skipped as reason:
             status, message = "skipped", str(reason)
         except Exception as error:
-            status, message = "failed", f"the check broke off: {error_text(error)}"
+            status, message = "failed", f"the check stopped: {error_text(error)}"
         return CheckResult(*case, status, message, time.perf_counter() - begin)
 
     def _ask(self, check: Check, name: str) -> str:

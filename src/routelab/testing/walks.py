@@ -135,7 +135,7 @@ class Walker:
             If the program does not use these queues (`HopProgram.waiting`).
         """
         if not self.program.waiting:
-            raise ValueError("the program has waiting=False, so nothing is known of what waits")
+            raise ValueError("the program has waiting=False, so waiting flits are not counted")
         self.queues[self._inside + self._number(channel), FRONT_FLITS] = flits
 
     def _number(self, channel: int) -> int:

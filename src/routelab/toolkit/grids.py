@@ -72,7 +72,7 @@ class GridParameters(Parameters):
     )
     shape: Literal["connected", "box"] = parameter(
         "connected",
-        description="What is allocated: a connected set that grows at random from a random "
+        description="Shape of the allocation: a connected set that grows at random from a random "
         "switch, or the most compact sub-box that is free, at a random place",
     )
 
@@ -149,8 +149,8 @@ def build_grid(
     Raises
     ------
     InputError
-        If a dimension is too small, an index does not exist, a pair is not a link, more parts
-        shall fail than exist, no switch remains, or the allocation does not fit.
+        If a dimension is too small, an index does not exist, or a pair is not a link; if more
+        parts are to fail than exist, no switch remains, or the allocation does not fit.
     """
     problem = _dims_problem(dims)
     if problem:

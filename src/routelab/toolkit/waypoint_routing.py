@@ -52,13 +52,14 @@ class WaypointRouting(HopRoutingPlugin):
             return reason
         if not _is_connected(topology):
             return (
-                "some pairs of switches with terminals have no way: a random one may be among them"
+                "some pairs of switches with terminals have no path, and a random switch may be in "
+                "such a pair"
             )
         base = self._half.prepare(topology, virtual_channels // 2)
         if base.inject is not None:
-            return f"base {self._half.name} makes choices at injection, which only one can"
+            return f"base {self._half.name} makes choices at injection, but only one routing can"
         if base.phases != 1:
-            return f"base {self._half.name} sets waypoints, which only one can"
+            return f"base {self._half.name} sets waypoints, but only one routing can"
         if base.by_terminal:
             return f"base {self._half.name} has routes to terminals, and a waypoint is a switch"
         return None

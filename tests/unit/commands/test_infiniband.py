@@ -109,7 +109,7 @@ def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
     assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--sls", "16"]) == 2
     assert "'16' is not a service level (0 to 15)" in capsys.readouterr().err
     assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--multicast-sl", "1"]) == 2
-    assert "--multicast-sl: give multicast forwarding tables" in capsys.readouterr().err
+    assert "--multicast-sl needs multicast forwarding tables" in capsys.readouterr().err
 
 
 def test_the_page_draws_loads_and_loops(capsys, tmp_path):

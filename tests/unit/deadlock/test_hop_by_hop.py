@@ -496,7 +496,7 @@ def test_a_broken_contract_is_told_whatever_the_proof() -> None:
     short = around(topology, lambda s, t, vc: [(vc + 1, 0)], 2)
     verdict = check_hops(short, topology, "acyclic")
     # three hops from every switch
-    assert verdict.walks.obstacle.startswith("4 states need more virtual channels than there are: ")
+    assert verdict.walks.obstacle.startswith("4 states need more virtual channels than available: ")
     assert verdict.walks.short_state.endswith("needs class 2")
 
 

@@ -158,7 +158,9 @@ def test_rows_that_mix_different_things_are_refused(world, write_study):
     world.add("bfs~ties=a", ties="a")
     world.add("bfs~ties=b", ties="b")
     study = write_study("tables: {t: {rows: [nodes], values: [max_load]}}\n")
-    with pytest.raises(InputError, match=r"rows nodes do not tell bfs~ties=a .* from bfs~ties=b"):
+    with pytest.raises(
+        InputError, match=r"rows nodes do not distinguish bfs~ties=a .* from bfs~ties=b"
+    ):
         built(study, world)
 
 

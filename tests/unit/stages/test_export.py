@@ -132,7 +132,7 @@ def test_what_cannot_be_verified_is_told(tmp_path, capsys):
     routes = ["angara", NETWORK, ROUTING]
     for argument, said in (
         (str(tmp_path / "none"), "folder not found"),
-        (str(folder), "angara: there is no file network.txt"),
+        (str(folder), "angara: network.txt not found"),
     ):
         assert main(["export", *routes, "--verify", argument]) == 2
         assert said in capsys.readouterr().err

@@ -81,7 +81,7 @@ def test_a_program_that_does_not_apply_says_why() -> None:
     with pytest.raises(UnsupportedError, match="rdr: needs 2 virtual channels"):
         program(load_routing("rdr"), torus, 1)
     # shortest ways close rings, which one layer cannot hold
-    with pytest.raises(UnsupportedError, match=r"dfsssp: needs . virtual channels, there are 1"):
+    with pytest.raises(UnsupportedError, match=r"dfsssp: needs . virtual channels; available: 1"):
         program(load_routing("dfsssp"), torus, 1)
     with pytest.raises(UnsupportedError, match="decides hop by hop and has no route table"):
         part_of(load_routing("rdr")).table(torus)

@@ -74,7 +74,7 @@ def test_traffic_that_does_not_apply_is_an_outcome(tmp_path: Path) -> None:
     outcome = perform(job)
     assert (outcome.status, outcome.reason) == (
         "unsupported",
-        "bit-reversal: needs a power of two terminals, this network has 15",
+        "bit-reversal: needs a power of two terminals; this network has 15",
     )
 
 
@@ -95,10 +95,10 @@ def test_the_command_prints_bounds_and_weights(capfd: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--load", "1"], "--load belongs to bounds for any routing: add --traffic"),
+        (["--load", "1"], "--load needs --traffic; add it"),
         (["angara", "--traffic", "uniform"], "rules 'angara': bounds of traffic hold for any"),
         (["--traffic", "uniform", "--load", "0.5,x"], "--load 0.5,x: 'x' is not a number above 0"),
-        (["--traffic", "uniform", "--exact"], "--exact belongs to bounds of tables"),
+        (["--traffic", "uniform", "--exact"], "--exact cannot be combined with --traffic"),
     ],
 )
 def test_options_of_the_other_kind_of_bound_are_refused(words, message, capfd) -> None:

@@ -41,7 +41,7 @@ def test_what_is_no_order_is_refused(order) -> None:
 
 
 def test_a_list_has_to_name_all_dimensions() -> None:
-    with pytest.raises(InputError, match="order=0\\+1 lists 2 dimensions, the network has 3"):
+    with pytest.raises(InputError, match="order=0\\+1 lists 2 dimensions, but the network has 3"):
         dimension_sequence("0+1", (2, 2, 2))
 
 
@@ -67,12 +67,12 @@ def test_problems_name_numbers() -> None:
     assert grid_problem(torus, 2, "dateline") is None
     needs_8 = grid_problem(torus, 7, "dateline", "random", phases=2)
     assert needs_8 == (
-        "needs 8 virtual channels (2 x 2 orders of dimensions x 2 for rings), there are 7"
+        "needs 8 virtual channels (2 x 2 orders of dimensions x 2 for rings); available: 7"
     )
     mesh = build_grid("mesh", (4, 4), wrap=False)
     assert escape_problem(mesh, 2, "dateline") is None
     assert escape_problem(torus, 2, "dateline") == (
-        "needs 3 virtual channels, 2 of them to escape; there are 2"
+        "needs 3 virtual channels, 2 of them for escapes; available: 2"
     )
     broken = build_grid("torus", (4, 4), wrap=True, failed_switches=[3])
     for problem in (grid_problem(broken, 9, "bubble"), escape_problem(broken, 9, "bubble")):

@@ -85,7 +85,7 @@ class AngaraExport(ExportPlugin):
     def read(self, files: Mapping[str, str]) -> RouteTable:
         """Read the network, and follow the routes in the tables of its nodes."""
         if NETWORK not in files:
-            raise InputError(f"angara: there is no file {NETWORK}")
+            raise InputError(f"angara: {NETWORK} not found")
         try:
             topology, shape = parse_network(files[NETWORK])
         except InputError as error:
@@ -100,7 +100,7 @@ class AngaraExport(ExportPlugin):
         for source, node in zip(topology.endpoints.tolist(), nodes, strict=True):
             file = f"node-{node}.txt"
             if file not in files:
-                raise InputError(f"angara: there is no file {file}")
+                raise InputError(f"angara: {file} not found")
             walks = _Walks(topology, channel_at, shape.dims, source)
             try:
                 ways = walks.of(files[file], node, nodes)

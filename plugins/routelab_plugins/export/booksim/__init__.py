@@ -88,7 +88,7 @@ class BookSim(ExportPlugin):
         """Read routers with their names, nodes, channels and routes."""
         for file in (NETWORK, ROUTES):
             if file not in files:
-                raise InputError(f"booksim: there is no file {file}")
+                raise InputError(f"booksim: {file} not found")
         try:
             topology = _topology(files[NETWORK], files[ROUTES])
             ports = _ports(topology)

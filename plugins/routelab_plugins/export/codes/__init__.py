@@ -75,7 +75,7 @@ class Codes(ExportPlugin):
         """Read switches with names, terminals, channels with relative capacities, and routes."""
         for file in (NETWORK, ROUTES):
             if file not in files:
-                raise InputError(f"codes: there is no file {file}")
+                raise InputError(f"codes: {file} not found")
         try:
             topology = _topology(files[NETWORK])
             return table_from_lines(

@@ -136,7 +136,7 @@ class OpenSM(ExportPlugin):
         """Read network, routes and virtual channels."""
         for file in (NETWORK, LFTS, POLICY):
             if file not in files:
-                raise InputError(f"opensm: there is no file {file}")
+                raise InputError(f"opensm: {file} not found")
         try:
             record = json.loads(files[NETWORK])
             topology, addresses = _network(record)

@@ -42,9 +42,9 @@ def readme(
         else "The files are for the hardware with the GUIDs in them.\n"
     )
     single = (
-        "All traffic is on SL 0, so software that asks for no path record is safe as well."
+        "All traffic is on SL 0, so software that requests no path record is safe as well."
         if used == 1
-        else "**Warning**: software that asks for no path record sends everything on SL 0. That is "
+        else "**Warning**: software that requests no path record sends everything on SL 0. That is "
         "safe only with tables for one virtual lane: export them with `opensm~vls=1`. Connections "
         "that are open while the tables change keep their old service level: restart the programs."
     )
@@ -77,7 +77,7 @@ Then, on the node of the subnet manager, in this folder:
 
 OpenSM stays in the foreground; use a second terminal, or `-B` for a daemon. Wait for `SUBNET UP` in
 the log, and look for `ERR`. OpenSM does not check what it loads: a damaged table or a policy with a
-syntax error ends in SUBNET UP, too. Compare its tables with these afterwards:
+syntax error also ends in SUBNET UP. Compare its tables with these afterwards:
 
     diff <(grep -v dumped /var/log/opensm-lfts.dump) <(grep -v dumped {LFTS})
 

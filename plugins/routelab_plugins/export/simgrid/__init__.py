@@ -138,7 +138,7 @@ class SimGrid(ExportPlugin):
     def read(self, files: Mapping[str, str]) -> RouteTable:
         """Read switches, terminals, channels with their relative capacities, and routes."""
         if FILE not in files:
-            raise InputError(f"simgrid: there is no file {FILE}")
+            raise InputError(f"simgrid: {FILE} not found")
         try:
             zone = ET.fromstring(files[FILE]).find("zone")
             if zone is None:

@@ -154,9 +154,9 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
 
 def _program_problem(program: str) -> str:
     if os.sep not in program:
-        return "" if shutil.which(program) else f"there is no program {program} on the PATH"
+        return "" if shutil.which(program) else f"program {program} is not on the PATH"
     if not Path(program).is_file():
-        return f"there is no program {program}"
+        return f"program {program} does not exist"
     if not os.access(program, os.X_OK):
         return f"{program} cannot be executed; run chmod +x on it, or put its interpreter first"
     return ""

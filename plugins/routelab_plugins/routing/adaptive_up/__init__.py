@@ -124,7 +124,7 @@ def dead_end(topology: Topology, tree: FatTree) -> str | None:
                 if lost.size:
                     return (
                         f"packets for {names[ends[lost[0]]]} may climb to {names[parent]}, which "
-                        "has no way down to it: a link or a switch is missing"
+                        "has no path down to it: a link or a switch is missing"
                     )
             reached[parents] = True
     return None

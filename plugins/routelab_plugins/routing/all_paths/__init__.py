@@ -1,8 +1,8 @@
 """all-paths: a random one of all simple paths up to a length.
 
-Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Networks*, IEEE Micro
-42(2), 2022, doi 10.1109/MM.2021.3139392, compare with 4-AllPaths, which "selects a random route
-among all the paths up to distance diameter" in a network of diameter 4.
+The 4-AllPaths of Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection
+Networks*, IEEE Micro 42(2), 2022, doi 10.1109/MM.2021.3139392. It "selects a random route among all
+the paths up to distance diameter", in a network of diameter 4.
 
 All simple paths of a pair with at most `length` hops have the same probability. They are not
 stored: tables hold the number of *walks* from each switch to each target by length. A packet draws

@@ -80,7 +80,7 @@ class AngaraAdaptive(HopRoutingPlugin):
         if virtual_channels <= table.virtual_channels:
             return (
                 f"needs {table.virtual_channels + 1} virtual channels, "
-                f"{table.virtual_channels} of them for the table; there are {virtual_channels}"
+                f"{table.virtual_channels} of them for the table; available: {virtual_channels}"
             )
         return None
 

@@ -80,7 +80,9 @@ class BalancedDor(RoutingPlugin):
         if torus_directions(topology).reason is not None:
             return torus_directions(topology).reason
         if full_grid(topology) is None:
-            return "needs a whole torus or mesh: it looks at coordinates and knows no way round"
+            return (
+                "needs a whole torus or mesh: it follows coordinates and cannot avoid failed parts"
+            )
         return None
 
     def route(self, topology: Topology) -> RouteTable:

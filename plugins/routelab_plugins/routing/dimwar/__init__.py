@@ -4,8 +4,8 @@ McDonald, Isaev, Flores, Davis and Kim, *Practical and Efficient Incremental Ada
 HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151; this is our reading of published
 descriptions of the algorithm, not of the full text. A packet aligns its coordinates in order. In
 the current dimension, it takes the hop to the coordinate of the destination, or a *deroute* to any
-other coordinate, behind which only the hop to the destination's is allowed. It decides at every
-switch, by congestion times the hops that remain.
+other coordinate. After a deroute only the hop to the destination's coordinate is allowed. The
+packet decides at every switch, by congestion times the hops that remain.
 
 Two classes of virtual channels suffice for any number of dimensions: class 0 for the first hop in a
 dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops of class 1 in its
@@ -48,7 +48,9 @@ class Dimwar(HopRoutingPlugin):
         if reason := not_hamming(topology):
             return reason
         if virtual_channels < 2:
-            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+            return (
+                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+            )
         return None
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -68,7 +68,9 @@ class DragonflyMinimal(HopRoutingPlugin):
         except UnsupportedError as error:
             return str(error)
         if virtual_channels < 2:
-            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+            return (
+                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+            )
         return None
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -57,7 +57,7 @@ class IbBalancedParameters(Parameters):
     moves: int | None = parameter(
         None,
         ge=0,
-        description="Moves that one search may look at; none: 24 for each channel and terminal, at "
+        description="Moves that one search examines; none: 24 for each channel and terminal, at "
         "least 20 and at most 250 million",
     )
 

@@ -62,7 +62,7 @@ class Minimal(HopRoutingPlugin):
         if virtual_channels < diameter:
             return (
                 f"the longest shortest path has {diameter} hops and needs a virtual channel for "
-                f"each, the routers have {virtual_channels}; raise vcs to {diameter}"
+                f"each, but the routers have {virtual_channels}; raise vcs to {diameter}"
             )
         return None
 

@@ -84,7 +84,9 @@ class OmniEscape(HopRoutingPlugin):
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected Hamming graph, maybe with failures, and two virtual channels."""
         if virtual_channels < 2:
-            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+            return (
+                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+            )
         return not_partly_hamming(topology) or no_escape(topology)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -70,7 +70,8 @@ class Omniwar(HopRoutingPlugin):
         if virtual_channels < needed:
             return (
                 f"{dimensions} minimal hops and {self.parameters.deroutes or 0} deroutes need a "
-                f"virtual channel each, the routers have {virtual_channels}; raise vcs to {needed}"
+                f"virtual channel each, but the routers have {virtual_channels}; raise vcs to "
+                f"{needed}"
             )
         return None
 

@@ -79,7 +79,7 @@ class Par(HopRoutingPlugin):
         """Require a base of the right kind, and a virtual channel per hop."""
         base = self.parts["base"]
         if not base.hop_by_hop:
-            return f"base {base.name} has a table, and routes that begin on the way are not in it"
+            return f"base {base.name} has a table, which has no routes that begin on the way"
         reason = too_large(topology) or base.supports(topology, virtual_channels)
         if reason is not None:
             return f"base {base.name}: {reason}"

@@ -78,7 +78,9 @@ class PolarizedEscape(HopRoutingPlugin):
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected network with links in both directions, two virtual channels."""
         if virtual_channels < 2:
-            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+            return (
+                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+            )
         return no_escape(topology)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -125,8 +125,8 @@ def _closure(part, parts, channel_direction, channel_target, out_channel, opposi
 def exact_turns(part, parts, channel_direction, channel_target, out_channel, opposite, sign):
     """Admit every turn whose target's part cannot reach the turn's own part.
 
-    A part is a complete ring (bubble flow control keeps it moving) or a single channel, so this
-    keeps the graph of parts acyclic, and every turn that is safe at its time is admitted.
+    A part is a complete ring (bubble flow control keeps it moving) or a single channel. The graph
+    of parts stays acyclic, and a turn is admitted if it is safe when its time comes.
 
     Parameters
     ----------

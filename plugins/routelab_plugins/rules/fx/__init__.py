@@ -2,17 +2,17 @@
 
 Sancho, Robles, Duato, *A Flexible Routing Scheme for Networks of Workstations*, ISHPC 2000, LNCS
 1940, pages 260–267. Only the abstract was available. It says that cycles are broken at different
-nodes for each direction. What others say of it (Mejía, Flich, Duato, *Segment-Based Routing*, 2005,
-section 1): FX numbers the switches by a depth-first tree, and prohibits single turns by these
-numbers, so that each direction of a cycle is broken at another switch than the other direction.
+nodes for each direction. Mejía, Flich and Duato describe it in *Segment-Based Routing*, 2005,
+section 1: FX numbers the switches by a depth-first tree, and prohibits single turns by these
+numbers. The two directions of a cycle are broken at different switches.
 
-This is a reading of that. In a depth-first tree every other link joins a switch y to a switch u
-above it, and closes a cycle with the tree's links between them. Up*/down* by preorder numbers
-breaks both directions of the cycle at y: the turn from u over y to its parent, and the opposite
-one. Here the opposite turn, from the parent over y to u, becomes legal, and that direction is
-broken at u: no turn from y over u down into the branch of y. Links are taken from the last y to the
-first; where the change would close another cycle, the link stays as it was. ``breaks=together``
-never changes anything, which is up*/down* by preorder numbers.
+This plugin is our reading of that description. In a depth-first tree every other link joins a
+switch y to a switch u above it, and closes a cycle with the tree's links between them. Up*/down* by
+preorder numbers breaks both directions of the cycle at y: the turn from u over y to its parent, and
+the opposite one. Here the opposite turn, from the parent over y to u, becomes legal, and that
+direction is broken at u: no turn from y over u down into the branch of y. Links are taken from the
+last y to the first; where the change would close another cycle, the link stays as it was.
+``breaks=together`` never changes anything, which is up*/down* by preorder numbers.
 
 No cycle of dependencies: there is none under up*/down*, and every change is checked. Every pair has
 a route, because a change concerns links outside the tree only: up and down the tree stays legal.

@@ -3,15 +3,15 @@
 Zhou, Lin, Chung, *A Tree-Turn Model for Irregular Networks*, NCA 2006, doi 10.1109/NCA.2006.10;
 Zhou, Chung, *Tree-Turn Routing*, The Journal of Supercomputing, 2012, doi
 10.1007/s11227-010-0477-0. Only the abstracts were available. They say that links belong to a tree
-or cross it, that their channels have six directions in a tree with coordinates, and that some turns
-between these directions are prohibited. The list of these turns is not in them.
+or cross it, and that their channels have six directions in a tree with coordinates. Some turns
+between these directions are prohibited; the abstracts do not list them.
 
-This is a reading of that; the papers may prohibit other turns. The switches of a breadth-first tree
-have two coordinates: x is the preorder number, y the level. A channel leads up if its end has a
-smaller level, or the same level and a smaller x; otherwise it leads down. A route goes up the tree
-first, then down over any links, then up over links outside the tree. Every other turn is
-prohibited. After that each prohibited turn becomes legal again where it closes no cycle in this
-network, in ascending order of its switches.
+This plugin is our reading of the abstracts; the papers may prohibit other turns. The switches of a
+breadth-first tree have two coordinates: x is the preorder number, y the level. A channel leads up
+if its end has a smaller level, or the same level and a smaller x; otherwise it leads down. A route
+goes up the tree first, then down over any links, then up over links outside the tree. Every other
+turn is prohibited. After that each prohibited turn becomes legal again where it closes no cycle in
+this network, in ascending order of its switches.
 
 With ``tree=first``, links outside the tree have four directions: left or right along a level, up to
 the right, and down to the left. Together with those of the tree they are six.

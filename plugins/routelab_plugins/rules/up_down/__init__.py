@@ -6,9 +6,9 @@ order; a route goes up (towards the root) first and down afterwards, never up ag
 follow that order, so one virtual channel is enough.
 
 The order is (level, index) in a breadth-first tree, as in Autonet, or the preorder number in a
-depth-first tree, as in Sancho and Robles, *Improving the Up*/Down* Routing Scheme for Networks of
-Workstations*, Euro-Par 2000, doi 10.1007/3-540-44520-X_123. Neighbours are tried in the order of
-their index; that paper's heuristics for the order are not used.
+depth-first tree. The latter is by Sancho and Robles, *Improving the Up*/Down* Routing Scheme for
+Networks of Workstations*, Euro-Par 2000, doi 10.1007/3-540-44520-X_123. Neighbours are tried in the
+order of their index; that paper's heuristics for the order are not used.
 """
 
 from __future__ import annotations

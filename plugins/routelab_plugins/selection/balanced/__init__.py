@@ -92,7 +92,7 @@ class BalancedParameters(Parameters):
         400, ge=1, le=10**9, description="Largest number of sweeps over the pairs"
     )
     effort: float = parameter(
-        1.0, gt=0, le=1e6, description="Scales the work of a search: 40 million looked-at hops"
+        1.0, gt=0, le=1e6, description="Work of a search, relative to 40 million examined hops"
     )
 
 
@@ -143,7 +143,7 @@ class Balanced(SelectionPlugin):
         if len(graph.topology.endpoints) != ranks:
             return "phases are balanced with one terminal at each switch that has any"
         if options.phases == "xor" and ranks & (ranks - 1):
-            return f"phases=xor needs a power of two of terminals, there are {ranks}"
+            return f"phases=xor needs a power of two of terminals, not {ranks}"
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:

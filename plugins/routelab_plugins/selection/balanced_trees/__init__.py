@@ -38,7 +38,7 @@ class BalancedTreesParameters(Parameters):
     moves: int | None = parameter(
         None,
         ge=0,
-        description="Moves that the search may look at; none: 24 for each channel and terminal, at "
+        description="Moves that the search examines; none: 24 for each channel and terminal, at "
         "least 20 and at most 250 million",
     )
 

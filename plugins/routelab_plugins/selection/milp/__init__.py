@@ -1,16 +1,17 @@
-"""Global mixed-integer programming: the least maximum relative load that there is.
+"""Global mixed-integer programming: the smallest possible maximum relative load.
 
-Kinsy et al., *Application-Aware Deadlock-Free Oblivious Routing*, ISCA 2009, doi
-10.1145/1555754.1555782, choose one route a flow among those that conform to an acyclic channel
-dependence graph, so that the maximum channel load is least; Abdel-Gawad and Thottethodi,
-*TransCom*, MICRO 2011, extend such programs to streams that are split or fused. Here the routes are
-the shortest legal ones of any rules (which take the place of the acyclic graph), every pair is a
-flow of the demand of its ends, and a binary variable stands for each route. What the two papers add
-to the program, application traffic and transformed streams, is not here.
+Kinsy et al. choose one route per flow so that the maximum channel load is least. The routes conform
+to an acyclic channel dependence graph (*Application-Aware Deadlock-Free Oblivious Routing*, ISCA
+2009, doi 10.1145/1555754.1555782). Abdel-Gawad and Thottethodi, *TransCom*, MICRO
+2011, extend such programs to streams that are split or fused.
 
-The search begins with a choice made pair after pair, and runs on one thread with a fixed seed. As
-long as it finishes or ends by `nodes`, the same input gives the same table everywhere; if
-`seconds` cut it short, the table is what the machine managed, and differs from machine to machine.
+Here the routes are the shortest legal ones of any rules, which replace the acyclic graph. Every
+pair is a flow with the demand of its ends, and each route has a binary variable. The application
+traffic and the transformed streams of the two papers are not modelled.
+
+The search begins with a choice made pair after pair, and runs on one thread with a fixed seed. If
+it finishes, or `nodes` ends it, the same input gives the same table everywhere. If `seconds` ends
+it, the table depends on how far the machine got.
 The counter `milp_optimal` is 1 if the maximum load equals `milp_bound`, below which the solver says
 there is none.
 """

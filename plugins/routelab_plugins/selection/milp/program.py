@@ -41,11 +41,11 @@ class Solution:
 def minimise(
     routes: ListedRoutes, start: Int64Array, gap: float, nodes: int, seconds: float
 ) -> Solution:
-    """Choose one route a pair, so that the maximum relative load is least.
+    """Choose one route per pair, so that the maximum relative load is least.
 
     Columns are a choice (0 or 1) for each route of the pairs that have several, and the maximum
-    load, which on a network of one speed is an integer as all demand is. Rows give each such pair
-    one route, and bound the load of every channel.
+    load. If all channels have the same speed, that load is an integer, because all demand is. Rows
+    give each such pair one route, and bound the load of every channel.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ Hoefler, Schneider, Lumsdaine, *Optimized Routing for Large-Scale InfiniBand Net
 doi 10.1109/HOTI.2009.9. The weights there start at |N|² so that no detour is ever lighter; here
 hops are compared before loads, which is the same.
 
-InfiniBand forwards by destination terminals (LIDs): with ``routes=terminals`` each of them gets a
-separate tree, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
-*Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65).
+InfiniBand forwards by destination terminals (LIDs). With ``routes=terminals`` each of them gets a
+separate tree, as in the engines ``sssp`` and ``dfsssp`` of OpenSM. (Domke, Hoefler, Nagel,
+*Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65.)
 With ``routes=auto`` this depends on the network. One tree for all terminals of a switch has equal
 routes from equal places, so all its traffic may come over a single channel. Where only leaves have
 terminals, as in fat trees, separate trees share it out over all channels down to the leaf.

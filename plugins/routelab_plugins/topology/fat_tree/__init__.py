@@ -4,9 +4,9 @@
 has terminals on level 0 and switches on levels 1 to h; a node of level i has m_i children, and a
 node of level i − 1 has w_i parents. Petrini and Vanneschi, *k-ary n-trees: High Performance
 Networks for Massively Parallel Architectures*, IPPS 1997, doi 10.1109/IPPS.1997.580853: a k-ary
-n-tree is XGFT(n; k, …, k; 1, k, …, k). Zahavi, *Fat-Tree Routing and Node Ordering Providing
-Contention Free Traffic for MPI Global Collectives*, Journal of Parallel and Distributed Computing,
-2012, adds p_i parallel links between a node of level i and each child: PGFT(h; m; w; p).
+n-tree is XGFT(n; k, …, k; 1, k, …, k). Zahavi adds p_i parallel links between a node of level i and
+each child: PGFT(h; m; w; p) (*Fat-Tree Routing and Node Ordering Providing Contention Free Traffic
+for MPI Global Collectives*, Journal of Parallel and Distributed Computing, 2012).
 """
 
 from __future__ import annotations
@@ -227,8 +227,8 @@ def _leaf_bisection(sizes: list[int], down: Shape, up: Shape, parallel: Shape) -
     """Return the fewest links between two halves of the leaves, if that is known.
 
     It is known if every switch below the roots has as many links up as down (leaves: terminals) and
-    the roots have an even number of children. Traffic between the halves that is spread
-    evenly over all shortest ways then loads no channel more than a terminal does, so that there is
+    the roots have an even number of children. Spread evenly over all shortest paths, the traffic
+    between the halves then loads no channel more than one terminal does. So there is
     a link for each terminal of a half; halves that cut the roots' children have no more.
     """
     balanced = all(

@@ -16,7 +16,7 @@ class GraphFile(Parameters):
     """File of the network, and options for reading it."""
 
     file: Path = parameter(
-        description="Edge list (.txt, .edges: two names a line; .csv: columns source, target, "
+        description="Edge list (.txt, .edges: two names per line; .csv: columns source, target, "
         "optionally capacity, latency, source_port, target_port), GraphML (.graphml) or node-link "
         "JSON (.json)"
     )

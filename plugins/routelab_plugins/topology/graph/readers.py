@@ -180,7 +180,7 @@ def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
 
 def _with_ends(network: Network, file: str) -> Network:
     if not network.edges:
-        raise InputError(f"{file}: no edge in it")
+        raise InputError(f"{file}: has no edges")
     network.declare_ends()
     return network
 
@@ -202,7 +202,7 @@ def read_node_link(text: str, file: str) -> Network:
     except json.JSONDecodeError as error:
         raise InputError(f"{file}, line {error.lineno}: not JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: not JSON that can be read: {error}") from None
+        raise InputError(f"{file}: cannot be read as JSON: {error}") from None
     if not isinstance(document, dict):
         raise InputError(f"{file}: expected an object with nodes and links (node-link format)")
     directed = document.get("directed", False)

@@ -2,9 +2,9 @@
 
 Singla, Hong, Popa and Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012: a
 uniform sample of all simple graphs of n switches with the same degree. Here it is one of all
-*connected* ones. Cooper, Dyer and Greenhill, *Sampling Regular Graphs and a Peer-to-Peer Network*,
-Combinatorics, Probability and Computing 16(4), 2007, show that the switch chain used here
-converges to the uniform distribution in polynomial time.
+*connected* ones. The switch chain used here converges to the uniform distribution in polynomial
+time: Cooper, Dyer and Greenhill, *Sampling Regular Graphs and a Peer-to-Peer Network*,
+Combinatorics, Probability and Computing 16(4), 2007.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class GroupShift(TrafficPlugin):
             return str(reason)
         count, shift = int(group.max(initial=-1)) + 1, self.parameters.shift
         if count < 2:
-            return f"needs two groups with terminals or more, this network has {count}"
+            return f"needs two groups with terminals or more; this network has {count}"
         if shift % count == 0:
             return (
                 f"shift={shift} leads back to the same group, because the network has {count}; "
@@ -69,5 +69,5 @@ class GroupShift(TrafficPlugin):
             set_start=np.concatenate(([0], np.cumsum(size))),
             members=np.argsort(group, kind="stable"),
             to_self=False,
-            convention=f"all terminals of group g to those of group g{shift:+d}, alike",
+            convention=f"all terminals of group g to those of group g{shift:+d}, equally",
         )

@@ -89,7 +89,7 @@ class Hotspot(TrafficPlugin):
             members=np.concatenate((np.arange(count), spots)),
             to_self=False,
             convention=f"{self.parameters.share:g} of each terminal's traffic to the hot {hot}, "
-            "the rest to all other terminals alike",
+            "the rest to all other terminals equally",
         )
 
     def _spots(self, topology: Topology) -> tuple[Int64Array, str]:

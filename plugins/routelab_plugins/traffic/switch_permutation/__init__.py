@@ -82,7 +82,7 @@ class SwitchPermutation(TrafficPlugin):
             set_start=np.concatenate(([0], np.cumsum(count))),
             members=terminals,
             to_self=False,
-            convention=f"all terminals of a switch to all of {target}, alike",
+            convention=f"all terminals of a switch to all of {target}, equally",
         )
 
 

@@ -48,7 +48,7 @@ class TornadoTraffic(FixedPermutation):
         text = "x".join(map(str, shift))
         if len(shift) != len(grid.dims):
             raise InputError(
-                f"tornado: shift={text} is for {len(shift)} dimensions, this network has "
+                f"tornado: shift={text} is for {len(shift)} dimensions, but this network has "
                 f"{len(grid.dims)}"
             )
         targets = grid.targets((grid.place + np.array(shift)) % np.array(grid.dims))

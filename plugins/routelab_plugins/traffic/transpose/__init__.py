@@ -44,7 +44,7 @@ def _by_rank(count: int, why: str) -> tuple[Int64Array, str]:
     side = isqrt(count)
     if side * side != count:
         raise UnsupportedError(
-            f"needs a square grid or a square number of terminals, this network has {count} ({why})"
+            f"needs a square grid or a square number of terminals; this network has {count} ({why})"
         )
     ranks = np.arange(count)
     targets = ranks % side * side + ranks // side

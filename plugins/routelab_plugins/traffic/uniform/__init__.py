@@ -41,4 +41,4 @@ class Uniform(TrafficPlugin):
         """Return one part for each terminal, with one common set of targets."""
         to_self: bool = self.parameters.self_
         whom = "all terminals, itself included" if to_self else "all other terminals"
-        return Demand.uniform(topology, f"each terminal to {whom}, alike", to_self=to_self)
+        return Demand.uniform(topology, f"each terminal to {whom}, equally", to_self=to_self)

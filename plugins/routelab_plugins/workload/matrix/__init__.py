@@ -87,7 +87,7 @@ class MatrixWorkload(WorkloadPlugin):
             job.ranks,
             (Loop(tuple(rounds), self.parameters.iterations),),
             f"by rank, the messages of {self.parameters.file.name}: in each round one of every "
-            "pair that has some left, all at once; those to oneself included",
+            "pair that has messages left, all together; including messages to itself",
         )
 
 

@@ -98,7 +98,7 @@ class NpbCg(NpbWorkload):
         return Program(
             ranks=job.ranks,
             convention="by rank, along rows of a 2-D grid of ranks and to the transposed place; "
-            "both ways, messages to oneself included",
+            "in both directions, including messages to itself",
             before=(*broadcasts(LOGICAL), *iteration, Collective("barrier")),
             timed=(Loop(iteration, iterations),),
             after=(Collective("reduce", DOUBLE),),

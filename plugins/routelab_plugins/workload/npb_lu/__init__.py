@@ -1,8 +1,8 @@
 """npb-lu: the NAS Parallel Benchmark LU, a wavefront over a grid divided in two dimensions.
 
-Symmetric successive over-relaxation on n × n × n points, which ranks share in columns: an
-iteration sweeps up through the planes, each rank waiting for a plane's north and west border, then
-down again from south and east, and then exchanges two layers of the new solution with its four
+Symmetric successive over-relaxation on n × n × n points, which ranks share in columns. An
+iteration sweeps up through the planes, where each rank waits for a plane's north and west border.
+It then sweeps down, from south and east, and exchanges two layers of the new solution with its four
 neighbours. RNR-94-007; NAS-95-020.
 """
 
@@ -138,7 +138,7 @@ class NpbLu(NpbWorkload):
         start: tuple[Step, ...] = (rhs, norm, Collective("barrier"))
         return Program(
             ranks=job.ranks,
-            convention="by rank, the nearest in a grid of ranks; both ways",
+            convention="by rank, the nearest in a grid of ranks; in both directions",
             before=(
                 *broadcasts(INTEGER, INTEGER, INTEGER, DOUBLE, DOUBLE, VARIABLES * DOUBLE),
                 *broadcasts(INTEGER, INTEGER, INTEGER, LOGICAL),

@@ -123,7 +123,7 @@ class NpbMg(NpbWorkload):
         charges = grids.charges()
         return Program(
             ranks=job.ranks,
-            convention="by rank, the nearest in a periodic 3-D grid of ranks; both ways",
+            convention="by rank, the nearest in a periodic 3-D grid of ranks; in both directions",
             before=(
                 Collective("barrier"),
                 *broadcasts(*[INTEGER] * 5, 8 * INTEGER, LOGICAL),

@@ -24,10 +24,10 @@ class TransposeWorkloadParameters(PatternParameters):
 
     digits: Literal["halves", "swap", "reverse"] = parameter(
         "halves",
-        description="halves: the second half of the digits before the first (by rank: the matrix "
-        "of ranks that is nearest to a square, lying, is transposed); swap: the two halves "
-        "change places, an odd one in the middle stays; reverse: all in reverse order. Digits are "
-        "the bits of a rank, or the coordinates",
+        description="halves: the second half of the digits before the first (by rank: transposes "
+        "the matrix of ranks that is closest to a square, with at least as many columns as rows); "
+        "swap: the two halves change places, an odd one in the middle stays; reverse: all in "
+        "reverse order. Digits are the bits of a rank, or the coordinates",
     )
 
 

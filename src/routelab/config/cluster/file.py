@@ -234,7 +234,7 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
     if Path(name).suffix in (".yaml", ".yml"):
         if is_regular(name):
             return Path(name)
-        raise ConfigError([f"{word}: there is no file {name}"])
+        raise ConfigError([f"{word}: {name} not found"])
     for home in homes:
         if is_regular(home / f"{name}.yaml"):
             return home / f"{name}.yaml"

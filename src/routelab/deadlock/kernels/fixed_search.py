@@ -529,8 +529,8 @@ def compile_legs() -> Any:
 def explore_legs(hop, task, legs, findings):
     """Find every state that packets of some legs reach.
 
-    Stops when `limits` are exceeded, at the first fault other than dead ends and missing classes
-    or escapes, or when the states of a search by switches are not those of the program.
+    Stops when `limits` are exceeded, or when the states of a search by switches are not those of
+    the program. Also stops at the first fault other than dead ends and missing classes or escapes.
 
     Parameters
     ----------

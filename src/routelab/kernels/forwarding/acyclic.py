@@ -1,14 +1,14 @@
 """A directed graph that stays acyclic while edges are added, one by one.
 
 The vertices are kept in a topological order, as in Pearce and Kelly, *A Dynamic Topological Sort
-Algorithm for Directed Acyclic Graphs*, ACM Journal of Experimental Algorithmics 11, 2006,
-doi 10.1145/1187436.1210590. An edge against the order starts two searches, one forwards from its
-head and one backwards from its tail, both inside the part of the order between them, one vertex of
-each in turn. If they meet, the edge would close a cycle. If one of them ends, the vertices that it
-found move behind (or before) the other end of the edge.
+Algorithm for Directed Acyclic Graphs*, ACM Journal of Experimental Algorithmics 11, 2006, doi
+10.1145/1187436.1210590. An edge against the order starts two searches, one forwards from its head
+and one backwards from its tail. Both stay inside the part of the order between them and take turns,
+one vertex at a time. If they meet, the edge would close a cycle. If one of them ends, the vertices
+that it found move behind (or before) the other end of the edge.
 
 The edges come from a fixed graph, so that they have numbers and a state each. An edge that closes a
-cycle is marked for good, as a graph that only grows never loses a cycle.
+cycle is marked permanently, because a graph that only grows never loses a cycle.
 """
 
 from typing import NamedTuple

@@ -31,8 +31,8 @@ def complete_trees(
 ):
     """Extend trees to all switches that can reach their roots, in place.
 
-    Routes that are given stay as they are. A new route goes to a neighbour and on as packets from
-    there, on the neighbour's lane if that closes no cycle of dependencies, else on the first lane
+    Existing routes do not change. A new route goes to a neighbour and continues like packets from
+    there. It uses the neighbour's lane if that closes no cycle of dependencies, else the first lane
     that closes none. Neighbours with short routes come first.
 
     Parameters

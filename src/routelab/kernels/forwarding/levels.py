@@ -1,8 +1,8 @@
 """Trees on networks whose switches have levels: up, then down, by counters of destinations.
 
-The order of the steps is that of OpenSM's engine ``ftree`` (Zahavi, Johnson, Kerbyson and Lang,
+The order of the steps is that of OpenSM's engine ``ftree``: Zahavi, Johnson, Kerbyson and Lang,
 *Optimized InfiniBand Fat-Tree Routing for Shift All-to-All Communication Patterns*, Concurrency and
-Computation: Practice and Experience 22(2), 2010, doi 10.1002/cpe.1527).
+Computation: Practice and Experience 22(2), 2010, doi 10.1002/cpe.1527.
 """
 
 import numpy as np

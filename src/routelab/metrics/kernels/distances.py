@@ -13,8 +13,8 @@ BATCH = 64
 def sum_distances(start, neighbour, demand):
     """Sum the distances between the switches with terminals.
 
-    Each switch has a word with a bit for each source that has reached it, so that a link is
-    followed once for all sources that arrive at the same time (Then et al., *The More the Merrier:
+    Each switch has a word with a bit for each source that has reached it. So a link is followed
+    once for all sources that arrive at the same time (Then et al., *The More the Merrier:
     Efficient Multi-Source Graph Traversal*, PVLDB 8(4), 2014).
 
     Parameters

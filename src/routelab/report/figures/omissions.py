@@ -82,7 +82,7 @@ def absent_series(
         for (name, cause), panels in causes.items()
     ]
     more = len(sentences) - MOST
-    return [*sentences[:MOST], *([f"So are {more} more series."] if more > 0 else [])]
+    return [*sentences[:MOST], *([f"{more} more series have no value."] if more > 0 else [])]
 
 
 def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:

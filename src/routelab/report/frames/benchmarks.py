@@ -123,7 +123,7 @@ class BenchFrames(View):
             if row.values["applied"] in ("no", "partly")
         ]
         where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in unapplied)
-        return [f"{SWITCH_WARNING} Measured so: {', '.join(where)}."] if where else []
+        return [f"{SWITCH_WARNING} This applies to: {', '.join(where)}."] if where else []
 
     def notes(self, runs: Iterable[int]) -> list[str]:
         """Return a sentence for each row with failed runs."""

@@ -296,8 +296,8 @@ def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
     numbers = channels["channel"].to_numpy(int)
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() < topology.num_channels):
         raise InputError(
-            f"{record.directory / 'channels.csv'} is damaged: it has channel {numbers.max()}, the "
-            f"network has {topology.num_channels}; remove its folder and run again"
+            f"{record.directory / 'channels.csv'} is damaged: it has channel {numbers.max()}, but "
+            f"the network has {topology.num_channels}; remove its folder and run again"
         )
     if topology.coordinates is None:
         return channels

@@ -22,7 +22,7 @@ MOST_RUNS = 1000
 
 RESTORE_ALARM = (
     "The fabric was NOT restored after the measurements: it may still route as the last routing "
-    "of this comparison. Put it back by hand, or start the comparison again, which restores first."
+    "of this comparison. Restore it by hand, or run the comparison again, which restores it first."
 )
 
 
@@ -114,7 +114,7 @@ def _alarms(files: ComparisonFiles) -> list[str]:
     if files.outcome.status == NOT_RUN:
         alarms.append("This comparison has not been completed yet.")
     elif files.outcome.status != OK:
-        alarms.append(f"Not all was measured: {files.outcome.reason}")
+        alarms.append(f"Not everything was measured: {files.outcome.reason}")
     if any(run["applied"] == "no" for run in files.runs):
         alarms.append(SWITCH_WARNING)
     return alarms
@@ -125,7 +125,7 @@ def _counts(files: ComparisonFiles) -> str:
     warm = len(files.runs) - len(runs)
     good = sum(run["status"] == OK for run in runs)
     text = f"{good} of {len(runs)} runs gave figures"
-    return f"{text}, besides {warm} to warm up." if warm else f"{text}."
+    return f"{text}, plus {warm} for warm-up." if warm else f"{text}."
 
 
 def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]:
@@ -142,7 +142,7 @@ def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]
         ("Launcher", str(facts.get("launcher") or "")),
         ("Fabric", str(facts.get("fabric") or "")),
         ("Benchmarks", _versions(files.runs)),
-        ("Rounds", f"{record.settings.repeats}, after {record.settings.warm_up} to warm up"),
+        ("Rounds", f"{record.settings.repeats}, after {record.settings.warm_up} for warm-up"),
         ("Compared with", record.baseline),
         ("Wall time of all runs", f"{seconds:.1f} s" if seconds else ""),
         ("Runs started (UTC)", " to ".join(dict.fromkeys(times))),

@@ -37,7 +37,7 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
         ("Hosts", _join(origin.get("host") for origin in origins)),
         ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
         ("CPU time of all runs", f"{cpu_seconds(outcomes):.1f} s"),
-        ("Most memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
+        ("Peak memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
     ]
     return [(heading, text) for heading, text in lines if text]
 

@@ -100,7 +100,7 @@ def schedule(
         If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
     if iterations is not None and iterations < 1:
-        raise InputError(f"iterations={iterations}: at least one round has to be simulated")
+        raise InputError(f"iterations={iterations}: at least one round must be simulated")
     blocks = _Blocks(program.ranks, choice)
     before = [_tape((step,), blocks) for step in program.before]
     parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]

@@ -240,13 +240,13 @@ def _undecided_state(
     """Return state and text of a run whose cycles did not suffice."""
     short = f"after max_cycles={settings.max_cycles}"
     if not samples.packets.any() and run.flit_hops:
-        text = f"undecided: packets move and none arrives {short}: does the routing go in circles?"
+        text = f"undecided: packets move, but none arrives {short}: does the routing go in circles?"
         return "undecided", text
     if reason := _overload(run, settings, samples):
         rest = (
             f"intervals are wider than precision={settings.precision}"
             if warm
-            else "what it accepts was not stationary yet"
+            else "the accepted load was not stationary yet"
         )
         return "saturated", f"saturated: {reason}; {rest} {short}"
     if _is_settled(samples, settings, warm):
@@ -258,7 +258,7 @@ def _undecided_state(
         return "undecided", (
             f"undecided: only {packets} packets arrived {short}, and a verdict needs {FEW_PACKETS}"
         )
-    return "undecided", f"undecided: neither stationary nor surely saturated {short}"
+    return "undecided", f"undecided: neither stationary nor certainly saturated {short}"
 
 
 def _is_settled(samples: Samples, settings: SimulationSettings, warm: bool) -> bool:

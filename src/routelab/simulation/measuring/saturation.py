@@ -64,10 +64,11 @@ def saturation(
     """Search the largest sustained load, with the relative precision ``settings.tolerance``.
 
     The search tries a few loads first. Beyond saturation many networks still accept their largest
-    load, so the search then tries loads below and above the load that is accepted at the smallest
-    load that is not sustained. Then it bisects between that load and the largest sustained one. It
-    does not assume that all loads below a sustained one are sustained: it stays below the *first*
-    load that is not, and reports stationary ones above it.
+    load. So the search looks at the smallest load that is not sustained, and tries loads slightly
+    below and above what the network accepts there. Then it bisects between the smallest load that
+    is not sustained and the largest sustained one. It does not assume that all loads below a
+    sustained one are sustained: it stays below the *first* load that is not, and reports stationary
+    ones above it.
 
     Parameters
     ----------
@@ -138,9 +139,9 @@ def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tupl
 def _is_sustained(point: Point, tolerance: float, limit: float) -> bool:
     """Return whether a load is sustained: stationary, or undecided and close to saturation.
 
-    Close to saturation latencies take very long to settle. If the backlog does not certainly grow
-    and at least 1 − `tolerance` of the offered load certainly arrives, the mean over all terminals
-    is precise enough, unless the load exceeds the capacity of some channel or terminal.
+    Close to saturation latencies take very long to settle. The mean over all terminals is precise
+    enough if the backlog does not certainly grow and at least 1 − `tolerance` of the offered load
+    certainly arrives. It is not if the load exceeds the capacity of some channel or terminal.
     """
     if point.state == "undecided":
         return point.load <= limit and _share(point) >= 1 - tolerance
@@ -169,7 +170,7 @@ def _result(points: dict[float, Point], settings: SimulationSettings, limit: flo
         if load > bound and points[load].state == "stationary"
     ]
     if above:
-        text += f"; yet stationary at {', '.join(above)}: not monotonic in the load"
+        text += f"; but stationary at {', '.join(above)}: not monotonic in the load"
     return Saturation(
         load=_certain_load(points[low]) if low else 0.0,
         bound=bound,
@@ -192,6 +193,6 @@ def _summary(points: dict[float, Point], low: float, settings: SimulationSetting
     if not low or points[low].state == "stationary":
         return f"stationary at load {low:g}"
     return (
-        f"at load {low:g} surely all but tolerance={settings.tolerance} of it arrives, though "
+        f"at load {low:g} certainly all but tolerance={settings.tolerance} of it arrives, although "
         f"max_cycles={settings.max_cycles} did not suffice to call it stationary"
     )

@@ -50,7 +50,7 @@ class SimulationSettings(Router):
         description="Offered loads, in flits per cycle and terminal of rate 1; one run per load",
     )
     find_saturation: bool = Field(
-        default=False, description="Also search the largest load that is not saturated"
+        default=False, description="Also search for the largest load that is not saturated"
     )
     tolerance: float = Field(
         default=0.01, gt=0, lt=1, description="Relative width at which the saturation search stops"

@@ -319,13 +319,13 @@ def _check(
         ("messages", None if messages is None else len(messages.start) - 1),
     ):
         if length is not None and length != terminals:
-            problems.append(f"{name} is of {length} terminals, the network has {terminals}")
+            problems.append(f"{name} is of {length} terminals, but the network has {terminals}")
     if not (np.isfinite(load) and load >= 0):
         problems.append(f"load is {load}, expected a number from 0 on")
     elif demand is not None and load * demand.rate.max(initial=0.0) > (
         router.packet_flits * message_packets
     ):
-        problems.append(f"load is {load}: a terminal offers one message a cycle at most")
+        problems.append(f"load is {load}: a terminal offers at most one message per cycle")
     if not 1 <= message_packets <= 65536:
         problems.append(f"message_packets is {message_packets}, expected 1 to 65536")
     if 0 < router.injection_queue < message_packets:

@@ -79,7 +79,7 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
     classes = needed_classes(program)
     if classes > router.vcs:
         return (
-            f"it needs {classes} virtual channels, the routers have {router.vcs}; raise vcs to "
+            f"it needs {classes} virtual channels, but the routers have {router.vcs}; raise vcs to "
             f"{classes}"
         )
     if not program.bubble:

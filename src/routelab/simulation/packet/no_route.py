@@ -20,9 +20,10 @@ TRIES = 64
 def why_blocked(simulation: Simulation) -> Blockage | None:
     """Return `Simulation.blocked`, with the cause if a packet has no route.
 
-    The cause has the packet's switch and target, and the problem of the answer: no candidate,
-    more than the program declares, a channel that does not exist or leaves another switch, a class
-    of virtual channels that does not exist, or a waypoint that hop may not set.
+    The cause has the packet's switch and target, and what is wrong with the answer. It may have no
+    candidate, or more than the program declares. It may name a channel that does not exist or
+    leaves another switch, a nonexistent class of virtual channels, or a waypoint that hop may not
+    set.
     """
     blocked = simulation.blocked()
     if blocked is None or blocked.kind != "no-route":
@@ -91,13 +92,13 @@ def _invalid_candidate(
     if count <= 0:
         return "no candidate"
     if count > program.candidates:
-        return f"{count} candidates, and says that it gives {program.candidates} at most"
+        return f"{count} candidates, but declares at most {program.candidates}"
     shift, classes = phase * program.vc_classes, needed_classes(program)
     for channel, name in out[:count, :2].tolist():
         if not 0 <= channel < topology.num_channels:
             return (
-                f"channel {channel}, which is not there: channels are 0 to "
-                f"{topology.num_channels - 1}, and links that failed have none"
+                f"channel {channel}, which does not exist: channels are 0 to "
+                f"{topology.num_channels - 1}, and failed links have none"
             )
         if topology.channel_source[channel] != switch:
             return (
@@ -122,7 +123,7 @@ def _invalid_waypoint(simulation: Simulation, switch: int, before: Any, waypoint
     if before[of.PHASE] == 1:
         return f"WAYPOINT {waypoint} to a packet that has passed its waypoint"
     if not -1 <= waypoint < len(names):
-        return f"WAYPOINT {waypoint}: switches are 0 to {len(names) - 1}, and -1 is for none"
+        return f"WAYPOINT {waypoint}: switches are 0 to {len(names) - 1}; -1 means none"
     target = waypoint if waypoint >= 0 else int(before[of.DESTINATION])
     if target == switch:
         return f"WAYPOINT {waypoint}: the packet would be at its target"

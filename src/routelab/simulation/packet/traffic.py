@@ -90,5 +90,6 @@ def list_messages(traffic: TrafficPlugin, topology: Topology, seed: int) -> Mess
 def _same_size(traffic: TrafficPlugin, what: str, found: int, topology: Topology) -> None:
     if found != topology.num_terminals:
         raise PluginError(
-            f"{traffic.name}: {what} of {found} terminals, the network has {topology.num_terminals}"
+            f"{traffic.name}: {what} of {found} terminals, but the network has "
+            f"{topology.num_terminals}"
         )

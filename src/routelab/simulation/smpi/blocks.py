@@ -19,7 +19,7 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float) -> Program:
     """Return the first places of a schedule's tape as a program that SMPI replays equivalently.
 
-    Every message of a block gets a unique tag among those from its source to its target, so that
+    Every message of a block gets a unique tag among those from its source to its target. So
     receives match the same sends as in the schedule, and waits find their requests. The overhead of
     a message becomes a computation, because SMPI has none for messages that wait for receivers.
 

@@ -246,7 +246,10 @@ def _default_mpi() -> list[ClusterCheck]:
     if match is None:
         return [
             ClusterCheck(
-                what, "cannot tell", answer.reason, "say what the benchmarks need: mpi: pmi2"
+                what,
+                "cannot tell",
+                answer.reason,
+                "set the type that the benchmarks need: mpi: pmi2",
             )
         ]
     if match[1] in ("none", "(null)"):

@@ -259,7 +259,7 @@ def benchmark_settings(
         if one.baseline and routings and one.baseline not in routings:
             fix = suggestion(one.baseline, routings)
             mistakes.append(
-                f"{study.place('bench', 'baseline')}the study has no table of routes of "
+                f"{study.place('bench', 'baseline')}the study has no route table of "
                 f"{one.baseline!r} to compare with{fix}"
             )
     return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])

@@ -1,8 +1,8 @@
 """Find the Slurm jobs that an earlier run of the workflow left in the queue or on the nodes.
 
 Jobs that Snakemake's Slurm executor submitted outlive Snakemake if it is killed. The executor
-names each job after its run (a UUID, possibly with a prefix), writes the rule and its wildcards
-into the comment, and submits from the folder that Snakemake works in. This module reads these
+names each job after its run (a UUID, possibly with a prefix) and writes the rule and its wildcards
+into the comment. It submits from the folder that Snakemake works in. This module reads these
 three back from ``squeue``. It does not need accounting (``sacct``).
 """
 

@@ -55,10 +55,10 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     ----------
     workflow : snakemake.workflow.Workflow
     config : mapping
-        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs
-        between names of studies (those of files in ``config/studies`` and its folders, with or
-        without the folder) or paths that end in ``.yaml``. ``apply_routing`` and ``submit``: see
-        `apply_option` and `submits_all`.
+        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
+        items are paths that end in ``.yaml``, or names of studies: those of files in
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing`` and
+        ``submit``: see `apply_option` and `submits_all`.
     """
     try:
         applies = bool(apply_option(config))
@@ -81,14 +81,14 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
 def _keep_slurm_conf() -> None:
     """Let jobs of Slurm find the configuration of their Slurm.
 
-    The executor removes all variables of Slurm from the process in which a rule runs, also the
-    one with the path of Slurm's configuration, if it is not in its usual location.
+    The executor removes all variables of Slurm from the process in which a rule runs. One of them
+    has the path of Slurm's configuration, if it is not in its usual location.
     """
-    told, kept = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
-    if told in os.environ:
-        os.environ[kept] = os.environ[told]
-    elif kept in os.environ:
-        os.environ[told] = os.environ[kept]
+    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if variable in os.environ:
+        os.environ[copy] = os.environ[variable]
+    elif copy in os.environ:
+        os.environ[variable] = os.environ[copy]
 
 
 def apply_option(config: Mapping[str, Any]) -> str:

@@ -33,8 +33,8 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
     -------
     cold : dict
         By the marker file to write when finished. Its name has the digest of the kernels
-        that the job and the rehearsal's plugins may call, so editing or installing a plugin asks
-        for the rehearsals of that plugin only.
+        that the job and the rehearsal's plugins may call. So editing or installing a plugin
+        requires the rehearsals of that plugin only.
     """
     sources = Sources()
     found = {}
@@ -51,7 +51,7 @@ def warm_kernels(plan: Plan, cores: int) -> None:
 
     Many cold jobs would each compile all of them. This is not a job on which others depend:
     Snakemake does not look for changed parameters of jobs behind one that must run, not even if
-    they use its output as ``ancient()``, and so would leave stale results after an edit of a
+    they use its output as ``ancient()``. It would leave stale results after an edit of a
     kernel. Jobs compile kernels themselves if this fails.
     """
     left = cold(plan.rehearsals().values())

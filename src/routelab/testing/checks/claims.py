@@ -19,7 +19,7 @@ def multipath(trial: Trial) -> str:
     """Check that each pair has one path, unless the plugin claims several."""
     table: RouteTable = trial.result
     if trial.subject.capabilities.multipath:
-        raise Skipped("it may give several paths a pair")
+        raise Skipped("it may use several paths per pair")
     if hops.decides(trial):
         return hops.multipath(trial)
     most = int(np.diff(table.pair_start).max(initial=0))
@@ -112,7 +112,7 @@ def failures(subject: Subject) -> str:
     claim = subject.capabilities.tolerates_failures
     routing = subject.plugin if isinstance(subject.plugin, Routing) else None
     if routing and routing.parts:
-        raise Skipped("it is built on other routings, which tolerate failures or do not")
+        raise Skipped("this depends on the routings that it is built on")
     networks = []
     for whole, damaged in FAILED_VARIANTS.items():
         if not subject.trials[whole].has_result():

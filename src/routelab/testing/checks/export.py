@@ -31,5 +31,5 @@ def round_trip(trial: Trial) -> str:
     if not differences and not np.allclose(back.path_weight, table.path_weight, rtol=1e-12, atol=0):
         differences = ["path_weight"]
     if differences:
-        raise Failed(f"what comes back differs in {', '.join(differences)}")
+        raise Failed(f"what is read back differs in {', '.join(differences)}")
     return f"{len(files)} files, {sum(map(len, files.values()))} characters"

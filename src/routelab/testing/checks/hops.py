@@ -26,7 +26,7 @@ def decides(trial: Trial) -> bool:
 def bounds(trial: Trial) -> str:
     """Check that functions use only valid indices and classes."""
     if not decides(trial):
-        raise Skipped("it has a table of routes")
+        raise Skipped("it has a route table")
     return f"{trial.hop_calls} calls of hop in plain Python"
 
 
@@ -86,7 +86,7 @@ def minimal(trial: Trial) -> str:
         pair = longer[0]
         names = [topology.switch_names[end] for end in exploration.pairs[pair]]
         raise Failed(
-            f"{len(longer)} pairs have longer ways than the network demands, such as {names[0]} to "
+            f"{len(longer)} pairs have longer routes than necessary, such as {names[0]} to "
             f"{names[1]}: {longest[pair]} hops, {shortest[pair]} are enough"
         )
     return ""
@@ -96,7 +96,7 @@ def multipath(trial: Trial) -> str:
     """Check that all packets of a pair take the same route, unless several are claimed."""
     where = _exploration(trial).several_ways
     if where:
-        raise Failed(f"packets may go several ways, and it does not claim multipath: {where}")
+        raise Failed(f"packets may take several routes, but it does not claim multipath: {where}")
     return ""
 
 
@@ -143,5 +143,5 @@ def deadlock_free(trial: Trial) -> str:
 
 def _exploration(trial: Trial) -> Exploration:
     if not decides(trial):
-        raise Skipped("it has a table of routes")
+        raise Skipped("it has a route table")
     return trial.exploration

@@ -30,5 +30,5 @@ def multipath(trial: Trial) -> str:
     if not trial.subject.capabilities.multipath or np.diff(given.pair_start).max(initial=0) < 2:
         raise Skipped("no claim, or no pair with several paths")
     if trial.refusal is not None:
-        raise Failed(f"it claims multipath and refuses several paths a pair: {trial.refusal}")
+        raise Failed(f"it claims multipath and refuses several paths per pair: {trial.refusal}")
     return ""

@@ -23,7 +23,7 @@ def connected(trial: Trial) -> str:
     if not apart.size:
         return "connected"
     names = [topology.switch_names[topology.endpoints[end]] for end in apart[0]]
-    text = f"there is no way between {len(apart)} pairs, such as {names[0]} to {names[1]}"
+    text = f"no path connects {len(apart)} pairs, such as {names[0]} to {names[1]}"
     says_so = topology.attributes.get("connected") is False or _from_a_file(trial)
     if says_so or topology.failed_switches or topology.failed_links:
         return text
@@ -36,7 +36,9 @@ def links(trial: Trial) -> str:
     alone = one_way_channels(topology)
     if not alone:
         return f"{topology.num_channels // 2} links"
-    text = f"{len(alone)} channels have no channel back, such as {topology.channel_name(alone[0])}"
+    text = (
+        f"{len(alone)} channels have no opposite channel, such as {topology.channel_name(alone[0])}"
+    )
     if topology.attributes.get("directed") is True or _from_a_file(trial):
         return text
     raise Failed(

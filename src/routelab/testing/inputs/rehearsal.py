@@ -26,9 +26,9 @@ class Notes:
     def run(self, arguments: Sequence[str], seconds: float) -> str:
         """Record a command; return an empty output."""
         if isinstance(arguments, str) or not all(isinstance(text, str) for text in arguments):
-            raise Failed(f"switch.run() takes a list of texts, it got {arguments!r}")
+            raise Failed(f"switch.run() takes a list of texts, but got {arguments!r}")
         if not seconds > 0:
-            raise Failed(f"switch.run() takes a limit in seconds, it got {seconds!r}")
+            raise Failed(f"switch.run() takes a limit in seconds, but got {seconds!r}")
         self.commands.append([text.replace(self._folder, FOLDER) for text in arguments])
         return ""
 

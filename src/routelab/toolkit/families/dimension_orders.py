@@ -56,7 +56,7 @@ def dimension_sequence(order: str, sizes: Sequence[int]) -> list[int]:
         listed = [int(part) for part in order.split("+")]
         if len(listed) != len(sizes):
             raise InputError(
-                f"order={order} lists {len(listed)} dimensions, the network has {len(sizes)}"
+                f"order={order} lists {len(listed)} dimensions, but the network has {len(sizes)}"
             )
         return listed
     if order in ("natural", "reversed"):

@@ -25,7 +25,7 @@ def no_escape(topology: Topology) -> str | None:
     pairs = np.unique((topology.channel_source, topology.channel_target), axis=1)
     back = np.unique(pairs[::-1], axis=1)
     if not np.array_equal(pairs, back):
-        return "needs links in both directions; some channels have no channel back"
+        return "needs links in both directions; some channels have no opposite channel"
     if switch_distances(topology).min() < 0:
         return "some pairs of switches have no path"
     return None

@@ -53,7 +53,7 @@ def check_prime_power(
     problem = "is not a prime power"
     if prime_power(q) is not None:
         *others, last = map(str, remainders)
-        problem = f"modulo 4 is {q % 4}, but has to be {', '.join(others)} or {last}"
+        problem = f"modulo 4 is {q % 4}, but must be {', '.join(others)} or {last}"
     nearest = above if below is None else f"{below}, {above}"
     raise InputError(f"{family}: q={q} {problem}; nearest: {nearest}")
 

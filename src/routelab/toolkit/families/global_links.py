@@ -2,8 +2,9 @@
 
 Every group has the same number of global ports, numbered from 0: port q belongs to switch q // h of
 the group if each switch has h of them. With G groups, each round of G − 1 ports of a group leads to
-every other group once. If the ports left over are too few for a whole round, a last round leads to
-the nearest groups on both sides (and the opposite one), at the same distances from every group.
+every other group once. The ports left over may be too few for a whole round. Then a last round
+leads to the nearest groups on both sides (and the opposite one), at the same distances from every
+group.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _NAMED = ("natural", "reversed", "longest", "shortest", *_DRAWN)
 HopOrder = Annotated[str, AfterValidator(lambda order: check_order(order, _NAMED))]
 """An order of dimensions for all packets, or random for each packet: rotated, random."""
 
-_WHOLE = "needs a whole torus or mesh: it looks at coordinates and knows no way round"
+_WHOLE = "needs a whole torus or mesh: it follows coordinates and cannot route around failures"
 
 
 _TIES_TEXT = (
@@ -110,7 +110,7 @@ def grid_problem(
     if deadlock == "bubble" and any(grid.wrap):
         around = np.array(grid.wrap)[_dimension_of_channels(topology)]
         if (topology.channel_ring[around] < 0).any():
-            return "bubble flow control needs a network that says which channels form rings"
+            return "bubble flow control needs a network that declares which channels form rings"
     try:
         orders = count_orders(order, grid)
     except InputError as error:
@@ -119,7 +119,7 @@ def grid_problem(
     if virtual_channels < needed:
         return (
             f"needs {needed} virtual channels ({phases} x {orders} orders of dimensions x "
-            f"{count_ring_classes(grid, deadlock)} for rings), there are {virtual_channels}"
+            f"{count_ring_classes(grid, deadlock)} for rings); available: {virtual_channels}"
         )
     return None
 
@@ -131,8 +131,8 @@ def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlo
         needed = count_ring_classes(whole_grid(topology), escape) + 1
         if virtual_channels < needed:
             return (
-                f"needs {needed} virtual channels, {needed - 1} of them to escape; "
-                f"there are {virtual_channels}"
+                f"needs {needed} virtual channels, {needed - 1} of them for escapes; "
+                f"available: {virtual_channels}"
             )
     return problem
 

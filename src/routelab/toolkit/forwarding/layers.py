@@ -70,9 +70,9 @@ def fewer_layers(
     """Repeat first fit, with the paths of the last layer first, until `limit` layers suffice.
 
     Paths of one layer stay together, the longest first, otherwise in random order. So no round
-    needs more layers than the one before (Culberson and Luo, *Exploring the k-colorable landscape
-    with iterated greedy*, DIMACS Series in Discrete Mathematics and Theoretical Computer Science
-    26, 1996, do the same with colours).
+    needs more layers than the one before. Culberson and Luo do the same with colours: *Exploring
+    the k-colorable landscape with iterated greedy*, DIMACS Series in Discrete Mathematics and
+    Theoretical Computer Science 26, 1996.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class MaxChannels(Parameters):
     """Virtual channels of the network."""
 
     max_channels: int = parameter(
-        8, ge=1, le=32767, description="Virtual channels that the network has"
+        8, ge=1, le=32767, description="Virtual channels available in the network"
     )
 
 

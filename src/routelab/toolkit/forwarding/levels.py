@@ -13,7 +13,7 @@ from routelab.toolkit.forwarding.fabric import fabric_of
 def switch_levels(topology: Topology) -> Int32Array | None:
     """Return the hops from each switch to the nearest one with terminals; int32, shape (S,).
 
-    None if some link does not join neighbouring levels, or has no channel back.
+    None if some link does not join neighbouring levels, or has no opposite channel.
     """
     level = np.full(topology.num_switches, -1, np.int32)
     level[topology.endpoints] = 0

@@ -66,7 +66,9 @@ def addresses_of(topology: Topology) -> Addresses:
     one_way = np.flatnonzero(topology.links[:, 1] < 0)
     if one_way.size:
         name = topology.channel_name(int(topology.links[one_way[0], 0]))
-        raise UnsupportedError(f"channel {name} has no way back, and InfiniBand cables have two")
+        raise UnsupportedError(
+            f"channel {name} has no opposite channel, but InfiniBand cables lead both ways"
+        )
     invented = not (topology.switch_guids or topology.terminal_guids)
     if invented:
         switch_guids = tuple(guid_text(FIRST_SWITCH_GUID + s) for s in range(topology.num_switches))

@@ -127,8 +127,8 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
     Raises
     ------
     UnsupportedError
-        If the table is not free of deadlock or needs more virtual channels, no route can be added
-        between two switches, or a pair lacks a route although its switches are connected.
+        If the table is not free of deadlock or needs more virtual channels; if no route can be
+        added between two switches, or a pair lacks a route although its switches are connected.
     """
     topology = table.topology
     needed = table.virtual_channels
@@ -209,7 +209,7 @@ def check_tables(tables: CompleteTables, *, replies: str = "own") -> str | None:
     )
     looping = np.argwhere(lengths == -2)
     if looping.size:
-        return f"packets from {tables.describe(*looping[0].tolist())} go round in a loop"
+        return f"packets from {tables.describe(*looping[0].tolist())} are forwarded in a loop"
     part = connected_parts(topology)
     lost = np.argwhere((lengths == -1) & (part[:, np.newaxis] == part[ends]))
     if lost.size:

@@ -108,7 +108,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     for number, line in enumerate(text.lines, 1):
         if found := _ENTRY.fullmatch(line):
             if not current:
-                raise text.error(number, "an entry stands outside the table of a switch")
+                raise text.error(number, "an entry is outside the table of a switch")
             _add_entry(text, number, found, tables[current], guid_of_lid)
         elif found := _SWITCH.fullmatch(line):
             current = guid_text(int(found[1] or found[2] or found[3], 16))

@@ -49,8 +49,8 @@ def loaded_routes(
     Raises
     ------
     InputError
-        If packets go round in a loop, or a switch on their way has no entry although the ends are
-        connected: names the first switch and LID. Also if a service level has no usable lane.
+        If packets are forwarded in a loop, or a switch on their way has no entry although the ends
+        are connected: names the first switch and LID. Also if a service level has no usable lane.
     """
     steps = channels_of_ports(topology, addresses, ports, file)[:, : topology.num_terminals]
     lengths, hops = table_from_next_hops(
@@ -164,7 +164,7 @@ def _check_arrival(
         there = int(topology.channel_target[step])
         if there in way:
             loop = " → ".join(topology.switch_names[s] for s in [*way[way.index(there) :], there])
-            raise InputError(f"{file}: packets for {destination} go round in a loop: {loop}")
+            raise InputError(f"{file}: packets for {destination} are forwarded in a loop: {loop}")
         way.append(there)
     name = topology.switch_names[way[-1]]
     raise InputError(f"{file}: switch {name} has no entry for {destination}")

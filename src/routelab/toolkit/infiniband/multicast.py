@@ -105,7 +105,7 @@ def _printed_tables(text: TextFile) -> MulticastTables:
     for number, line in enumerate(text.lines, 1):
         if (entry := _printed_entry(line)) is not None:
             if not is_open:
-                raise text.error(number, "an entry stands outside the table of a switch")
+                raise text.error(number, "an entry is outside the table of a switch")
             mlid, ports = entry
             listed, used = listed + 1, used + bool(ports)
             found.add_entry(number, mlid, ports)
@@ -178,7 +178,7 @@ class _Tables:
     def add_entry(self, number: int, mlid: int, ports: list[int]) -> None:
         """Add the ports of a group to the last table."""
         if not self.started:
-            raise self.text.error(number, "an entry stands outside the table of a switch")
+            raise self.text.error(number, "an entry is outside the table of a switch")
         if not FIRST_MULTICAST_LID <= mlid <= LAST_MULTICAST_LID:
             raise self.text.error(
                 number, f"LID 0x{mlid:04x} is not a multicast LID (0xc000 to 0xfffe)"

@@ -94,7 +94,7 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
             node = None
         elif line.startswith("["):
             if node is None:
-                raise text.error(number, "a port stands outside the record of a node")
+                raise text.error(number, "a port is outside the record of a node")
             builder.add_port(node, _port(text, number, line, node))
         elif line.startswith("#"):
             continue

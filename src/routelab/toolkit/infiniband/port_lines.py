@@ -1,7 +1,7 @@
 """Lines of ``ibnetdiscover -p``: one for each port, with the two ends of its cable.
 
-A line has the kind of the node, its LID, the port, a GUID (that of the node for a switch, else that
-of the port), width and speed, and the same of the other end if there is a cable.
+A line has the kind of the node, its LID, the port, a GUID, width and speed. The GUID is that of the
+node for a switch, else that of the port. If there is a cable, the same follows for its other end.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A lane's rate is its signalling rate times the efficiency of its encoding: 8b/10b for SDR, DDR and
 QDR, 64b/66b for FDR10, FDR and EDR (InfiniBand Architecture Specification, volume 2, release 1.3,
-chapter 5). From HDR on lanes use PAM4 with forward error correction, and the nominal rate of a lane
-(50, 100, 200 Gbit/s) is that of its data (InfiniBand Trade Association, *InfiniBand Roadmap*,
-https://www.infinibandta.org/infiniband-roadmap/).
+chapter 5). From HDR on, lanes use PAM4 with forward error correction, and the nominal rate of a
+lane (50, 100, 200 Gbit/s) is that of its data. (InfiniBand Trade Association, *InfiniBand Roadmap*,
+https://www.infinibandta.org/infiniband-roadmap/.)
 """
 
 from __future__ import annotations

@@ -25,6 +25,6 @@ def one_way_channel(topology: Topology) -> str | None:
     if not alone.size:
         return None
     return (
-        f"channel {topology.channel_name(int(alone[0]))} has no channel back; "
+        f"channel {topology.channel_name(int(alone[0]))} has no opposite channel; "
         "these rules need links in both directions"
     )

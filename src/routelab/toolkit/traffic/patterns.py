@@ -149,7 +149,7 @@ def rank_bits(topology: Topology) -> int:
     """
     count = topology.num_terminals
     if count < 1 or count & (count - 1):
-        raise UnsupportedError(f"needs a power of two terminals, this network has {count}")
+        raise UnsupportedError(f"needs a power of two terminals; this network has {count}")
     return count.bit_length() - 1
 
 
@@ -175,4 +175,4 @@ def too_few_terminals(topology: Topology) -> str | None:
     """Return that a pattern needs two terminals; None if the network has them."""
     if topology.num_terminals > 1:
         return None
-    return f"needs two terminals or more, this network has {topology.num_terminals}"
+    return f"needs two terminals or more; this network has {topology.num_terminals}"

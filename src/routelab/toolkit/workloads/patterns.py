@@ -154,7 +154,7 @@ class PatternWorkload(WorkloadPlugin):
             directions = [way for one in directions for way in _both_ways(one)]
         rounds = self._round(job, directions)
         ways = {"one": "one way", "two": "both ways"}[self.parameters.ways]
-        phases = {"together": "all at once", "apart": "one direction after the other"}
+        phases = {"together": "all together", "apart": "one direction after the other"}
         return Program(
             job.ranks,
             (Loop((rounds.build(),), self.parameters.iterations),),
@@ -219,7 +219,7 @@ class ShiftWorkload(PatternWorkload):
         steps = np.array([self.distance(size) for size in grid.dims])
         steps_text = "x".join(map(str, steps))
         if self.parameters.digits == "all":
-            parts, words = [steps], f"{steps_text} further in all dimensions at once"
+            parts, words = [steps], f"{steps_text} further in all dimensions together"
         elif self.parameters.digits == "longest":
             longest = int(np.argmax(grid.dims))
             parts = [np.where(np.arange(len(steps)) == longest, steps, 0)]

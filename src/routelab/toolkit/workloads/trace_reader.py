@@ -87,7 +87,7 @@ def read_trace(path: Path) -> Program:
     missing = [rank for rank in range(ranks) if rank not in streams]
     if missing:
         raise InputError(
-            f"{path}: there is rank {ranks - 1}, and nothing of rank {missing[0]}; every rank from "
+            f"{path}: has rank {ranks - 1}, but nothing of rank {missing[0]}; every rank from "
             "0 on needs its init and finalize"
         )
     readers = [_Reader(rank, ranks, streams[rank]) for rank in range(ranks)]

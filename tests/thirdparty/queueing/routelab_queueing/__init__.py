@@ -62,7 +62,7 @@ class Queueing(EnginePlugin):
 
     def supports(self, case: EngineCase) -> str | None:
         """Return a reason for algorithms that decide hop by hop."""
-        return "it needs a table of routes" if case.routing.hop_by_hop else None
+        return "needs a route table" if case.routing.hop_by_hop else None
 
     def run(self, case: EngineCase) -> EngineResult:
         """Add up the waiting times along the routes; loads of a full channel have no latency."""

@@ -93,7 +93,7 @@ def test_a_cluster_is_found_by_name_or_path(write, tmp_path):
     assert find_cluster("some", (Path("none"), tmp_path)) == tmp_path / "some.yaml"
     with pytest.raises(InputError, match=r"no cluster 'sone', .*; did you mean 'some'\?"):
         find_cluster("sone", (tmp_path,))
-    with pytest.raises(InputError, match=r"there is no file other.yaml"):
+    with pytest.raises(InputError, match=r"other.yaml not found"):
         find_cluster("other.yaml")
 
 
@@ -124,7 +124,7 @@ def test_a_truth_value_is_no_number_and_a_number_no_truth_value(write):
 def test_a_missing_file_is_told_with_the_word_that_names_it(tmp_path):
     with pytest.raises(InputError) as raised:
         find_cluster("other.yaml", word="cluster")
-    assert str(raised.value) == "cluster: there is no file other.yaml"
+    assert str(raised.value) == "cluster: other.yaml not found"
     (tmp_path / "local.yaml").touch()
     with pytest.raises(InputError) as raised:
         find_cluster("locl", (tmp_path,), "bench: cluster")

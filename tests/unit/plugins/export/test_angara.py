@@ -357,9 +357,9 @@ def test_a_damaged_network_is_told(old, new, said):
 
 def test_missing_and_strange_files_are_told():
     files = small()[1]
-    with pytest.raises(InputError, match=r"there is no file network\.txt"):
+    with pytest.raises(InputError, match=r"network\.txt not found"):
         PLUGIN.read({})
-    with pytest.raises(InputError, match=r"there is no file node-0\.1\.txt"):
+    with pytest.raises(InputError, match=r"node-0\.1\.txt not found"):
         PLUGIN.read({name: text for name, text in files.items() if name != "node-0.1.txt"})
     with pytest.raises(InputError, match=r"network\.txt has no node with a table node-7\.7\.txt"):
         PLUGIN.read(files | {"node-7.7.txt": ""})

@@ -131,9 +131,9 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
     assert plugin.problems(job(hosts=(), topology="")) == [
         f"apply: {plain} cannot be executed; run chmod +x on it, or put its interpreter first",
         "apply: {topology} is empty, because the network has no name",
-        f"restore: there is no program {tmp_path / 'none'}",
+        f"restore: program {tmp_path / 'none'} does not exist",
         "restore: {hosts} is empty, because the cluster lists no hosts",
-        "check: there is no program no-such-program-here on the PATH",
+        "check: program no-such-program-here is not on the PATH",
     ]
     plain.chmod(0o755)
     good = CommandFabric(apply=[str(plain)], restore=["true"], check=["true"])
@@ -141,7 +141,7 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
     assert good.problems(job(hosts=("a",))) == ["there are 1 hosts and 2 terminals"]
     # a folder of that name is no program
     assert CommandFabric(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
-        f"apply: there is no program {tmp_path}"
+        f"apply: program {tmp_path} does not exist"
     ]
 
 

@@ -115,7 +115,7 @@ def test_what_it_needs_is_said() -> None:
     reasons = {
         ("dimension-order~order=random", 5): "needs 6 virtual channels (1 x 6 orders",
         ("dimension-order~deadlock=dateline", 1): "needs 2 virtual channels",
-        ("dimension-order~order=1+0", 1): "order=1+0 lists 2 dimensions, the network has 3",
+        ("dimension-order~order=1+0", 1): "order=1+0 lists 2 dimensions, but the network has 3",
     }
     for (text, vcs), reason in reasons.items():
         assert reason in part_of(load_routing(text)).supports(torus, vcs)

@@ -325,7 +325,7 @@ def test_a_tree_without_a_root_keeps_its_adaptive_routes():
     cut = FatTree(k=4, levels=2).build()
     cut = cut.without(channels=cut.links[0].tolist())
     assert AdaptiveUp().supports(cut, 1) == (
-        "packets for l0.0 may climb to l1.0, which has no way down to it: a link or a switch is "
+        "packets for l0.0 may climb to l1.0, which has no path down to it: a link or a switch is "
         "missing"
     )
 

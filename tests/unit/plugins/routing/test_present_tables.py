@@ -163,7 +163,7 @@ def test_a_loop_is_named_by_its_switches_and_lid(tmp_path: Path) -> None:
     blocks[2] = re.sub(rf"(?m)^0x{lid:04x} \d+", f"0x{lid:04x} {away:03d}", blocks[2])
     file.write_text("Unicast lids".join(blocks))
     names = topology.switch_names
-    expected = f"LID {lid} .*go round in a loop: {names[1]} → {names[2]} → {names[1]}"
+    expected = f"LID {lid} .*are forwarded in a loop: {names[1]} → {names[2]} → {names[1]}"
     with pytest.raises(UnsupportedError, match=expected):
         routes(topology, file)
 

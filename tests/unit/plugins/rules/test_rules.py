@@ -79,7 +79,7 @@ def test_dimension_order_follows_its_order(order: str, sequence: list[int]) -> N
 
 
 def test_dimension_order_takes_an_order_of_the_right_length_only() -> None:
-    with pytest.raises(InputError, match="lists 3 dimensions, the network has 2"):
+    with pytest.raises(InputError, match="lists 3 dimensions, but the network has 2"):
         DimensionOrderRules(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
     with pytest.raises(ValueError, match="must name every dimension"):
         DimensionOrderRules(order="0+0")

@@ -254,7 +254,7 @@ def test_fx_changes_a_link_if_and_only_if_no_cycle_closes(topology: Topology) ->
 def test_one_way_channels_are_a_reason() -> None:
     lone = Topology.create(num_switches=3, channel_source=[0, 1, 1], channel_target=[1, 0, 2])
     for rules in (SegmentRules(), Fx(), TurnProhibition(), LTurn(), TreeTurn()):
-        assert "1>2 has no channel back" in str(rules.supports(lone))
+        assert "1>2 has no opposite channel" in str(rules.supports(lone))
         assert rules.supports(build_grid("mesh", (2, 2), wrap=False)) is None
     with pytest.raises(InputError, match="segment: root=zz is not a switch"):
         SegmentRules(root="zz").routing_graph(build_grid("mesh", (2, 2), wrap=False))

@@ -161,7 +161,7 @@ def node_link(nodes, edges=()):
 TERMINALS = "<key id='t' for='node' attr.name='terminals'/>"
 MISTAKES = {
     "empty": ("a.txt", "  \n", "the file is empty"),
-    "only comments": ("a.txt", "# nothing\n", "no edge in it"),
+    "only comments": ("a.txt", "# nothing\n", "has no edges"),
     "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
     "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
     "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),
@@ -174,7 +174,7 @@ MISTAKES = {
     "latency": ("a.csv", "source,target,latency\na,b,-1\n", "latency is '-1', expected a number"),
     "infinite": ("a.csv", "source,target,latency\na,b,inf\n", "latency is 'inf'"),
     "open quote": ("a.csv", 'source,target\na,"b\n', r"a\.csv, line 2: "),
-    "header only": ("a.csv", "source,target\n", "no edge in it"),
+    "header only": ("a.csv", "source,target\n", "has no edges"),
     "bad XML": ("a.graphml", "<graphml>\n<graph>\n</graphml>", "line 3: not well-formed XML"),
     "other XML": ("a.graphml", "<svg/>", "line 1: the root is <svg>, expected <graphml>"),
     "XML not UTF-8": ("a.graphml", b"<graphml>\n\xff</graphml>", "line 2: not well-formed"),
@@ -211,7 +211,7 @@ MISTAKES = {
         "no switch has a terminal",
     ),
     "bad JSON": ("a.json", '{"nodes": [\n}', "line 2: not JSON"),
-    "deep JSON": ("a.json", "[" * 200_000, "not JSON that can be read"),
+    "deep JSON": ("a.json", "[" * 200_000, "cannot be read as JSON"),
     "list": ("a.json", "[]", "expected an object with nodes and links"),
     "no nodes": ("a.json", "{}", "no list named nodes"),
     "no links": ("a.json", '{"nodes": []}', "no list named links or edges"),

@@ -124,7 +124,7 @@ def test_names_ports_and_coordinates():
     ("q", "message"),
     [
         (6, "slim-fly: q=6 is not a prime power; nearest: 5, 7$"),
-        (2, "slim-fly: q=2 modulo 4 is 2, but has to be 0, 1 or 3; nearest: 3$"),
+        (2, "slim-fly: q=2 modulo 4 is 2, but must be 0, 1 or 3; nearest: 3$"),
         (240, "115,200 switches and 20,736,000 links; the limits are"),
     ],
 )

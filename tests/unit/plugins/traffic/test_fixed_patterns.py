@@ -52,7 +52,7 @@ def test_bits_of_ranks(pattern, twin, count):
 @pytest.mark.parametrize("count", [3, 6, 12])
 def test_bits_need_a_power_of_two(pattern, count):
     reason = pattern.supports(switches(count))
-    assert reason == f"needs a power of two terminals, this network has {count}"
+    assert reason == f"needs a power of two terminals; this network has {count}"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_tornado_goes_nowhere_in_small_rings(dims):
 
 
 def test_a_shift_is_for_as_many_dimensions_as_there_are():
-    message = "shift=3x0 is for 2 dimensions, this network has 3"
+    message = "shift=3x0 is for 2 dimensions, but this network has 3"
     with pytest.raises(InputError, match=message):
         TornadoTraffic(shift="3x0").supports(build_grid("torus", (4, 4, 4), wrap=True))
 

@@ -94,7 +94,7 @@ def test_a_single_group_has_no_other():
         attributes={"group_coordinates": [0]},
     )
     reason = GroupShift().supports(one)
-    assert reason == "needs two groups with terminals or more, this network has 1"
+    assert reason == "needs two groups with terminals or more; this network has 1"
 
 
 def test_groups_of_a_fat_tree_are_its_pods():
@@ -166,7 +166,7 @@ def test_nobody_is_at_a_distance_without_terminals():
         num_switches=2, channel_source=[0, 1], channel_target=[1, 0], terminal_switch=[]
     )
     reason = SwitchPermutation().supports(silent)
-    assert reason == "needs two terminals or more, this network has 0"
+    assert reason == "needs two terminals or more; this network has 0"
     assert GroupShift().supports(silent) is not None
 
 

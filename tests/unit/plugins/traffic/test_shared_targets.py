@@ -34,7 +34,7 @@ def test_uniform_is_all_others_alike(count):
 def test_one_terminal_can_only_send_to_itself():
     for pattern in (Uniform(), AllToAll(), Hotspot()):
         reason = pattern.supports(switches(1))
-        assert reason == "needs two terminals or more, this network has 1"
+        assert reason == "needs two terminals or more; this network has 1"
     assert between(Uniform(self_=True), 1).tolist() == [[1]]
 
 

@@ -231,7 +231,7 @@ def test_what_is_no_merit_has_no_improvement(world):
 
 def test_sizes_are_rows_of_their_own(world):
     made = two(world, sizes=[8, 1024])
-    with pytest.raises(InputError, match=r"do not tell .*size 8.* from .*size 1024"):
+    with pytest.raises(InputError, match=r"do not distinguish .*size 8.* from .*size 1024"):
         table(world, made.records, rows=["routing"], values=["median"])
     rows = table(world, made.records, rows=["size", "routing"], values=["median"]).rows
     assert [(row["size"], row["routing"], row["median"]) for row in rows] == [
@@ -495,7 +495,7 @@ def test_the_page_tells_how_it_was_measured_and_links_raw_outputs(world, write_s
     assert len(page.ids) == len(set(page.ids))
     assert "measurements" in page.ids
     for told in (
-        "14 of 20 runs gave figures, besides 4 to warm up.",
+        "14 of 20 runs gave figures, plus 4 for warm-up.",
         "4: 2 nodes × 2",
         "n1, n2",
         "2 (17, 18)",
@@ -545,7 +545,7 @@ def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_stud
     text = (folder / "index.html").read_text()
     assert text.count(RESTORE_ALARM) == 2
     assert text.index(RESTORE_ALARM) < text.index('id="summary"')
-    assert "Not all was measured: the allocation ended" in text
+    assert "Not everything was measured: the allocation ended" in text
 
 
 def test_what_was_not_switched_is_told_above_the_table(world, write_study):

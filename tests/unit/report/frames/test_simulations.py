@@ -89,7 +89,7 @@ def test_loads_have_to_be_told_apart_in_tables(world):
     with pytest.raises(InputError) as told:
         table(world, of="loads", rows=["routing"], values=["latency_mean"])
     assert (
-        "do not tell dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
+        "do not distinguish dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
         in (str(told.value))
     )
     rows = table(world, of="loads", rows=["routing", "load"], values=["latency_mean"]).rows
@@ -327,7 +327,9 @@ def test_the_network_is_coloured_by_utilisation_at_one_load(world, grid):
 def test_a_damaged_table_of_channels_is_told_of(world):
     lines = [{"load": 0.1, "channel": 99, "source": "a", "utilisation": 1.0}]
     world.simulate("dor", curve=CURVE, tables={"channels": lines})
-    with pytest.raises(InputError, match="has channel 99, the network has 24; remove its folder"):
+    with pytest.raises(
+        InputError, match="has channel 99, but the network has 24; remove its folder"
+    ):
         drawn(world, of="channels", kind="ranked", y="utilisation", where={"load": 0.1})
 
 

@@ -340,7 +340,7 @@ def test_provenance_sums_and_joins(world):
         ("Hosts", "node-1"),
         ("Runs started (UTC)", "2026-11-20T10:00:00+00:00"),
         ("CPU time of all runs", "0.5 s"),
-        ("Most memory of one run", "50 MB"),
+        ("Peak memory of one run", "50 MB"),
     ]
 
 

@@ -57,9 +57,9 @@ def blocked_by(wrong, **more):
         ([(upwards(AT), 0, 0)] * 9, "9 candidates, and says that it gives 8 at most"),
         (
             [(-1, 0, 0)],
-            "channel -1, which is not there: channels are 0 to 9, and links that failed",
+            "channel -1, which does not exist: channels are 0 to 9, and links that failed",
         ),
-        ([(10, 0, 0)], "channel 10, which is not there"),
+        ([(10, 0, 0)], "channel 10, which does not exist"),
         (
             [(upwards(AT), 0, 0), (upwards(0), 0, 0)],
             f"channel {upwards(0)}, {RING.channel_name(upwards(0))}: it leaves another switch",

@@ -35,7 +35,7 @@ class Given(TrafficPlugin):
     ("demand", "part"),
     [
         (None, "returned None, expected a Demand"),
-        (Demand.permutation([1, 0], "two"), "of 2 terminals, the network has 4"),
+        (Demand.permutation([1, 0], "two"), "of 2 terminals, but the network has 4"),
         (replace(GOOD, members=np.full(4, 99, np.int32)), "members names a terminal"),
         (replace(GOOD, rate=np.full(4, np.nan)), "rate holds a value that is not a rate"),
     ],
@@ -49,7 +49,7 @@ def test_a_demand_is_looked_at(demand, part):
     ("messages", "part"),
     [
         (5, "returned 5, expected Messages or None"),
-        (Messages.create([0, 1], [0]), "of 1 terminals, the network has 4"),
+        (Messages.create([0, 1], [0]), "of 1 terminals, but the network has 4"),
         (Messages(np.arange(5), np.full(4, 99, np.int32)), "target names a terminal"),
     ],
 )

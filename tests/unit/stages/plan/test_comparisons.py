@@ -287,7 +287,7 @@ WRONG = {
     f"[dor, -> [{HOPS},": f"3: routings[0]: {HOPS} decides hop by hop and has no route "
     f"table, so it cannot "
     "be measured: leave it out, or add 'traffic' to simulate it",
-    "baseline: sssp -> baseline: ssp": "5: bench.baseline: the study has no table of routes of "
+    "baseline: sssp -> baseline: ssp": "5: bench.baseline: the study has no route table of "
     "'ssp' to compare with; did you mean 'sssp'?",
     "cluster: fast -> cluster: fats": "5: bench: cluster: no cluster 'fats', no file fats.yaml in "
     "config/studies/clusters or config/clusters or clusters; did you mean 'fast'?",

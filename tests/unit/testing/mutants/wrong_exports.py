@@ -51,7 +51,7 @@ class FirstPathOnly(RightExport):
 
 class TheOtherWayRound(RightExport):
     name = "the-other-way-round"
-    caught = "round-trip", "what comes back differs in switch_names"
+    caught = "round-trip", "what is read back differs in switch_names"
 
     def network(self, topology):
         return super().network(replace(topology, switch_names=topology.switch_names[::-1]))

@@ -48,7 +48,7 @@ class PutsBackOnce(RightFabric):
 
 class OneText(RightFabric):
     name = "one-text"
-    caught = "result", "switch.run() takes a list of texts, it got 'switch my-routing'"
+    caught = "result", "switch.run() takes a list of texts, but got 'switch my-routing'"
 
     def apply(self, job, switch):
         switch.run(f"switch {job.routing}", 5)
@@ -56,7 +56,7 @@ class OneText(RightFabric):
 
 class WithoutLimit(RightFabric):
     name = "without-limit"
-    caught = "result", "switch.run() takes a limit in seconds, it got 0"
+    caught = "result", "switch.run() takes a limit in seconds, but got 0"
 
     def apply(self, job, switch):
         switch.run(["switch"], 0)

@@ -25,7 +25,7 @@ class LeapsAbout(RightHops):
 class ClimbsTooHigh(RightHops):
     name = "climbs-too-high"
     fault = hop_kernels.HIGH
-    caught = "candidates", "a candidate is of class 99, there are 0..0"
+    caught = "candidates", "a candidate is of class 99; classes are 0..0"
 
 
 class OffersTooMany(RightHops):
@@ -87,7 +87,7 @@ class TakesHopsAround(RightHops):
 class NeverTurns(RightHops):
     name = "never-turns"
     capabilities = Capabilities(multipath=False, virtual_channels=None)
-    caught = "multipath", "packets may go several ways"
+    caught = "multipath", "packets may take several routes"
 
 
 class ClaimsFewClasses(RightHops):

@@ -178,7 +178,7 @@ class OtherRoutes(RightLayers):
 
 class RefusesSeveral(RightLayers):
     name = "refuses-several"
-    caught = "multipath", "it claims multipath and refuses several paths a pair"
+    caught = "multipath", "it claims multipath and refuses several paths per pair"
 
     def supports(self, table):
         return "several paths" if table.num_paths > table.num_pairs else None

@@ -165,7 +165,7 @@ class NoTerminals(RightTopology):
 
 class OneWay(RightTopology):
     name = "one-way"
-    caught = "links", "5 channels have no channel back"
+    caught = "links", "5 channels have no opposite channel"
 
     def build(self):
         whole = self.ring()

@@ -13,7 +13,7 @@ from routelab.api import Demand, Messages
 
 class CountsSwitches(RightTraffic):
     name = "counts-switches"
-    caught = "result", "demand() is for 3 terminals, the network has 6"
+    caught = "result", "demand() is for 3 terminals, but the network has 6"
 
     def demand(self, topology, seed):
         return Demand.permutation(np.roll(np.arange(topology.num_switches), 1), "the next switch")
@@ -38,7 +38,7 @@ class MadeByHand(RightTraffic):
 
 class MessagesOfSome(RightTraffic):
     name = "messages-of-some"
-    caught = "result", "messages() is for 1 terminals, the network has 2"
+    caught = "result", "messages() is for 1 terminals, but the network has 2"
 
     def messages(self, topology, seed):
         return Messages.create([0, 1], [0])

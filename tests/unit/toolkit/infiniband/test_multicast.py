@@ -90,7 +90,7 @@ HEAD = "Switch 0x1\nLID    : Out Port(s)\n"
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("0xC001 : 0x001 \n", "mfts:1: an entry stands outside the table of a switch"),
+        ("0xC001 : 0x001 \n", "mfts:1: an entry is outside the table of a switch"),
         (HEAD + "0x0001 : 0x001 \n", "mfts:3: LID 0x0001 is not a multicast LID"),
         (HEAD + "0xFFFF : 0x001 \n", "mfts:3: LID 0xffff is not a multicast LID"),
         (HEAD + "0xC001 : 0x0FF \n", "mfts:3: port 255 does not exist"),

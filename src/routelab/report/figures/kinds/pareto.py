@@ -79,7 +79,7 @@ def draw_pareto(
         of=spec.of,
     )
     text = (
-        f"{y_title} against {x_title}, a point a run, by {hue}. The line is the Pareto front: no "
+        f"{y_title} against {x_title}, a point per run, by {hue}. The line is the Pareto front: no "
         "other run is better in one value and at least as good in the other."
     )
     return Drawing(figure, data, text, chart=chart)

@@ -75,7 +75,7 @@ def draw_points(
         spec.of,
         across=[] if spec.mark is None else [spec.mark],
     )
-    text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point a run, by {hue}."
+    text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point per run, by {hue}."
     return Drawing(figure, data, text, chart=chart)
 
 

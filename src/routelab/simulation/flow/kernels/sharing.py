@@ -4,9 +4,9 @@ Rates are max-min fair if every flow crosses a full resource on which no flow is
 and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *limit*. A change therefore spreads only
 through limits. The computation begins with the changed bundles and those that have a limit in
 common with them; all others keep their rates, and progressive filling shares the rest of the
-capacity. Then it checks the limits of the others: it adds bundles whose limit is no longer full or
-has a faster flow now, and bundles that are faster than the new shares, and repeats the filling,
-until no bundle is added. If a change spreads far, it adds all bundles that limits can reach.
+capacity. Then it checks the others. It adds bundles whose limit is no longer full or now has a
+faster flow, and bundles that are faster than the new shares. It repeats the filling until no
+bundle is added. If a change spreads far, it adds all bundles that limits can reach.
 """
 
 from __future__ import annotations

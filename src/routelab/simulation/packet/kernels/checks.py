@@ -16,10 +16,10 @@ def stuck_queues(places, now):
     """Mark the queues whose front no event can ever free; bool, shape (Q,).
 
     A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
-    front of that buffer can move (and, under wormhole switching, if the packet that holds the
-    virtual channel can). An output FIFO moves if the buffer behind its channel has a credit. The
-    remaining queues are stuck permanently. Claims of ring lanes are assumed to end, as they do if
-    the routing is proven. If candidates change while a packet waits, it counts as
+    front of that buffer can move. Under wormhole switching the packet that holds the virtual
+    channel must also be able to move. An output FIFO moves if the buffer behind its channel has a
+    credit. The remaining queues are stuck permanently. Claims of ring lanes are assumed to end, as
+    they do if the routing is proven. If candidates change while a packet waits, it counts as
     waiting after `PATIENCE` cycles.
 
     Parameters

@@ -259,7 +259,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
 def count_generated(places, now):
     """Count the flits generated before cycle `now`, and return the packets still at sources.
 
-    The generation of a terminal does not depend on the network unless its queue is limited, so a
+    What a terminal generates does not depend on the network unless its queue is limited. So a
     second reader of the same stream of draws runs ahead of the one that sends.
 
     Parameters

@@ -52,8 +52,8 @@ LATENCIES = (
     "count",
     "share",
 )
-"""Columns of latencies: each row has a number of cycles (or of hops) in the column of its kind, its
-count, and the share of all values of its kind that are not larger."""
+"""Columns of latencies. Each row has a number of cycles (or of hops) in the column of its kind. It
+also has the count of that value, and the share of all values of its kind that are not larger."""
 
 
 def packet_channel_table(points: Iterable[Point], topology: Topology) -> Columns:
