@@ -247,7 +247,7 @@ class Figure(StudyPart):
         description="Kind of figure. Distributions: ecdf or histogram (share of channels with at "
         "most a value, or with each value), ranked (values in descending order), bar (a "
         "statistic of runs) or box (their spread). Relations: line, curve (with intervals; "
-        "without latencies of saturated loads), scatter (a point per run) heat (means on a "
+        "without latencies of saturated loads), scatter (a point per run), heat (means on a "
         "grid) or matrix (traffic between terminals). A drawing: network. "
         "Comparisons: improvement (paired, with intervals), bound (a value, its bound and the "
         "gap), pareto (points with the Pareto front) or overview (a number for each x and y)"

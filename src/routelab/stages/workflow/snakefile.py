@@ -27,6 +27,7 @@ from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
+from routelab.stages.workflow.containers import container_image, runs_in_containers
 from routelab.stages.workflow.progress import progress_lines
 from routelab.stages.workflow.slurm_jobs import (
     comparisons_behind,
@@ -57,12 +58,13 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
-        ``config/studies`` and its folders, with or without the folder. ``apply_routing`` and
-        ``submit``: see `apply_option` and `submits_all`.
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing``,
+        ``submit`` and ``container``: see `apply_option`, `submits_all` and `container_image`.
     """
     try:
         applies = bool(apply_option(config))
         submits_all(config)
+        container_image(workflow, config)
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
             check_fabrics(plan)
@@ -274,7 +276,8 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _print_again(plan, "will be tried again")
         plan.write_specs()
-        warm_kernels(plan, workflow.resource_settings.cores or 1)
+        if not runs_in_containers(workflow):  # kernels of this machine are not those of an image
+            warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
 def _postpone(workflow: Any, plan: Plan) -> str:
