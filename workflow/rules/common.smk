@@ -1,4 +1,10 @@
-from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin_run, submits_all
+from routelab.stages.workflow.snakefile import (
+    BATCHED,
+    again_option,
+    apply_option,
+    begin_run,
+    submits_all,
+)
 
 plan = begin_run(workflow, config)
 
