@@ -7,7 +7,13 @@ if problem := unsupported_platform():
     sys.exit(problem)
 
 from routelab.stages.workflow.containers import container_image
-from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin_run, submits_all
+from routelab.stages.workflow.snakefile import (
+    BATCHED,
+    again_option,
+    apply_option,
+    begin_run,
+    submits_all,
+)
 
 plan = begin_run(workflow, config)
 

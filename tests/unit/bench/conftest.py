@@ -111,7 +111,7 @@ class Site:
         self.ranks_per_node = 1
         self.store = folder
 
-    def session(self, topology="torus~dims=2"):
+    def session(self, topology="torus~dims=2", **options):
         file = load_cluster(self.folder / "test.yaml")
         name, network = obtain(topology)
         chosen = tuple(ComparisonPart(text, load_routing(text).name) for text in self.routings)
@@ -145,6 +145,7 @@ class Site:
             store,
             self.store / "fabrics",
             lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),
+            **options,
         )
 
 
