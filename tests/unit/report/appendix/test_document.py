@@ -40,7 +40,7 @@ WRITTEN = {
 
 def latex(document):
     """LaTeX without the comment at its beginning."""
-    comment, _, text = latex(document).partition("\n")
+    comment, _, text = to_latex(document).partition("\n")
     assert comment.startswith("% ")
     return text.lstrip("\n")
 
