@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from routelab.report.table_formats import escape_latex, escape_markdown
 
@@ -46,7 +45,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Facts:
-    """A list of names with a text each: a table in Markdown, a description list in LaTeX."""
+    """A list of names with a text each: a table in Markdown, a list in LaTeX."""
 
     heads: tuple[str, str]
     rows: Sequence[tuple[Text, Text]]
@@ -69,11 +68,11 @@ def to_markdown(document: Document) -> str:
 
 
 def to_latex(document: Document) -> str:
-    r"""Return a document as LaTeX for ``\input``; it needs no package.
+    r"""Return a document as LaTeX for ``\input``; it needs ``\usepackage[T1]{fontenc}``.
 
-    Commands and hashes can be broken at the end of a line. No line break is in a command itself.
+    Commands, paths and hashes can be broken at the end of a line.
     """
-    return "\n".join(_latex_block(block) for block in document)
+    return "\n".join([_LATEX_HEAD, *(_latex_block(block) for block in document)])
 
 
 FORMATS: dict[str, Callable[[Document], str]] = {"md": to_markdown, "tex": to_latex}
@@ -126,6 +125,7 @@ def _markdown_code(text: str) -> str:
 
 # --- LaTeX ----------------------------------------------------------------------------------------
 
+_LATEX_HEAD = "% for \\input; needs \\usepackage[T1]{fontenc}\n"
 _SECTIONS = {1: "section", 2: "subsection", 3: "subsubsection"}
 
 
@@ -138,8 +138,8 @@ def _latex_block(block: Block) -> str:
         case Bullets(items):
             return _environment("itemize", [f"\\item {_latex(item)}" for item in items])
         case Facts(_, rows):
-            lines = [f"\\item[{{{_latex(name)}}}] {_latex(text)}" for name, text in rows]
-            return _environment("description", ["\\raggedright", *lines])
+            lines = [f"\\item {_latex(name)}: {_latex(text)}" for name, text in rows]
+            return _environment("itemize", ["\\raggedright", *lines])
         case Commands(lines):
             return _environment(
                 "quote", ["\\raggedright", *(f"{_typed(one)}\\par" for one in lines)]
@@ -186,22 +186,16 @@ def _typed(text: str) -> str:
     return f"\\texttt{{{''.join(parts)}}}"
 
 
-@cache
+_MATHS = {"≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "→": r"$\rightarrow$"}
+_DRAWN = frozenset(map(chr, range(0xA1, 0x17F))) - set("ĦħĸĿŀŉŦŧ") | set("–—‘’“”…€•")
+"""Characters that LaTeX has in the font encoding T1."""
+
+
 def _character(character: str) -> str:
-    """Return a character for LaTeX; without a command for it, its number."""
-    if character.isascii():
-        return escape_latex(character) if not character.isspace() else " "
-    known = escape_latex(character)
-    if known != character:
-        return known
-    from pylatexenc.latexencode import UnicodeToLatexEncoder
-
-    encoder = UnicodeToLatexEncoder(unknown_char_policy=_number, unknown_char_warning=False)
-    text: str = encoder.unicode_to_latex(character)
-    return f"{{{text}}}"
-
-
-def _number(character: str) -> str:
+    """Return a character for LaTeX, or its number if LaTeX has no such character."""
+    escaped = _MATHS.get(character) or escape_latex(character)
+    if character == " " or escaped != character or character.isascii() or character in _DRAWN:
+        return escaped or " "
     return f"U+{ord(character):04X}"
 
 

@@ -175,18 +175,15 @@ def _reproduction(studies: Sequence[StudyFacts]) -> list[Block]:
     commits = _merged(one.commits for one in studies)
     words = [f"studies={shlex.quote(','.join(_merged([one.selector] for one in studies)))}"]
     words += ["apply_routing=true"] * any(one.apply_routing for one in studies)
-    lines = [f"git checkout {commits[0]}"] if len(commits) == 1 else []
-    lines.append(f"snakemake --cores all report --config {' '.join(words)}")
+    checkout: list[Block] = [
+        Paragraph("In a clone of routelab, this selects its version:"),
+        Commands([f"git checkout {commits[0]}"]),
+    ]
     return [
         Heading(2, "Reproduce"),
-        Paragraph(
-            [
-                "Install the software above, then run this in the folder that has ",
-                Mono("config"),
-                ":",
-            ]
-        ),
-        Commands(lines),
+        *(checkout if len(commits) == 1 else []),
+        Paragraph("Install the software above. Then run this in the folder that has the inputs:"),
+        Commands([f"snakemake --cores all report --config {' '.join(words)}"]),
         Paragraph([_cost_text(studies)]),
     ]
 
