@@ -1,5 +1,5 @@
-# `make help` lists the targets. Every target sets up what it needs in .venv by itself, and does it
-# again when pyproject.toml or constraints.txt changes; nothing has to be activated.
+# `make help` lists the targets. Every target installs what it needs in .venv, and does so again when
+# pyproject.toml or constraints.txt changes. You need not activate the environment.
 #
 #   make report CORES=4                     at most four cores
 #   make report ARGS="--config studies=x"   further arguments for Snakemake
@@ -60,28 +60,28 @@ check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workfl
 	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile config docs perf plugins profiles src workflow
 
 .PHONY: format
-format: $(VENV)/installed-check ## Bring sources into the form that check wants
+format: $(VENV)/installed-check ## Format the sources as `make check` requires
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile workflow
 
 .PHONY: schema
-schema: $(VENV)/installed ## Write the schemas and the reference pages of study and cluster files anew
+schema: $(VENV)/installed ## Update the schemas and the reference pages of study and cluster files
 	$(RUN) routelab study schema --built-in -o config/schema/study.schema.json
 	$(RUN) routelab study schema --format markdown -o docs/reference/study.md
 	$(RUN) routelab cluster schema -o config/schema/cluster.schema.json
 	$(RUN) routelab cluster schema --format markdown -o docs/reference/cluster.md
 
 .PHONY: perf
-perf: $(VENV)/installed-perf ## Measure how fast it is
+perf: $(VENV)/installed-perf ## Measure speed
 	$(RUN) python -m pytest perf $(ARGS)
 
 .PHONY: scaling
-scaling: $(VENV)/installed-perf ## Time and memory of routing up to 4,096 nodes; ARGS=--largest: 10,000
+scaling: $(VENV)/installed-perf ## Measure time and memory of routing up to 4,096 nodes; ARGS=--largest: 10,000
 	$(RUN) python perf/scaling.py curves $(ARGS)
 
 .PHONY: profile
-profile: $(VENV)/installed-perf ## Where the time of routing, proof and facts goes, stage by stage
+profile: $(VENV)/installed-perf ## Measure the time of routing, proof and facts, stage by stage
 	$(RUN) python perf/scaling.py profile $(ARGS)
 
 .PHONY: docs
@@ -89,7 +89,7 @@ docs: $(VENV)/installed-docs ## Build the documentation in site/
 	$(RUN) NO_MKDOCS_2_WARNING=1 mkdocs build --strict
 
 .PHONY: pages
-pages: $(VENV)/installed-test ## Write the generated pages of the documentation and their pictures anew
+pages: $(VENV)/installed-test ## Update the generated pages of the documentation and their pictures
 	$(RUN) python docs/generate.py --pictures
 
 .PHONY: dev
@@ -113,7 +113,7 @@ clean: ## Remove builds and caches; keep .venv and results
 		-name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean ## Remove everything that was made: also .venv and results
+distclean: clean ## Remove everything that was made, including .venv and results
 	rm -rf $(VENV) .snakemake
 	find results -mindepth 1 ! -name .gitkeep -delete
 

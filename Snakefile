@@ -1,34 +1,34 @@
 # Everything that runs: studies -> networks -> routes, proofs and numbers -> reports.
 #
 #   snakemake                                    all studies of config/config.yaml
-#   snakemake report --config studies=NAME,NAME  chosen ones (the target stands before --config)
-#   snakemake -n --quiet host                    what would run, and why
-#   snakemake report --config apply_routing=true measure on a fabric, and allow to switch it
+#   snakemake report --config studies=NAME,NAME  only these studies (write targets before --config)
+#   snakemake -n --quiet host                    show what would run, and why
+#   snakemake report --config apply_routing=true measure on a fabric, and allow switching its routing
 #
 # Paths, all in results/. <topology> and <routing> are canonical instance names
 # (name~key=value,key=value, compositions selection@rules@layers) or the alias a study gives:
 #
-#   topologies/<topology>/outcome.json            network.   Beside it: topology.npz, channels.csv
-#   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
+#   topologies/<topology>/outcome.json            network;    also topology.npz, channels.csv
+#   routes/<topology>/<routing>/outcome.json      routing;    also metrics.csv, channels.csv,
 #                                                 turns.csv, routes.npz, certificate.json
-#   bounds/<topology>/<rules>/outcome.json        bound.     Beside it: bound.csv, its certificate;
-#                                                 <rules> is _network where all minimal routes count
-#   throughput/<topology>/<traffic>/outcome.json  bounds for any routing. Beside it: bound.csv
+#   bounds/<topology>/<rules>/outcome.json        bound;      also bound.csv, its certificate;
+#                                                 <rules> is _network if all minimal routes count
+#   throughput/<topology>/<traffic>/outcome.json  bounds for any routing; also bound.csv
 #   simulations/<topology>/<routing>/<traffic>/<settings>/outcome.json
-#                                                 simulation. Beside it: curve.csv, channels.csv,
+#                                                 simulation; also curve.csv, channels.csv,
 #                                                 terminals.csv, latencies.csv
 #   flows/<topology>/<routing>/<workload>/<settings>/outcome.json
-#                                                 workload.   Beside it: channels.csv, ranks.csv
+#                                                 workload;   also channels.csv, ranks.csv
 #   bench/comparisons/<study>/<topology>/<settings>/outcome.json
-#                                                 comparison. Beside it: runs.csv, figures.csv
-#   bench/runs/<fingerprint>/run.json             run of a benchmark. Beside it: what it printed
-#   batches/<kind>/<batch>.json                   what became of the jobs that one process did
+#                                                 comparison; also runs.csv, figures.csv
+#   bench/runs/<fingerprint>/run.json             run of a benchmark; also its output
+#   batches/<kind>/<batch>.json                   outcomes of the jobs of one process
 #   surveys/<study>-<number>.csv                  runs of a survey, a row each
-#   report/<study>/index.html                     report.    Beside it: tables/, figures/
+#   report/<study>/index.html                     report;     also tables/, figures/
 #   report/index.html                             list of the reports
 #   logs/..., benchmarks/...                      of every batch and report
 #
-# docs/decisions/0002-workflow.md says why each thing is as it is.
+# docs/decisions/0002-workflow.md explains the reasons.
 
 
 configfile: "config/config.yaml"
@@ -41,12 +41,12 @@ include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 
 
-# Batches are targets, too: Snakemake does not make a missing file anew while what was made from
-# it is still there.
+# Batches are targets, too: Snakemake does not make a missing file again while files that were made
+# from it still exist.
 rule report:
     default_target: True
     input:
-        # a function: it is called after the workflow has looked for Slurm jobs of earlier runs
+        # a function, which is called after the workflow has looked for Slurm jobs of earlier runs
         lambda wildcards: plan.manifests(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",

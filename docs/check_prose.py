@@ -25,7 +25,8 @@ RULES = Path(__file__).with_name("prose.yaml")
 SOURCES = (
     "README.md",
     "CONTRIBUTING.md",
-    "profiles/*.md",
+    "profiles/**/*.md",
+    "profiles/**/*.yaml",
     "docs/**/*.md",
     "config/**/*.yaml",
     "src/**/*.py",
