@@ -33,6 +33,26 @@ def test_generated_pages_are_in_step(generator) -> None:
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make pages`"
 
 
+@pytest.mark.slow
+def test_the_json_output_of_every_command_is_as_listed(generator) -> None:
+    assert generator.JSON_PAGE.read_text(encoding="utf-8") == generator.json_page(), (
+        "the keys or types of a JSON output have changed: run `make pages`"
+    )
+
+
+def test_every_command_with_json_output_is_listed() -> None:
+    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
+    commands = [
+        parser.prog
+        for parser in make_parser().descendants()
+        if "json" in (getattr(parser.options.get("--format"), "choices", None) or ())
+    ]
+    # what `schema` prints is the schema itself
+    listed = {command for command in commands if not command.endswith(" schema")}
+    assert set(re.findall("^## (.*)$", page, re.MULTILINE)) == listed
+    assert len(listed) > 15
+
+
 def more(self, table, channel):
     """Stand for a method with another parameter."""
 
