@@ -39,11 +39,13 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "plugins check": ("layers/none",),
     "infiniband check": (
         f"{FABRIC}/small.net --lfts {FABRIC}/opensm-lfts.dump",
-        f"{FABRIC}/fabric.topo --lfts {FABRIC}/opensm.fdbs --sl2vl {FABRIC}/opensm-sl2vl.dump "
-        f"--mfts {FABRIC}/opensm.mcfdbs",
+        f"{FABRIC}/fabric.topo --lfts {FABRIC}/opensm.fdbs --mfts {FABRIC}/opensm.mcfdbs",
     ),
     "infiniband what-if": (f"{FABRIC}/small.net --lfts {FABRIC}/opensm-lfts.dump --cable all",),
-    "bench parse": ("npb tests/data/bench/npb/lu-34.txt", "osu-alltoall tests/data/bench/osu-alltoall/full-7.txt"),
+    "bench parse": (
+        "npb tests/data/bench/npb/lu-34.txt",
+        "osu-alltoall tests/data/bench/osu-alltoall/full-7.txt",
+    ),
 }
 """Arguments of commands whose output has every key."""
 
@@ -59,10 +61,13 @@ def json_lines() -> Iterator[str]:
     yield "list. `null` is a value that does not exist."
     yield ""
     for name in sorted((*COMMANDS, *TABLES)):
-        yield from (f"## routelab {name}", "", "| key | type |", "| --- | --- |")
-        for key, types in output_of(name).items():
-            yield f"| `{key}` | {' or '.join(sorted(types))} |"
-        yield ""
+        yield json_section(name, output_of(name))
+
+
+def json_section(name: str, output: Mapping[str, set[str]]) -> str:
+    """Return the section of a command, whose keys have these types."""
+    rows = [f"| `{key}` | {' or '.join(sorted(types))} |" for key, types in output.items()]
+    return "\n".join([f"## routelab {name}", "", "| key | type |", "| --- | --- |", *rows, ""])
 
 
 def output_of(name: str) -> dict[str, set[str]]:
