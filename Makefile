@@ -113,9 +113,9 @@ clean: ## Remove builds and caches; keep .venv and results
 		-name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean ## Remove everything that was made, including .venv and results
+distclean: clean ## Remove everything that was made, including .venv and results, but no measurements
 	rm -rf $(VENV) .snakemake
-	find results -mindepth 1 ! -name .gitkeep -delete
+	find results -mindepth 1 ! -name .gitkeep ! -path results/bench ! -path 'results/bench/*' -delete
 
 # --- Set-up ---------------------------------------------------------------------------------
 

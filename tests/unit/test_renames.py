@@ -49,12 +49,12 @@ def test_old_keys_of_studies_work_with_one_line_each(renames, study, caplog):
     found = load_study(study)
     assert found.limits.seconds == 50
     assert found.tables["all"].values == ["max_load"]
-    assert [record.getMessage() for record in caplog.records] == [
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first == (
         f"{study}:4: restrictions: restrictions is deprecated and will be removed in version 9.0; "
-        "use limits",
-        f"{study}:5: tables.all.columns: tables.*.columns is deprecated and will be removed in "
-        "version 9.0; use values",
-    ]
+        "use limits"
+    )
+    assert second.startswith(f"{study}:5: tables.all.columns: tables.*.columns is deprecated")
 
 
 def test_keys_that_are_gone_are_errors_with_the_new_key(renames, study, capsys):
@@ -137,7 +137,9 @@ def test_an_option_that_is_gone_is_an_error(capsys):
 
 
 def test_old_names_of_the_api_work_with_a_warning():
-    with pytest.warns(DeprecationWarning, match=r"0\.2; use routelab.metrics.connected_pairs") as found:
+    with pytest.warns(
+        DeprecationWarning, match=r"0\.2; use routelab.metrics.connected_pairs"
+    ) as found:
         assert metrics.joined_pairs is metrics.connected_pairs
     assert found[0].filename == __file__
     with pytest.warns(DeprecationWarning, match=r"use routelab\.toolkit\.Grid"):

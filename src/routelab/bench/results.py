@@ -106,7 +106,11 @@ def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str
 
 
 def _facts(
-    plan: MeasurementPlan, ended: SessionEnd, runs: list[dict[str, Any]], raws: list[RawRun], kept: int
+    plan: MeasurementPlan,
+    ended: SessionEnd,
+    runs: list[dict[str, Any]],
+    raws: list[RawRun],
+    kept: int,
 ) -> dict[str, Any]:
     settings, launcher = plan.comparison.settings, plan.launcher
     versions: dict[str, str] = {}

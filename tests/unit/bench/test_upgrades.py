@@ -12,6 +12,7 @@ from routelab.api import BenchmarkError, InputError
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.bench import plan, store
+from routelab.bench.circumstances import relevant_variables
 from routelab.bench.launchers import Launcher
 from routelab.bench.results import collect
 from routelab.bench.session import SessionEnd
@@ -32,7 +33,9 @@ def measured(site, tmp_path):
     """A site with a finished comparison of 12 runs, whose launches are counted from now on."""
     launched = tmp_path / "launched"
     program = tmp_path / "mpiexec"
-    program.write_text(program.read_text().replace("shift; size", f"echo >> {launched}; shift; size"))
+    program.write_text(
+        program.read_text().replace("shift; size", f"echo >> {launched}; shift; size")
+    )
     assert site.session().measure().done == 12
     launched.unlink()
     site.launched = launched
@@ -116,7 +119,9 @@ def test_measuring_again_is_possible_and_keeps_the_earlier_runs(measured, monkey
 def test_runs_of_two_versions_are_not_mixed(measured, monkeypatch):
     upgrade_routes(measured, monkeypatch)
     measured.settings["repeats"] = 3
-    with pytest.raises(InputError, match=r"angara-bfs, told~name=\w+: 3 of 4 runs .*--measure-again"):
+    with pytest.raises(
+        InputError, match=r"angara-bfs, told~name=\w+: 3 of 4 runs .*--measure-again"
+    ):
         measured.session()
     assert len(measured.session(measure_again=True).missing()) == 8
     # a further benchmark has no earlier runs
@@ -147,6 +152,30 @@ def test_records_of_a_newer_version_are_neither_repeated_nor_lost(measured):
     with pytest.raises(InputError, match=r"has format bench-run/9.*update routelab"):
         measured.session()
     assert json.loads(record.read_text())["format"] == "bench-run/9"
+
+
+FIXED = """\
+launcher: srun
+program: {program}
+hosts: n[1-2]
+environment: {{UCX_TLS: rc}}
+fabric: {{use: command, apply: [load, "{{folder}}"], restore: [unload]}}
+"""
+
+
+def test_the_fingerprint_of_a_measurement_never_changes(site, tmp_path, monkeypatch):
+    """If this fails, the next version would measure everything again."""
+    for name in relevant_variables():
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(plan, "_contents", {})
+    for name in ("srun", "program"):
+        (tmp_path / name).write_text(f"fixed content of {name}\n")
+    (tmp_path / "test.yaml").write_text(FIXED.format(program=tmp_path / "srun"))
+    site.scripts = {"one": OTHER}
+    made = site.session(hosts=("n1", "n2"), executable=tmp_path / "program").plan
+    run = next(run for run in made.runs if (run.routing.text, run.round) == ("angara-sssp", 1))
+    assert run.fingerprint == "96e2bee9fbb14c30f947de31ff1c42781ad807f234156884ed835acd9366d2a1"
+    assert run.question == "8d534b18f8784a04aa55b19195f4c2e7f186c86768a38751c8d35ae71f999df9"
 
 
 def test_kept_runs_are_announced(measured, monkeypatch, caplog):

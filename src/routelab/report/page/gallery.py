@@ -11,7 +11,7 @@ from routelab.api import InputError
 from routelab.artifacts.json_files import read_json
 from routelab.report.appendix.files import write_report_appendix
 from routelab.report.labels import duration_text
-from routelab.report.page.card import SUMMARY_FORMAT
+from routelab.report.page.card import FORMAT
 from routelab.report.page.render import write_page
 
 MAX_LOSSES = 3
@@ -50,7 +50,7 @@ def write_index(report: Path) -> None:
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
         try:
-            summary = read_json(path, SUMMARY_FORMAT)
+            summary = read_json(path, FORMAT)
         except InputError as error:
             others.append({"title": path.parent.name, "href": href, "problem": str(error)})
             continue

@@ -31,7 +31,7 @@ from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
 from routelab.report.page.bars import answer_bars
-from routelab.report.page.card import SOURCE_KEYS, SUMMARY_FORMAT, published_results, status_of
+from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.chart_script import NAME as CHART_SCRIPT
 from routelab.report.page.chart_script import write_chart_script
 from routelab.report.page.citations import bibliography, cited_works
@@ -199,7 +199,7 @@ def write_study_report(
         answer.comparison, answer.name, study.tables[answer.table].of
     )
     summary = {
-        "format": SUMMARY_FORMAT,
+        "format": FORMAT,
         "study": study.name,
         "title": study.title,
         "question": study.headline.question,
