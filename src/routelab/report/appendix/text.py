@@ -175,13 +175,15 @@ def _reproduction(studies: Sequence[StudyFacts]) -> list[Block]:
     commits = _merged(one.commits for one in studies)
     words = [f"studies={shlex.quote(','.join(_merged([one.selector] for one in studies)))}"]
     words += ["apply_routing=true"] * any(one.apply_routing for one in studies)
-    checkout: list[Block] = [
-        Paragraph("In a clone of routelab, this selects its version:"),
-        Commands([f"git checkout {commits[0]}"]),
-    ]
+    checkout: list[Block] = []
+    if len(commits) == 1:
+        checkout = [
+            Paragraph("In a clone of routelab, this selects its version:"),
+            Commands([f"git checkout {commits[0]}"]),
+        ]
     return [
         Heading(2, "Reproduce"),
-        *(checkout if len(commits) == 1 else []),
+        *checkout,
         Paragraph("Install the software above. Then run this in the folder that has the inputs:"),
         Commands([f"snakemake --cores all report --config {' '.join(words)}"]),
         Paragraph([_cost_text(studies)]),
@@ -206,7 +208,7 @@ def _cost_text(studies: Sequence[StudyFacts]) -> str:
 
 def _jobs_text(studies: Sequence[StudyFacts]) -> str:
     jobs, ok = sum(one.jobs for one in studies), sum(one.ok for one in studies)
-    return f"{ok:,} of {jobs:,} job{'s' * (jobs != 1)} {'have' if ok != 1 else 'has'} a result"
+    return f"{ok:,} of {jobs:,} job{'s' * (jobs != 1)} {'have' if jobs != 1 else 'has'} a result"
 
 
 def _comparison(studies: Sequence[StudyFacts], folder: str) -> list[Block]:

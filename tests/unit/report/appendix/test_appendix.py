@@ -182,10 +182,24 @@ def test_local_changes_are_a_warning(world, write_study, tmp_path):
     assert "local changes" in (tmp_path / "report" / "appendix.md").read_text()
 
 
-def test_results_without_a_machine_say_so(world, write_study, tmp_path):
-    record_origin(world.add("bfs", "4x2", load=[1]), machine=None)
+def test_what_was_not_recorded_is_not_invented(world, write_study, tmp_path):
+    record_origin(world.add("bfs", "4x2", load=[1]), machine=None, git_commit=None)
+    (world.results / "topologies" / "torus~dims=4x2" / "outcome.json").unlink()
     write_study_report(write_study(""), world.records, world.results, tmp_path / "report")
-    assert "The machine was not recorded." in (tmp_path / "report" / "appendix.md").read_text()
+    text = (tmp_path / "report" / "appendix.md").read_text()
+    assert "The machine was not recorded." in text
+    assert "commit" not in text
+    assert "git checkout" not in text
+
+
+def test_a_study_that_has_not_run_has_an_appendix(world, write_study, tmp_path):
+    record = world.add("bfs", "4x2", load=[1])
+    for path in world.results.rglob("outcome.json"):
+        path.unlink()
+    write_study_report(write_study(""), [record], world.results, tmp_path / "report")
+    text = (tmp_path / "report" / "appendix.md").read_text()
+    assert "0 of 1 job has a result" in text
+    assert "| routelab | not recorded |" in text
 
 
 def test_the_appendix_of_the_report_has_all_studies(folder):
