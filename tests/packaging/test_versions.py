@@ -67,9 +67,7 @@ def test_the_table_says_what_ran_and_what_was_not_found(
     )
     monkeypatch.setattr(versions, "differences", lambda first, other, above: "")
     assert versions.main([str(machine / "new")]) == 1
-    printed = capsys.readouterr()
-    assert printed.err == "\n3.13.0-pinned:\nno wheel\n"
-    assert [line.split() for line in printed.out.splitlines()[1:]] == [
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
         ["3.11.2", "lowest", "wheel", "ok", f"{machine}/bin/python3.11"],
         ["3.11.2", "pinned", "sdist", "ok", f"{machine}/bin/python3.11"],
         ["3.13.0", "pinned", "wheel", "failed", f"{machine}/bin/python3.13"],
@@ -81,12 +79,22 @@ def test_the_table_says_what_ran_and_what_was_not_found(
 def test_different_results_are_a_failure(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def install_one_that_finds_a_difference(run: versions.Run, above: Path) -> str:
+        program = above / run.name / "venv/bin/routelab"
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\necho "$@"; exit 1\n')
+        program.chmod(0o755)
+        return ""
+
     make_python(machine / "bin", "3.11.2")
     monkeypatch.setattr(versions, "build", lambda folder: (folder / "a.whl", folder / "a.tar.gz"))
-    monkeypatch.setattr(versions, "try_run", lambda run, above: "")
-    monkeypatch.setattr(versions, "differences", lambda first, other, above: "max_load: 4 → 5")
+    monkeypatch.setattr(versions, "try_run", install_one_that_finds_a_difference)
     assert versions.main([str(machine / "new")]) == 1
-    assert "max_load: 4 → 5" in capsys.readouterr().err
+    results = [f"{machine}/new/3.11.2-{kind}/project/results" for kind in ("lowest", "pinned")]
+    printed = capsys.readouterr()
+    assert "3.11.2-pinned: other results than 3.11.2-lowest" in printed.err
+    assert f"compare {' '.join(results)}" in printed.err
+    assert printed.out.count("failed") == 1
 
 
 def test_the_lowest_versions_are_those_of_the_project_file() -> None:
