@@ -17,6 +17,7 @@ from .test_network_routes import (
 )
 from .test_report_page import contrast
 
+END = "\ue010"
 pytestmark = [pytest.mark.browser, pytest.mark.builtins]
 
 STUDY, SMALL = "large/index.html", "networks/index.html"
@@ -217,6 +218,27 @@ def test_buttons_and_keys_zoom_around_the_middle_and_reset(browser):
     assert view(browser) == pytest.approx(near, abs=0.5)
     browser.press("0")
     assert view(browser) == pytest.approx(home, abs=0.5)
+
+
+def test_the_section_follows_the_channel_chosen_by_keyboard(browser):
+    _, channels = drawing(browser)
+    show(browser)
+    for _ in range(4):
+        press(browser, "Zoom in")
+    browser.one("#figure-torus svg[role=img]").send_keys(DOWN)
+    topology = table_of(browser, "torus", "loops").topology
+    names = [topology.channel_name(c) for c in range(topology.num_channels)]
+    starts = set()
+    for key in (HOME, DOWN, END, HOME):
+        browser.press(key)
+        pause(browser)
+        name = browser.texts("#figure-torus .reading")[0].partition(":")[0]
+        cx, cy, _ = channels[str(names.index(name))]
+        x, y, width, height = view(browser)
+        assert x <= cx <= x + width
+        assert y <= cy <= y + height
+        starts.add((x, y))
+    assert len(starts) > 1
 
 
 @pytest.mark.parametrize("control", [False, True])

@@ -114,7 +114,14 @@ class Canvas {
     this.box = this.svg.viewBox.baseVal;
     const { x: left, y: top, width: wide, height: high } = this.box;
     // texts at the border have the same size at any scale
-    this.home = [left - 0.08 * wide, top - 0.08 * high, 1.16 * wide, 1.16 * high];
+    this.home = [left - 0.1 * wide, top - 0.1 * high, 1.2 * wide, 1.2 * high];
+    // pictures of one network share texts, but each hides those that would overlap
+    const copy = this.svg.querySelector("use");
+    if (copy) {
+      const backdrop = document.querySelector(copy.getAttribute("href")).cloneNode(true);
+      backdrop.removeAttribute("id");
+      copy.replaceWith(backdrop);
+    }
     this.paths = panel.channels.paths();
     this.circles = new Path2D();
     for (const [x, y] of network.places) {
@@ -195,6 +202,13 @@ class Canvas {
     this.draw();
   }
 
+  /** Move the section to a channel outside of it. */
+  reveal([ax, ay, bx, by]) {
+    const { x, y, width, height } = this.box, [cx, cy] = [(ax + bx) / 2, (ay + by) / 2];
+    const isInside = cx > x && cx < x + width && cy > y && cy < y + height;
+    if (!isInside) this.show(cx - width / 2, cy - height / 2, width, height);
+  }
+
   fit() {
     const own = this.svg.getBoundingClientRect(), pane = this.canvas.parentElement.getBoundingClientRect();
     const ratio = devicePixelRatio || 1;
@@ -223,12 +237,23 @@ class Canvas {
     return new Map(found);
   }
 
+  /** Hide coordinates of blocks that would overlap. */
+  thinTicks(scale) {
+    for (const [name, axis, room] of [["below", "x", 30], ["beside", "y", 16]]) {
+      const ticks = [...this.svg.querySelectorAll(`text.${name}`)];
+      const [first, second] = ticks.map((tick) => tick[axis].baseVal[0].value);
+      const step = ticks.length > 1 ? Math.ceil(room / (Math.abs(second - first) * scale)) : 1;
+      ticks.forEach((tick, number) => { tick.style.display = number % step ? "none" : ""; });
+    }
+  }
+
   paint() {
     const { svg, canvas, box, network } = this;
     if (!svg.clientWidth) return;
     const scale = svg.clientWidth / box.width; // screen pixels of a unit
     svg.style.setProperty("--unit", 1 / scale);
     this.panel.sizeEnds(1 / scale);
+    this.thinTicks(scale);
     const context = canvas.getContext("2d"), ratio = canvas.width / svg.clientWidth;
     const page = getComputedStyle(svg), colour = (name) => page.getPropertyValue(name);
     context.setTransform(1, 0, 0, 1, 0, 0);

@@ -40,7 +40,7 @@ class Panel {
     const data = large ? large.values : JSON.parse(element.querySelector("script.routes")?.textContent ?? "{}");
     this.routes = data.routes ? new Routes(graph, data) : null;
     this.unit = 0; // units of a pixel, in large pictures
-    if (large) new Canvas(this, large.network);
+    this.canvas = large ? new Canvas(this, large.network) : null;
   }
 
   /** The channels that the page has as SVG paths. */
@@ -89,6 +89,11 @@ class Panel {
     const best = this.graph.endpoints.reduce(
       (one, other) => (near(this.places[other]) < near(this.places[one]) ? other : one));
     return near(this.places[best]) <= Math.max(Panel.SWITCH, Panel.SMALL * unit) ? best : null;
+  }
+
+  /** Make sure that a channel is in the shown section. */
+  reveal(number) {
+    this.canvas?.reveal(this.channels.get(number).lines[0]);
   }
 
   show(number, label) {

@@ -154,8 +154,10 @@
         if (event.key === "Escape") {
           choosePair(panel.network, null, null);
           choose(panel, null);
-        } else if (next !== undefined) choose(panel, order[next], true);
-        else return;
+        } else if (next !== undefined) {
+          panel.reveal(order[next]);
+          choose(panel, order[next], true);
+        } else return;
         event.preventDefault();
       });
     }

@@ -102,4 +102,4 @@ def test_files_of_very_large_networks_have_an_image(world, grid, monkeypatch, tm
     lines = len(picture_of(grid((4, 2))).lines)
     assert lines > 24
     assert svg.count("<title>") == (lines if limit == 24 else 0)
-    assert svg.count("<image") == (1 if limit == 24 else 2)  # one is the colour scale
+    assert svg.count("<image") == (1 if limit == 24 else 3)  # one is the colour scale
