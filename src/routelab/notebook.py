@@ -379,6 +379,11 @@ class SimulatedNetwork:
         return self._table("latencies")
 
     @property
+    def pairs(self) -> pd.DataFrame:
+        """One row per pair of terminals, or of blocks of them, between which a workload sends."""
+        return self._table("flow-pairs")
+
+    @property
     def ranks(self) -> pd.DataFrame:
         """One row per rank of a workload."""
         return self._table("flow-ranks")

@@ -116,14 +116,6 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
     }
 
 
-def test_a_page_is_not_made_too_large(world, monkeypatch):
-    world.add("a", "4x2")
-    monkeypatch.setattr("routelab.report.figures.kinds.network.MAX_CHANNELS_IN_PAGE", 23)
-    drawing = draw_figure(NETWORK, Frames(world.records), [], "")
-    assert drawing.inline is None
-    assert "it has 24 channels, and the limit is 23." in drawing.description
-
-
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):
     world.add("a", "4x2", load=[3, 1])
     drawing = draw_figure(Figure(kind="ecdf", x="load"), Frames(world.records), [], "")

@@ -22,6 +22,7 @@ from routelab.report.figures.inline import (
     MAX_CHANNELS_IN_PAGE,
     InlinePanel,
     InlinePicture,
+    Label,
     TurnPath,
     backdrop,
     channel_paths,
@@ -35,7 +36,9 @@ from routelab.report.figures.network_panels import (
     collect_panels,
     refuse_large,
 )
+from routelab.report.figures.packed import MAX_PACKED, network_json, pack, values_json
 from routelab.report.figures.route_data import (
+    MAX_PACKED_ROUTES,
     MAX_ROUTE_TEXT,
     PanelRoutes,
     cycle_steps,
@@ -55,6 +58,8 @@ LARGEST_UNIT = 0.42
 """Inches of the distance between two rows of switches, in small networks."""
 TURN_WIDTH, BORDER_WIDTH = 1.8, 3.6
 """Points of the arc of a turn and of its white border, in small networks."""
+MAX_VECTOR = 20_000
+"""Largest number of channels that are lines in files; more become an image."""
 TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in its direction."
 _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
 
@@ -81,19 +86,19 @@ def draw_networks(
     notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     description = f"Channels coloured by {label(colour)}. {notes}."
     channels = sum(panel.topology.num_channels for panel in panels)
-    small = channels <= MAX_CHANNELS_IN_PAGE
-    if not small:
-        description += (
-            f" The picture does not respond to clicks: it has {channels:,} channels, and the limit "
-            f"is {MAX_CHANNELS_IN_PAGE:,}. Choose fewer pictures with `where`."
-        )
     networks = [frames.records[panel.run].topology for panel in panels]
+    inline = _inline(panels, networks, colour, large=channels > MAX_CHANNELS_IN_PAGE)
+    if inline is None:
+        description += (
+            f" The picture does not respond to clicks: its {channels:,} channels need more than "
+            f"{MAX_PACKED // 1000:,} kB of the page. Choose fewer pictures with `where`."
+        )
     return Drawing(
         figure,
         data,
         description,
         tooltips,
-        inline=_inline(panels, networks, colour) if small else None,
+        inline=inline,
         runs={panel.title: panel.run for panel in panels},
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         on_paper=True,
@@ -129,9 +134,13 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
     top = _top(panels)
     figure, axes, inch = _frame(panels)
     tooltips = {}
+    as_image = sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
-        tooltips[f"channels-{i}"] = _draw_channels(axis, panel, f"channels-{i}", inch, colour, top)
-        _draw_switches(axis, panel, inch)
+        name = f"channels-{i}"
+        texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
+        if not as_image:
+            tooltips[name] = texts
+        _draw_switches(axis, panel, inch, as_image=as_image)
         if panel.turns:
             tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
     if not panels[0].groups:
@@ -165,13 +174,39 @@ def _top(panels: list[Panel]) -> float:
     return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
 
 
-def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePicture:
-    """Return the pictures for the page."""
+def _inline(
+    panels: list[Panel], networks: list[str], colour: str, *, large: bool
+) -> InlinePicture | None:
+    """Return the pictures for the page; None if large ones have too much data for it."""
     top = _top(panels)
     distinct = list(dict.fromkeys(networks))
     first = [panels[networks.index(network)] for network in distinct]
-    routes = _routes(panels)
+    packed: dict[int, str] = {}
+    values: list[dict[str, Any]] = []
+    room = MAX_ROUTE_TEXT
+    if large:
+        packed = {
+            number: pack(network_json(panel.topology, panel.picture))
+            for number, panel in enumerate(first)
+        }
+        values = [values_json(panel.values, panel.looks(top).classes) for panel in panels]
+        room = MAX_PACKED - sum(map(len, (*packed.values(), *map(pack, values))))
+        if room < 0:
+            return None
+    routes = _routes(panels, room, large=large)
     known = {name for name, mine in zip(networks, routes, strict=True) if mine.text}
+    numbers = [distinct.index(network) for network in networks]
+    drawn = (
+        [
+            _large_panel(panel, number, mine, data)
+            for panel, number, mine, data in zip(panels, numbers, routes, values, strict=True)
+        ]
+        if large
+        else [
+            _inline_panel(panel, number, top, mine)
+            for panel, number, mine in zip(panels, numbers, routes, strict=True)
+        ]
+    )
     return InlinePicture(
         label=label(colour),
         ticks=() if panels[0].groups else scale_ticks(top),
@@ -179,36 +214,43 @@ def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePict
             backdrop(panel.topology, panel.picture, name)
             for name, panel in zip(distinct, first, strict=True)
         ),
-        panels=tuple(
-            _inline_panel(panel, distinct.index(network), top, mine)
-            for network, panel, mine in zip(networks, panels, routes, strict=True)
-        ),
+        panels=tuple(drawn),
         hints=_hints(panels, colour),
         graphs={
-            number: graph_data(panel.topology)
+            number: {} if large else graph_data(panel.topology)
             for number, (network, panel) in enumerate(zip(distinct, first, strict=True))
             if network in known
         },
+        packed=packed,
     )
 
 
-def _routes(panels: list[Panel]) -> list[PanelRoutes]:
-    """Return the routes of each picture, as far as the page has room for them."""
-    room = MAX_ROUTE_TEXT
+def _routes(panels: list[Panel], room: int, *, large: bool) -> list[PanelRoutes]:
+    """Return the routes of each picture, as far as they fit into `room` characters of the page.
+
+    Those of large pictures are compressed on the page.
+    """
+    unit = "compressed routes" if large else "routes"
     routes = []
     for panel in panels:
-        steps = cycle_steps(panel.topology, panel.cycle) if panel.table else ()
-        size = estimate_size(panel.table) if panel.table else 0
-        if panel.table is None or size > room:
+        steps = cycle_steps(panel.topology, panel.cycle) if panel.is_routed else ()
+        text, size = "", 0
+        if panel.table is not None:
+            size = estimate_size(panel.table)
+            if size <= (MAX_PACKED_ROUTES if large else room):
+                text = route_text(panel.table)
+                size = len(pack({"routes": text})) if large else size
+        if panel.is_routed and (not text or size > room):
+            about = f", about {size // 1000:,} kB" if size else ""
             note = (
-                f"The page leaves out the routes of this picture, about {size // 1000:,} kB. The "
-                f"pictures of a figure have at most {MAX_ROUTE_TEXT // 1000} kB of routes."
+                f"The page leaves out the routes of this picture{about}. The pictures of this "
+                f"figure have room for {room // 1000:,} kB of {unit}."
             )
-            routes.append(PanelRoutes(note=note if panel.table else "", cycle=steps))
+            routes.append(PanelRoutes(note=note, cycle=steps))
             continue
         room -= size
-        text = route_text(panel.table)
-        routes.append(PanelRoutes(text, panel.table.per_terminal, cycle=steps))
+        per_terminal = panel.table is not None and panel.table.per_terminal
+        routes.append(PanelRoutes(text, per_terminal, cycle=steps))
     return routes
 
 
@@ -221,9 +263,29 @@ def _inline_panel(panel: Panel, network: int, top: float, routes: PanelRoutes) -
         network=network,
         channels=channel_paths(topology, picture, panel.values, panel.looks(top).classes),
         turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
-        numbers=tuple(point_label(place, text) for place, text in _group_numbers(panel)),
+        numbers=_number_labels(panel),
         routes=routes,
     )
+
+
+def _large_panel(
+    panel: Panel, network: int, routes: PanelRoutes, values: dict[str, Any]
+) -> InlinePanel:
+    """Return a picture for the canvas; only the files show the arcs of turns."""
+    data = values | (routes.data if routes.text else {})
+    return InlinePanel(
+        title=panel.title,
+        note=panel.note,
+        network=network,
+        channels=(),
+        numbers=_number_labels(panel),
+        routes=routes,
+        packed=pack(data),
+    )
+
+
+def _number_labels(panel: Panel) -> tuple[Label, ...]:
+    return tuple(point_label(place, text) for place, text in _group_numbers(panel))
 
 
 def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
@@ -284,7 +346,14 @@ def _frame(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
 
 
 def _draw_channels(
-    axis: Axes, panel: Panel, group: str, inch: float, colour: str, top: float
+    axis: Axes,
+    panel: Panel,
+    group: str,
+    inch: float,
+    colour: str,
+    top: float,
+    *,
+    as_image: bool,
 ) -> list[str]:
     """Draw the channels; return their tooltips in the order of drawing."""
     picture, values, looks = panel.picture, panel.values, panel.looks(top)
@@ -299,6 +368,7 @@ def _draw_channels(
         joinstyle="round",
         gid=group,
         zorder=2,
+        rasterized=as_image,
     )
     axis.add_collection(lines)
     topology = panel.topology
@@ -308,16 +378,17 @@ def _draw_channels(
     ]
 
 
-def _draw_switches(axis: Axes, panel: Panel, inch: float) -> None:
-    """Draw switches, coordinates and numbers of groups."""
+def _draw_switches(axis: Axes, panel: Panel, inch: float, *, as_image: bool) -> None:
+    """Draw switches, coordinates and numbers of groups; an image has no texts in switches."""
     picture = panel.picture
     left, right, bottom, top = picture.box
     axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     size = 2 * RADIUS * 72 * inch
     x, y = picture.switches.T
-    axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3)
+    axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3, rasterized=as_image)
     look: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
-    for (at_x, at_y), mark in zip(picture.switches, picture.marks, strict=True):
+    marks = () if as_image else zip(picture.switches, picture.marks, strict=True)
+    for (at_x, at_y), mark in marks:
         axis.text(at_x, at_y, mark, zorder=4, fontsize=0.5 * size, **look)
     for at_x, at_y, text in picture.captions:
         axis.text(at_x, at_y, text, zorder=4, fontsize=0.75 * size, **look)
