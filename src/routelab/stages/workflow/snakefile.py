@@ -99,12 +99,12 @@ def apply_option(config: Mapping[str, Any]) -> str:
     InputError
         If ``apply_routing`` is neither true nor false.
     """
-    value = config.get("apply_routing", False)
+    told = config.get("apply_routing", False)
     # on the command line Snakemake accepts only the spelling True for a truth value
-    allowed = {"true": True, "false": False}.get(str(value).lower())
+    allowed = {"true": True, "false": False}.get(str(told).lower())
     if allowed is None:
         raise InputError(
-            f"apply_routing={value}: must be true or false, as in 'snakemake report --config "
+            f"apply_routing={told}: must be true or false, as in 'snakemake report --config "
             "apply_routing=true'"
         )
     return "--apply-routing" if allowed else ""
