@@ -21,7 +21,7 @@ from routelab.toolkit.infiniband import (
     topology_of,
     write_service_levels,
 )
-from routelab_plugins.export.opensm.reading import tables_of_files
+from routelab_plugins.export.opensm.reader import tables_of_files
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests" / "data" / "infiniband" / "small.net"

@@ -186,11 +186,11 @@ def _signal_text(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         return ""
-    told = {
+    remarks = {
         signal.SIGKILL: " (kill -9, or out of memory)",
         signal.SIGTERM: " (kill, or scancel)",
     }
-    return name + told.get(signal.Signals(number), "")
+    return name + remarks.get(signal.Signals(number), "")
 
 
 # --- Slurm --------------------------------------------------------------------------------------

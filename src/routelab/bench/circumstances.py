@@ -48,8 +48,8 @@ def versions_of(launcher: Launcher) -> dict[str, str]:
     except (OSError, subprocess.SubprocessError):
         return {}
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    told = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
-    return {launcher.cluster.launcher: told} if told else {}
+    version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
+    return {launcher.cluster.launcher: version} if version else {}
 
 
 def probe_ranks(

@@ -120,8 +120,8 @@ def _facts(
         _merge(versions, raw.circumstances.get("versions", {}))
         _merge(environment, raw.circumstances.get("environment", {}))
         systems |= dict.fromkeys(raw.circumstances.get("systems", ()))
-    told = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
-    for benchmark, version in sorted(told):
+    pairs = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
+    for benchmark, version in sorted(pairs):
         _merge(versions, {benchmark: version})
     started = sorted(raw.started for raw in raws)
     return {

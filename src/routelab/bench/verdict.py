@@ -111,13 +111,13 @@ def judge_output(
 
 
 def _broken(cause: Cause, output: RunOutput, error: BenchmarkError | None = None) -> RunVerdict:
-    """Return the verdict on a run without figures, with what its program told of the cause."""
+    """Return the verdict on a run without figures, and what its program printed about it."""
     if cause.complete:
         return _verdict(cause, cause.text)
     if error is not None and error.failure in _TOLD:
         return RunVerdict("failed", error.failure, f"{cause.text}: {error}")
-    told = complaint(output)
-    return _verdict(cause, f"{cause.text}: {told}" if told else cause.text)
+    explanation = complaint(output)
+    return _verdict(cause, f"{cause.text}: {explanation}" if explanation else cause.text)
 
 
 def _verdict(cause: Cause, reason: str) -> RunVerdict:

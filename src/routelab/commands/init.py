@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.stages.workflow.project import create_project
 
     create_project(arguments.folder, notebook=arguments.notebook)
-    print("created. Next steps:")
+    print(f"Created {arguments.folder}. Next steps:")
     if arguments.folder.resolve() != Path.cwd():
         print(f"    cd {shlex.quote(str(arguments.folder))}")
     print("    snakemake report --config studies=examples/compare-algorithms")

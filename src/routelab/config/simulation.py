@@ -130,8 +130,8 @@ def _read(
             )
     settings: dict[str, tuple[Made, ...]] = {}
     for name in dict.fromkeys((DEFAULT, *(name for by in named.values() for name in by))):
-        told = {key: [by[name]] for key, by in named.items() if name in by}
-        points = list(_points(swept | told))
+        named_values = {key: [by[name]] for key, by in named.items() if name in by}
+        points = list(_points(swept | named_values))
         if len(points) > MAX_POINTS:
             place = document.place((within,))
             return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]

@@ -188,14 +188,14 @@ class _Supervisor:
         """Wait for the end of the job; see `_run`."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
-        watched = watch.watch_handles()
-        for each in (handle, interruptions.handle, *watched):
+        others = watch.watch_handles()
+        for each in (handle, interruptions.handle, *others):
             poll.register(each, select.POLLIN)
         first = pause = FIRST_PAUSE
         try:
             while True:
                 ready = {each for each, _ in poll.poll(pause * 1000)}
-                if ready.intersection(watched):
+                if ready.intersection(others):
                     watch.kill_descendants_and_exit()
                 if interruptions.arrived:
                     return None

@@ -58,14 +58,14 @@ def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
     PluginError
         If the result breaks the contract, for example a route that the rules forbid.
     """
-    told = partial(tell, routing.name)
-    told("loading kernels")
+    report = partial(tell, routing.name)
+    report("loading kernels")
     _load_kernels(routing)
     begin, cpu = time.perf_counter(), time.process_time()
-    table, graph = _run(topology, routing, told)
+    table, graph = _run(topology, routing, report)
     seconds, cpu_seconds = time.perf_counter() - begin, time.process_time() - cpu
     if graph is not None:
-        told("legality")
+        report("legality")
         _check_legality(table, graph, routing)
     return AppliedRouting(table, graph, seconds, cpu_seconds)
 
@@ -90,7 +90,7 @@ def prove(routed: AppliedRouting) -> Verdict:
 
 
 def _run(
-    topology: Topology, routing: Routing, told: Callable[[str], None]
+    topology: Topology, routing: Routing, report: Callable[[str], None]
 ) -> tuple[RouteTable, RoutingGraph | None]:
     if routing.hops is not None:
         raise UnsupportedError(
@@ -99,7 +99,7 @@ def _run(
         )
     check_usable(topology)
     if routing.complete is not None:
-        told("routing")
+        report("routing")
         _ask(routing.complete.name, routing.complete.supports(topology))
         table = _check_owner(routing.complete.route(topology), topology, routing.complete.name)
         check_unchanged(routing.complete.name, topology, table)
@@ -108,17 +108,17 @@ def _run(
     assert rules is not None
     assert selection is not None
     assert layers is not None
-    told("rules")
+    report("rules")
     _ask(rules.name, rules.supports(topology))
     legal = rules.routing_graph(topology)
     check_unchanged(rules.name, topology, legal)
     graph = determinized(legal)
-    told("selection")
+    report("selection")
     _ask(selection.name, selection.supports(graph))
     table = _check_owner(selection.select(graph), topology, selection.name)
     check_unchanged(selection.name, topology, graph, table)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
-    told("layers")
+    report("layers")
     _ask(layers.name, layers.supports(table))
     result = _check_owner(layers.assign(table), topology, layers.name)
     check_unchanged(layers.name, topology, graph, result)

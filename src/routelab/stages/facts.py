@@ -63,12 +63,12 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
     own += [] if graph is None else [("routing graph: facts", graph.facts)]
     # what plugins tell must not replace facts about the table, or one another
     taken = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
-    for whose, told in own:
-        again = sorted(taken & told.keys())
+    for whose, extra in own:
+        again = sorted(taken & extra.keys())
         if again:
             raise PluginError(f"{whose} {', '.join(again)} have the names of facts")
-        taken |= told.keys()
-        facts |= told
+        taken |= extra.keys()
+        facts |= extra
     return facts
 
 

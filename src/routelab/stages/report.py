@@ -62,11 +62,11 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
         records = survey_records(records, tables)
     simulated = _engine_records(shown, SimulationJob)
     # simulations that only predict measurements are not rows of the study
-    asked = {
+    wanted = {
         job.ids
         for job in FlowJob.of(parts, parts.pairs, workload_engines(shown.study, parts.workloads))
     }
-    flows = _engine_records(shown, FlowJob, asked)
+    flows = _engine_records(shown, FlowJob, wanted)
     measured = _bench_records(shown)
     plugins = study_plugins(parts, shown.jobs)
     write_study_report(
@@ -123,9 +123,9 @@ def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
 
 
 def _engine_records(
-    shown: StudyPlan, kind: type[EngineJob], asked: Collection[tuple[str, ...]] | None = None
+    shown: StudyPlan, kind: type[EngineJob], wanted: Collection[tuple[str, ...]] | None = None
 ) -> list[EngineRecord]:
-    """Return a record for every simulation of a kind, or only for those in `asked`."""
+    """Return a record for every simulation of a kind, or only for those in `wanted`."""
     bounded = shown.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
     bounds = {job.ids: Path(job.folder) for job in bounded}
     return [
@@ -140,7 +140,7 @@ def _engine_records(
             throughput=bounds.get((job.ids[0], job.ids[2])),
         )
         for job in shown.jobs.get(kind.kind, ())
-        if isinstance(job, kind) and (asked is None or job.ids in asked)
+        if isinstance(job, kind) and (wanted is None or job.ids in wanted)
     ]
 
 

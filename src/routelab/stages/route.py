@@ -95,10 +95,10 @@ def _measurements(
         If files cannot represent the result, or a column is not declared.
     """
     columns = {column.name: column for column in columns_of(metric)}
-    told = metric.measure_in(context)
-    if not isinstance(told, list | tuple):
-        raise PluginError(f"{metric.name}: expected a list of Measurements, found {told!r}")
-    for one in told:
+    answer = metric.measure_in(context)
+    if not isinstance(answer, list | tuple):
+        raise PluginError(f"{metric.name}: expected a list of Measurements, found {answer!r}")
+    for one in answer:
         if not isinstance(one, Measurement):
             raise PluginError(f"{metric.name}: expected a Measurement, found {one!r}")
         if not (isinstance(one.metric, str) and isinstance(one.value, Real | np.bool_)):
@@ -108,7 +108,7 @@ def _measurements(
                 f"{metric.name}: it measures {one.metric!r}, which is not among its columns "
                 f"({', '.join(columns) or 'none'})"
             )
-    return [(one, columns[one.metric]) for one in told]
+    return [(one, columns[one.metric]) for one in answer]
 
 
 def write_routes(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:

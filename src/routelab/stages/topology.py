@@ -165,9 +165,9 @@ def network_facts(topology: Topology) -> dict[str, Any]:
 
 def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
     """Return a text with the size and one switch of each part of a network."""
-    told = [
+    texts = [
         f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
         for part in parts[:NAMED_PARTS]
     ]
-    more = len(parts) - len(told)
-    return ", ".join(told) + (f" and {more} more" if more else "")
+    more = len(parts) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")

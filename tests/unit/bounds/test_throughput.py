@@ -23,8 +23,8 @@ from routelab.bounds.throughput import (
     terminal_limit,
 )
 from routelab.bounds.throughput.facts import throughput_facts, throughput_numbers
-from routelab.bounds.throughput.folded import fold
 from routelab.bounds.throughput.problem import flow_problem
+from routelab.bounds.throughput.symmetric_program import fold
 from routelab.toolkit import build_grid
 
 SPEEDS = (1,), (5,), (1, 4)

@@ -45,7 +45,7 @@ from routelab_plugins.export.opensm.files import (
     lines_of_files,
     network_record,
 )
-from routelab_plugins.export.opensm.reading import read_table, tables_of_files
+from routelab_plugins.export.opensm.reader import read_table, tables_of_files
 from routelab_plugins.export.opensm.readme import readme
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from routelab.kernels.forwarding.turns import choose_layers, order_channels
 from routelab.toolkit.direction_labels import torus_directions
 from routelab.toolkit.forwarding import TreeSearch, all_routes, legality_of_orders
 from routelab.toolkit.forwarding.levels import switch_levels, trees_by_levels
-from routelab.toolkit.forwarding.spanning import trees_in_spanning_tree
+from routelab.toolkit.forwarding.spanning_trees import trees_in_spanning_tree
 from routelab.toolkit.grids import full_grid
 
 

@@ -43,7 +43,7 @@ from routelab.kernels.distances import eccentricities, hop_distances
 from routelab.kernels.forwarding.lanes import lanes_of_escapes
 from routelab.kernels.forwarding.nue import nue_round
 from routelab.toolkit.forwarding import all_routes, fabric_of, table_of_trees
-from routelab.toolkit.forwarding.spanning import trees_in_spanning_tree
+from routelab.toolkit.forwarding.spanning_trees import trees_in_spanning_tree
 
 
 class NueParameters(Parameters):

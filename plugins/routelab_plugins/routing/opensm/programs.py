@@ -138,9 +138,9 @@ class RunningFabric:
         UnsupportedError
             If the subnet administrator does not answer.
         """
-        asked, answers = self.folder / "ports", self.folder / "levels"
-        asked.write_text("".join(f"{guid} {switch}\n" for guid, switch in ports))
-        command = (sys.executable, "-I", "-S", str(QUERIES), str(asked), str(answers))
+        queries, answers = self.folder / "ports", self.folder / "levels"
+        queries.write_text("".join(f"{guid} {switch}\n" for guid, switch in ports))
+        command = (sys.executable, "-I", "-S", str(QUERIES), str(queries), str(answers))
         client = self._launch(*command, host=self._fabric.hosts[-1])
         self._wait(client, lambda: client.poll() is not None)
         levels = answers.read_bytes() if answers.exists() else b""

@@ -28,7 +28,7 @@ from routelab.api import (
 from routelab.api.topology import Int64Array
 from routelab.kernels.graph import levels_to
 from routelab.toolkit.forwarding import TreeSearch, legality_of_rules, table_of_trees
-from routelab.toolkit.forwarding.spanning import spanning_trees
+from routelab.toolkit.forwarding.spanning_trees import spanning_trees
 
 
 class BalancedTreesParameters(Parameters):

@@ -71,8 +71,8 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
             signal.signal(deaf, signal.SIG_IGN)
         _write_to(log)
         state = {"group": 0, "applied": -1, "dismissed": -1}
-        with os.fdopen(reading) as told:
-            for line in told:
+        with os.fdopen(reading) as messages:
+            for line in messages:
                 word, number = line.split()
                 state[word] = int(number)
         if state["dismissed"] < 0:

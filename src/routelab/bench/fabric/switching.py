@@ -63,11 +63,11 @@ def load_fabric(
         for name, value in values.items()
         if isinstance(value, str) and name in known and get_origin(known[name].annotation) is tuple
     ]
-    told = {text.partition(":")[0] for text in mistakes}
-    given = {name: value for name, value in values.items() if name not in told}
+    faulty = {text.partition(":")[0] for text in mistakes}
+    given = {name: value for name, value in values.items() if name not in faulty}
     parameters, problems = read_parameters(part.plugin.Parameters, {**part.fixed, **given})
     # a wrong parameter is not a missing one
-    missing = {f"parameter {name!r} is required" for name in told}
+    missing = {f"parameter {name!r} is required" for name in faulty}
     mistakes += [text for text in problems if text not in missing]
     if parameters is None or mistakes:
         raise ConfigError(f"{place}{text}" for text in mistakes)

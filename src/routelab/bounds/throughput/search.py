@@ -18,8 +18,8 @@ from routelab.bounds.throughput.certificate import (
     sustained_from_weights,
     terminal_limit,
 )
-from routelab.bounds.throughput.folded import fold, solve_accepted, solve_sustained
 from routelab.bounds.throughput.problem import FlowProblem, Traffic, flow_problem
+from routelab.bounds.throughput.symmetric_program import fold, solve_accepted, solve_sustained
 from routelab.metrics import as_fraction
 
 SCALES = (1, 2, 3, 4, 5, 6, 8, 12, 15, 20, 24, 60, 1_000, 1_000_000)

@@ -192,8 +192,8 @@ class Cluster(StudyPart):
             If it is not found or not executable.
         """
         path = self.environment.get("PATH", os.environ.get("PATH"))
-        told = self.benchmarks.get(plugin_name)
-        return find_executable(plugin_name, told, candidates, path, self._file)
+        setting = self.benchmarks.get(plugin_name)
+        return find_executable(plugin_name, setting, candidates, path, self._file)
 
 
 @dataclass(frozen=True)

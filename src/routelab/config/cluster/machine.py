@@ -144,9 +144,9 @@ def _kind_mistake(name: str, value: float | bool) -> str:
     return f"{value:g} should be true or false"
 
 
-def _origin(told: Published | Assumed | float | bool) -> Origin:
-    if isinstance(told, Published):
-        return Origin(told.value, source=told.source)
-    if isinstance(told, Assumed):
-        return Origin(told.value, assumed=told.assumed, range=told.range)
-    return Origin(told)
+def _origin(setting: Published | Assumed | float | bool) -> Origin:
+    if isinstance(setting, Published):
+        return Origin(setting.value, source=setting.source)
+    if isinstance(setting, Assumed):
+        return Origin(setting.value, assumed=setting.assumed, range=setting.range)
+    return Origin(setting)

@@ -24,7 +24,7 @@ from routelab.report.frames.comparison_files import (
     read_comparison,
 )
 from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.pending import PendingOutcome
+from routelab.report.frames.pending_jobs import PendingOutcome
 from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
 
 KINDS = ("topology", "routing", "benchmark")

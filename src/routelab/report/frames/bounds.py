@@ -10,7 +10,7 @@ from typing import Any
 from routelab.artifacts.outcome import Outcome
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
 from routelab.bounds.throughput.facts import throughput_facts
-from routelab.report.frames.pending import outcome_in
+from routelab.report.frames.pending_jobs import outcome_in
 
 
 def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:

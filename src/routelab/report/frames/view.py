@@ -18,7 +18,7 @@ from routelab.config import Between, Relative
 from routelab.config.view_columns import setting_for
 from routelab.registry.suggest import did_you_mean
 from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
-from routelab.report.frames.pending import outcome_in
+from routelab.report.frames.pending_jobs import outcome_in
 from routelab.report.labels import without_parameters
 
 OK = "ok"

@@ -78,8 +78,8 @@ def check_cluster(
         *check_launcher(cluster),
         *check_slurm(cluster, _job_hosts(cluster, topology, network), [JobSize(nodes)]),
     ]
-    for asked, plugin in zip(benchmarks, plugins, strict=True):
-        checks += check_benchmark(file, asked, plugin, nodes)
+    for requested, plugin in zip(benchmarks, plugins, strict=True):
+        checks += check_benchmark(file, requested, plugin, nodes)
     if not benchmarks:
         checks += _check_file_benchmarks(file)
     known = None if network is None or text is None else (text, network)
@@ -265,10 +265,12 @@ def _hosts(cluster: Cluster, text: str | None, network: Topology | None) -> tupl
         return ()
 
 
-def _job_hosts(cluster: Cluster, asked: str | None, network: Topology | None) -> tuple[str, ...]:
+def _job_hosts(
+    cluster: Cluster, requested: str | None, network: Topology | None
+) -> tuple[str, ...]:
     """Return the hosts of jobs: those of the requested network, or all hosts."""
-    if asked is not None:
-        return _hosts(cluster, asked, network)
+    if requested is not None:
+        return _hosts(cluster, requested, network)
     hosts = dict.fromkeys(cluster.all_hosts)
     for text in cluster.node_sets:
         part = _network_or_none(text)

@@ -113,9 +113,9 @@ def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[ClusterChec
     checks = []
     for command in recorder.commands:
         if Path(command[0]).name == "sudo" and shutil.which(command[0]):
-            asked = [command[0], "-n", "-l", *_without_options(command[1:])]
+            query = [command[0], "-n", "-l", *_without_options(command[1:])]
             shown = shlex.join(command)
-            answer = query_system(asked)
+            answer = query_system(query)
             if answer.code == 0:
                 checks.append(ClusterCheck(f"{what}: rights", "ok", f"sudo allows {shown}"))
             else:

@@ -12,13 +12,13 @@ from routelab.registry.instances import canonical, load
 from routelab.stages.cluster.answers import ClusterCheck, checks_of_error
 
 
-def check_networks(file: ClusterFile, asked: Sequence[str]) -> list[ClusterCheck]:
+def check_networks(file: ClusterFile, topologies: Sequence[str]) -> list[ClusterCheck]:
     """Check hosts, their coordinates, and node sets.
 
     Parameters
     ----------
     file : ClusterFile
-    asked : sequence of str
+    topologies : sequence of str
         Instance names of networks of jobs; none: all node sets. The cluster's own is always
         checked.
     """
@@ -37,7 +37,7 @@ def check_networks(file: ClusterFile, asked: Sequence[str]) -> list[ClusterCheck
         fix = "name their network: topology: torus~dims=..."
         checks.append(ClusterCheck("coordinates", "cannot tell", "topology is missing", fix))
     own = _canonical(cluster.topology) if cluster.topology is not None else ""
-    for text in asked or cluster.node_sets:
+    for text in topologies or cluster.node_sets:
         if own and _canonical(text) == own:
             continue
         part, names, found = _load_network(file, text, f"node set {text}")

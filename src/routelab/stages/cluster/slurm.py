@@ -188,22 +188,22 @@ def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[ClusterCheck
         node = there.get(host)
         if node is None:
             elsewhere = f"not in partition {','.join(partitions)}"
-            told = elsewhere if host in known else "Slurm does not know it"
-            bad.setdefault((told, "fix hosts or partition"), []).append(host)
+            problem = elsewhere if host in known else "Slurm does not know it"
+            bad.setdefault((problem, "fix hosts or partition"), []).append(host)
         elif node.usable:
             good.setdefault(node.state, []).append(host)
         else:
             reason = "" if node.reason in ("", "none") else f" ({node.reason})"
             silent = " and does not answer" if NO_ANSWER in node.state else ""
-            told = f"{node.state.rstrip(_FLAGS)}{silent}{reason}"
+            problem = f"{node.state.rstrip(_FLAGS)}{silent}{reason}"
             fix = "wait, choose other hosts, or resume it (scontrol update ... state=resume)"
-            bad.setdefault((told, fix), []).append(host)
+            bad.setdefault((problem, fix), []).append(host)
     checks = [
         ClusterCheck(f"nodes {compress(names)}", "ok", state) for state, names in good.items()
     ]
     return checks + [
-        ClusterCheck(f"nodes {compress(names)}", "missing", told, fix)
-        for (told, fix), names in bad.items()
+        ClusterCheck(f"nodes {compress(names)}", "missing", problem, fix)
+        for (problem, fix), names in bad.items()
     ]
 
 

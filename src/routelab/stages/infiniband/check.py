@@ -284,19 +284,19 @@ def find_faults(
         same = find_credit_loops(tables, service, fates, groups, same=True)
     undetermined = ""
     remarks: tuple[str, ...] = ()
-    judged = same if same is not None and replies == "same" else own
-    if judged.count:
-        cycles.append(tuple(channel for channel, _ in judged.example))
-        remarks = tuple(_remarks(tables, service, fates, groups, same=judged is same))
+    case = same if same is not None and replies == "same" else own
+    if case.count:
+        cycles.append(tuple(channel for channel, _ in case.example))
+        remarks = tuple(_remarks(tables, service, fates, groups, same=case is same))
         if service.levels is None:
-            undetermined = _cycle_text(tables, judged)
+            undetermined = _cycle_text(tables, case)
         else:
-            texts.append(("credit loop", _cycle_text(tables, judged)))
-    if judged.dropped:
-        texts.append(("lane", f"{judged.dropped} routes are dropped: their SL leads to VL 15"))
-    if judged.dropped_copies:
+            texts.append(("credit loop", _cycle_text(tables, case)))
+    if case.dropped:
+        texts.append(("lane", f"{case.dropped} routes are dropped: their SL leads to VL 15"))
+    if case.dropped_copies:
         level = service.multicast_level
-        copies = f"{judged.dropped_copies} multicast entries drop copies: SL {level} leads to VL 15"
+        copies = f"{case.dropped_copies} multicast entries drop copies: SL {level} leads to VL 15"
         texts.append(("lane", copies))
     return Faults(
         loops,

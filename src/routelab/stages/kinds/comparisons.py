@@ -303,12 +303,12 @@ def terminals(topology: Instance) -> int:
     For whole grids it follows from the parameters. Others are built, which takes a moment.
     """
     for plugin in topology.plugins:
-        asked = plugin.parameters
-        if isinstance(asked, GridParameters):
-            whole = GridParameters(dims=asked.dims, terminals=asked.terminals)
+        grid = plugin.parameters
+        if isinstance(grid, GridParameters):
+            whole = GridParameters(dims=grid.dims, terminals=grid.terminals)
             shared = set(GridParameters.model_fields)
-            if asked.model_dump(include=shared) == whole.model_dump():
-                return prod(asked.dims) * asked.terminals
+            if grid.model_dump(include=shared) == whole.model_dump():
+                return prod(grid.dims) * grid.terminals
         if isinstance(plugin, TopologyPlugin):
             try:
                 return plugin.build().num_terminals

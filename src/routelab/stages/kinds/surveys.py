@@ -216,8 +216,8 @@ class SurveyJob(BaseJob):
     def endings(self) -> list[tuple[str, str]]:
         """See `BaseJob.endings`."""
         statuses = _statuses(self.results)
-        told = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
-        rows = store(self.results).rows(told) if told else {}
+        lost = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
+        rows = store(self.results).rows(lost) if lost else {}
         return [
             (statuses.get(one.fingerprint, ""), rows.get(one.fingerprint, {}).get("reason", ""))
             for one in self.runs

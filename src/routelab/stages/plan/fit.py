@@ -76,7 +76,7 @@ def misfits(parts: Parts) -> list[Misfit]:
     if not questions:
         return []
     refused: list[list[tuple[str, str]]] = [[] for _ in questions]
-    asked = [0] * len(questions)
+    tries = [0] * len(questions)
     pairs = set(parts.pairs)
     checked = 0
     began = time.process_time()
@@ -90,12 +90,12 @@ def misfits(parts: Parts) -> list[Misfit]:
         for number, (_, name, ask) in enumerate(questions):
             if number >= len(traffic) and (id_, name) not in pairs:
                 continue
-            asked[number] += 1
+            tries[number] += 1
             if reason := ask(network):
                 refused[number].append((id_, reason))
     return [
         Misfit(place, name, tuple(id_ for id_, _ in reasons), number, reasons[0][1])
-        for reasons, number, (place, name, _) in zip(refused, asked, questions, strict=True)
+        for reasons, number, (place, name, _) in zip(refused, tries, questions, strict=True)
         if reasons
     ]
 

@@ -105,7 +105,7 @@ def _study_text(shown: StudyPlan) -> str:
         _count(len({t for t, _ in parts.pairs}), "topology"),
         _count(len({r for _, r in parts.pairs}), "routing"),
     ]
-    told = [f"{' × '.join(product)} = {_count(len(parts.runs), 'run')}"]
+    counts = [f"{' × '.join(product)} = {_count(len(parts.runs), 'run')}"]
     others = []
     for kind, work in (("simulations", "traffic"), ("flows", "workload")):
         predicted = {one.flow for one in predictions(parts)} if kind == "flows" else set()
@@ -135,10 +135,10 @@ def _study_text(shown: StudyPlan) -> str:
         if expected:
             others.append(_count(len(expected), "prediction"))
     if others:
-        told = [*others, _count(len(parts.runs), "table") + " to route"]
-    told.append(_count(len(shown.study.tables), "table"))
-    told.append(_count(len(shown.study.figures), "figure"))
-    return ", ".join(told)
+        counts = [*others, _count(len(parts.runs), "table") + " to route"]
+    counts.append(_count(len(shown.study.tables), "table"))
+    counts.append(_count(len(shown.study.figures), "figure"))
+    return ", ".join(counts)
 
 
 def preview(studies: Sequence[Path], results: Path) -> Preview:

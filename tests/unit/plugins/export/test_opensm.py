@@ -22,7 +22,7 @@ from routelab.toolkit.infiniband import (
     parse_policy,
     topology_of,
 )
-from routelab_plugins.export.opensm.reading import tables_of_files
+from routelab_plugins.export.opensm.reader import tables_of_files
 
 DATA = Path(__file__).parents[3] / "data" / "infiniband"
 FABRIC = f"infiniband~file={DATA / 'fabric.topo'}"

@@ -170,7 +170,7 @@ def test_angara_works_with_failures_and_says_what_it_needs() -> None:
     ("text", "vcs", "reason"),
     [
         ("rdr", 1, "needs 2 virtual channels, 1 of them for escapes; available: 1"),
-        ("minimal-adaptive~escape=dateline", 2, "needs 3 virtual channels, 2 of them to escape"),
+        ("minimal-adaptive~escape=dateline", 2, "needs 3 virtual channels, 2 of them for escapes"),
         ("goal", 2, "needs 3 virtual channels"),
     ],
 )

@@ -22,7 +22,7 @@ from routelab.toolkit.forwarding import (
     legality_of_rules,
     table_of_trees,
 )
-from routelab.toolkit.forwarding.spanning import spanning_trees, trees_in_spanning_tree
+from routelab.toolkit.forwarding.spanning_trees import spanning_trees, trees_in_spanning_tree
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.balanced_trees import BalancedTrees

@@ -148,7 +148,7 @@ def next_door(tables, reals, packets, packet, queues, hop, random, out):
 @pytest.mark.parametrize(
     ("waypoint", "at", "phases", "told"),
     [
-        (9, 1, 2, "WAYPOINT 9: switches are 0 to 4, and -1 is for none"),
+        (9, 1, 2, "WAYPOINT 9: switches are 0 to 4; -1 means none"),
         (-2, 1, 2, "WAYPOINT -2: switches are 0 to 4"),
         (1, 1, 2, "WAYPOINT 1: the packet would be at its target"),
         (3, 1, 1, "WAYPOINT 3: its program has one phase"),

@@ -54,10 +54,10 @@ def blocked_by(wrong, **more):
     ("wrong", "told"),
     [
         ([], "no candidate"),
-        ([(upwards(AT), 0, 0)] * 9, "9 candidates, and says that it gives 8 at most"),
+        ([(upwards(AT), 0, 0)] * 9, "9 candidates, but declares at most 8"),
         (
             [(-1, 0, 0)],
-            "channel -1, which does not exist: channels are 0 to 9, and links that failed",
+            "channel -1, which does not exist: channels are 0 to 9, and failed links",
         ),
         ([(10, 0, 0)], "channel 10, which does not exist"),
         (

@@ -75,7 +75,7 @@ ENTRY = "0xc001      x   x \n"
         (PRINTED + "2 valid mlids dumped \n", "mfts:2: .* has 0 entries, the line says 2"),
         (PRINTED + "0xc001       x\n", "mfts:2: '0xc001       x' is not a line of a multi"),
         (PRINTED + "0xc001      001\n", "mfts:2: '0xc001      001' is not a line of a multi"),
-        (PRINTED + "0 mlids dumped\n" + ENTRY, "mfts:3: an entry stands outside the table"),
+        (PRINTED + "0 mlids dumped\n" + ENTRY, "mfts:3: an entry is outside the table"),
         (PRINTED + "0x0001      0010\n", "mfts:2: LID 0x0001 is not a multicast LID"),
     ],
 )

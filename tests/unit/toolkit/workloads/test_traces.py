@@ -216,7 +216,7 @@ def test_calls_of_groups_cannot_be_told():
         ("0 bcast 8 0\n1 bcast 8 1", "t:3: rank 1 calls bcast of 8 bytes with root 1"),
         ("0 bcast 8 2\n1 bcast 8 2", "t:2: bcast: there is no rank 2"),
         ("0 alltoallv 8 8\n1 alltoallv 8 8", "t:2: alltoallv needs a size for every rank"),
-        ("3 init", "there is rank 3, but nothing of rank 2"),
+        ("3 init", "has rank 3, but nothing of rank 2"),
     ],
 )
 def test_what_is_wrong_is_told_by_its_line(tmp_path, text, message):

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from routelab.api.errors import InputError
 from routelab.api.workload import CollectiveName
-from routelab.simulation.flow.collectives import alltoall, reductions, spreading
+from routelab.simulation.flow.collectives import alltoall, broadcasts, reductions
 from routelab.simulation.flow.collectives.group import Algorithm, is_power_of_two
 
 ALGORITHMS: Mapping[CollectiveName, Mapping[str, Algorithm]] = {
-    "allgather": spreading.ALLGATHER,
+    "allgather": broadcasts.ALLGATHER,
     "allreduce": reductions.ALLREDUCE,
     "alltoall": alltoall.ALLTOALL,
     "alltoallv": alltoall.ALLTOALLV,
-    "barrier": spreading.BARRIER,
-    "bcast": spreading.BCAST,
+    "barrier": broadcasts.BARRIER,
+    "bcast": broadcasts.BCAST,
     "reduce": reductions.REDUCE,
 }
 """Algorithms of each collective, by name."""

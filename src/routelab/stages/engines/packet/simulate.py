@@ -158,7 +158,7 @@ def _maker(
 ) -> Make:
     """Return a function that makes the simulation of a load with a seed."""
     router = settings.router()
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "message_packets": settings.message_packets,
         "in_order": settings.in_order,
     }
@@ -167,6 +167,6 @@ def _maker(
         offered: dict[str, Any] = {"demand": demand(seed), "load": load}
         if settings.messages:
             offered = {"messages": messages_of(traffic, network, settings.messages, seed)}
-        return watch.follow(Simulation(network, program, router, **offered, **asked, seed=seed))
+        return watch.follow(Simulation(network, program, router, **offered, **options, seed=seed))
 
     return make
