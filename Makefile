@@ -52,7 +52,7 @@ check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workfl
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
 	$(RUN) python docs/check_prose.py
-	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile config docs perf plugins profiles src workflow
+	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md Makefile config docs perf plugins profiles src workflow
 
 .PHONY: format
 format: $(VENV)/installed-check ## Bring sources into the form that check wants
