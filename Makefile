@@ -7,7 +7,7 @@
 #   make report PYTHON=python3.13           the Python that .venv is made with
 
 PYTHON ?= python3
-CORES ?= $(shell nproc)
+CORES ?= $(shell nproc 2> /dev/null || echo 1)
 ARGS ?=
 
 # The tests of a file together: they share what was set up and compiled for them. In their order, as
@@ -43,14 +43,19 @@ test: $(VENV)/installed-test ## Run the quick tests on all cores
 test-all: $(VENV)/installed-test ## Run all tests, also the slow ones
 	$(RUN) python -m pytest $(PARALLEL) --slow $(ARGS)
 
+.PHONY: versions
+versions: $(VENV)/installed-test ## Install routelab with every Python found, and with the lowest dependencies
+	$(RUN) python tests/packaging/versions.py $(ARGS)
+
 .PHONY: check
-check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow, English
+check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow, container, English
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
 	$(RUN) lint-imports --no-logo
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
+	$(RUN) hadolint Containerfile
 	$(RUN) python docs/check_prose.py
 	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md Makefile config docs perf plugins profiles src workflow
 
@@ -108,14 +113,18 @@ clean: ## Remove builds and caches; keep .venv and results
 		-name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
-distclean: clean ## Remove everything that was made, including .venv and results
+distclean: clean ## Remove everything that was made, including .venv and results, but no measurements
 	rm -rf $(VENV) .snakemake
-	find results -mindepth 1 ! -name .gitkeep -delete
+	find results -mindepth 1 ! -name .gitkeep ! -path results/bench ! -path 'results/bench/*' -delete
 
 # --- Set-up ---------------------------------------------------------------------------------
 
 # An empty .venv, made once; a new Python needs `make distclean` or `rm -rf .venv`.
 $(VENV)/made:
+	@[ "$$(uname -s)" = Linux ] || { \
+		echo "routelab: runs only on Linux, and this is $$(uname -s): use a Linux machine," \
+			"a Linux container, or WSL2 on Windows" >&2; \
+		exit 1; }
 	@command -v $(PYTHON) > /dev/null || { \
 		echo "routelab: no $(PYTHON) here; install python3, or name one: make PYTHON=/path/to/python3" >&2; \
 		exit 1; }

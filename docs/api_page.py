@@ -12,6 +12,8 @@ from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any, get_origin
 
+from routelab.kernels import hops
+
 MODULES = {
     "routelab": "For notebooks and scripts.",
     "routelab.api": "The contract between plugins and the core.",
@@ -30,8 +32,12 @@ FORMATS = {
     "routelab.stages.engines.proofs": "proof of a hop-by-hop program",
     "routelab.bench.store": "measurement on a cluster",
     "routelab.bench.fabric.journal": "journal of a fabric's routing",
+    "routelab.report.page.card": "`summary.json` of a report",
 }
 """Modules with the constant ``FORMAT`` of an artifact, and what it is."""
+
+INTERNAL = frozenset({"batch", "batch-outcomes", "fingerprint"})
+"""Kinds of format that only the version that wrote them reads."""
 
 
 def api_lines() -> Iterator[str]:
@@ -43,11 +49,29 @@ def api_lines() -> Iterator[str]:
     for name, meaning in FORMATS.items():
         yield f"| {meaning} | `{import_module(name).FORMAT}` |"
     yield ""
+    yield from _abi_lines()
     for name, meaning in MODULES.items():
         module = import_module(name)
         yield from (f"## `{name}`", "", meaning, "")
         for public in _public_names(module):
             yield from _entry(public, getattr(module, public))
+
+
+def _abi_lines() -> Iterator[str]:
+    """Return the number of the hop-by-hop ABI and the arguments of both functions."""
+    yield from ("## Hop-by-hop ABI", "", f"This is ABI {hops.ABI}. Functions take:", "")
+    yield from ("| function | arguments | types | result |", "| --- | --- | --- | --- |")
+    for name, signature in (("hop", hops.HOP), ("inject", hops.INJECT)):
+        types = ", ".join(map(_machine_type, signature.args))
+        result = _machine_type(signature.return_type)
+        yield f"| `{name}` | `{hops._ARGUMENTS[name]}` | `{types}` | `{result}` |"
+    yield ""
+
+
+def _machine_type(type_: Any) -> str:
+    if hasattr(type_, "ndim"):
+        return f"{type_.dtype}[{', '.join(':' * type_.ndim)}]"
+    return "function" if hasattr(type_, "get_call_type") else str(type_)
 
 
 def _public_names(module: ModuleType) -> list[str]:

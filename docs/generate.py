@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from api_page import api_lines
+from json_page import json_lines
 
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
@@ -32,6 +33,7 @@ DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
 NOTEBOOK = DOCS / "tutorial.ipynb"
 NOTEBOOK_PAGE = DOCS / "notebook-tutorial.md"
+JSON_PAGE = DOCS / "reference" / "json.md"
 MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
 
 KINDS = {
@@ -222,6 +224,11 @@ def api_page() -> str:
     return "\n".join(["# Python API and formats", "", MADE, "", *api_lines()]).rstrip() + "\n"
 
 
+def json_page() -> str:
+    """Return the reference page of JSON output, after running all commands that have it."""
+    return "\n".join(["# JSON output", "", MADE, "", *json_lines()]).rstrip() + "\n"
+
+
 def draw_pictures() -> None:
     """Draw the gallery's pictures."""
     import routelab
@@ -300,6 +307,7 @@ def pages() -> dict[Path, str]:
 if __name__ == "__main__":
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
+    JSON_PAGE.write_text(json_page(), encoding="utf-8")
     if "--pictures" in sys.argv:
         draw_pictures()
         write_notebook_page()

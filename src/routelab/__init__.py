@@ -40,6 +40,10 @@ def __getattr__(name: str) -> object:
     if name in _NOTEBOOK:
         from importlib import import_module
 
+        from routelab._platform import unsupported_platform
+
+        if problem := unsupported_platform():
+            raise ImportError(problem)
         return getattr(import_module("routelab.notebook"), name)
     raise AttributeError(f"module 'routelab' has no attribute {name!r}")
 

@@ -18,6 +18,7 @@ from functools import update_wrapper
 from typing import ParamSpec, TypeVar
 
 from routelab import __version__, commands
+from routelab._platform import unsupported_platform
 from routelab.commands._shared.parser import Parser
 
 Parameters = ParamSpec("Parameters")
@@ -77,6 +78,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Numba makes millions of objects that stay: to look for garbage less often saves 7 %
     gc.set_threshold(50_000)
     _fill_closed()
+    if problem := unsupported_platform():
+        print(f"routelab: error: {problem}", file=sys.stderr)
+        return 2
     try:
         parser = make_parser()
         if "_ARGCOMPLETE" in os.environ:

@@ -298,7 +298,7 @@ class RoutedNetwork:
         InputError
             If the network is too large to draw.
         """
-        from routelab.report.figures.network import draw_network
+        from routelab.report.figures.kinds.network import draw_network
 
         title = f"{self.facts['routing']} on {self.facts['topology']}"
         return draw_network(title, self.topology, self.loads["load"])
@@ -377,6 +377,11 @@ class SimulatedNetwork:
     def latencies(self) -> pd.DataFrame:
         """One row per load and number of cycles."""
         return self._table("latencies")
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """One row per pair of terminals, or of blocks of them, between which a workload sends."""
+        return self._table("flow-pairs")
 
     @property
     def ranks(self) -> pd.DataFrame:

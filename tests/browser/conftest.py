@@ -17,6 +17,7 @@ from routelab.stages import report as report_stage
 from routelab.stages.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
+NETWORK = "routelab.report.figures.kinds.network"
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -89,6 +90,31 @@ figures:
   torus: {title: Torus, kind: network, colour: load, where: {topology: torus~dims=4x4}}
   dragonfly: {title: Dragonfly, kind: network, colour: load, where: {topology: dragonfly}}
 """,
+    "large": """
+title: Pictures on a canvas
+topologies:
+  - torus~dims=4x4
+  - {use: "dragonfly~h=2", as: dragonfly}
+routings:
+  - {use: "balanced@unrestricted", as: loops}
+  - {use: "dfsssp~routes=terminals", as: per-host}
+figures:
+  torus: {title: Torus, kind: network, colour: load, where: {topology: torus~dims=4x4}}
+  dragonfly: {title: Dragonfly, kind: network, colour: load, where: {topology: dragonfly}}
+""",
+    "fields": """
+title: Heat maps, overviews and matrices
+topologies: [torus~dims=4x4]
+routings: [dor, angara-sssp]
+workloads:
+  - {use: transpose, as: transpose}
+  - {use: "neighbor~ways=two", as: neighbor}
+tables: {times: {of: flows, rows: [workload, routing], values: [timed_s]}}
+figures:
+  overview: {title: Overview, kind: overview, of: flows, x: workload, y: routing, colour: timed_s}
+  heat: {title: Heat, kind: heat, of: flow-channels, x: at_x, y: at_y, colour: share, col: workload}
+  matrix: {title: Matrix, kind: matrix, of: flow-pairs, colour: bytes}
+""",
     "sizes": """
 title: Dimension order on growing tori
 topologies: [torus: {dims: {sweep: ["4", 4x2, 4x4]}}]
@@ -119,7 +145,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for job in plan.jobs.values():  # networks first
             perform(job)
         for path in paths:
-            report_stage.write_report(path, results, results / "report" / path.stem)
+            with pytest.MonkeyPatch.context() as patch:
+                if path.stem == "large":
+                    patch.setattr(f"{NETWORK}.MAX_CHANNELS_IN_PAGE", 10)
+                report_stage.write_report(path, results, results / "report" / path.stem)
         report_stage.write_report_index(results)
         yield home / "results/report"
     finally:

@@ -270,3 +270,97 @@ def test_controls_have_names_and_roles(browser):
     ]
     label = browser.one(f"#figure-{GROWTH} .plot svg").get_attribute("aria-label")
     assert label == browser.one(f"#figure-{GROWTH} img").get_attribute("alt")
+
+
+FIELDS = "fields/index.html"
+
+
+def fields(browser, figure):
+    """The middles of the coloured fields with their colours, and their rows."""
+    return browser.js(
+        """
+        const plot = document.querySelector(`#figure-${arguments[0]} .plot`);
+        return [...plot.querySelectorAll(".mark-rect.role-mark path")].map((path) => {
+          const {x, y, width, height} = path.getBoundingClientRect();
+          const {fill} = getComputedStyle(path);
+          return [x + width / 2, y + height / 2, fill, {...path.__data__.datum}];
+        });
+        """,
+        figure,
+    )
+
+
+@pytest.mark.parametrize("figure", ["overview", "heat", "matrix"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_field_shows_its_value_and_stands_out(browser, figure, scheme):
+    show(browser, figure, FIELDS, prefers_color_scheme=scheme)
+    expected = rows(browser, figure, "fields")
+    found = fields(browser, figure)
+    assert len(found) == len(expected) > 3
+    paper = browser.js(
+        "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor",
+        f"#figure-{figure} .chart",
+    )
+    for x, y, fill, datum in found:
+        assert contrast(fill, paper) > 1.5
+        row = next(
+            row
+            for row in expected
+            if all(str(datum[k]) == row[k] for k in row if k in KEYS[figure])
+        )
+        shown = hint(browser, figure, x, y)
+        (value,) = (float(row[name]) for name in VALUES if name in row)
+        assert any(_is_number(text, value) for text in shown.values()), (shown, row)
+    assert browser.all(f"#figure-{figure} .keys") == []
+    assert len(browser.texts(f"#figure-{figure} .bar span")) >= 2
+
+
+KEYS = {
+    "overview": ("workload", "routing"),
+    "heat": ("workload", "at_x", "at_y"),
+    "matrix": ("workload", "sender", "receiver"),
+}
+VALUES = ("timed_s", "share", "bytes")
+
+
+def _is_number(text, value):
+    try:
+        return float(text) == pytest.approx(value, rel=1e-5)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_in_fields_are_readable_on_their_colours(browser, scheme):
+    show(browser, "overview", FIELDS, prefers_color_scheme=scheme)
+    texts = browser.js(
+        """
+        const plot = document.querySelector("#figure-overview .plot");
+        return [...plot.querySelectorAll(".mark-text.role-mark text")].map((text) => {
+          const {x, y, width, height} = text.getBoundingClientRect();
+          return [x + width / 2, y + height / 2, getComputedStyle(text).fill, text.textContent];
+        });
+        """
+    )
+    found = fields(browser, "overview")
+    assert len(texts) == len(found)
+    for x, y, ink, text in texts:
+        fill = min(found, key=lambda one: abs(one[0] - x) + abs(one[1] - y))[2]
+        assert contrast(ink, fill) > 3.5, text
+
+
+def test_a_matrix_is_zoomed_and_reset(browser):
+    show(browser, "matrix", FIELDS)
+    before = ticks(browser, "matrix")
+    assert before[0] == "0"
+    press(browser, "matrix", "Zoom in")
+    assert ticks(browser, "matrix") != before
+    press(browser, "matrix", "Reset")
+    assert ticks(browser, "matrix") == before
+    assert [button.text for button in browser.all("#figure-overview .chart button")] == []
+
+
+@pytest.mark.parametrize("figure", ["overview", "heat", "matrix"])
+def test_fields_fit_a_phone(browser, figure):
+    show(browser, figure, FIELDS, width=360, height=740)
+    assert browser.js("return document.documentElement.scrollWidth") <= 360

@@ -12,6 +12,8 @@ import pytest
 import routelab
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.cli import make_parser
+from routelab.commands._shared.arguments import add_format_option
+from routelab.kernels import hops
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
@@ -33,6 +35,26 @@ def test_generated_pages_are_in_step(generator) -> None:
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make pages`"
 
 
+@pytest.mark.slow
+def test_the_json_output_of_every_command_is_as_listed(generator) -> None:
+    assert generator.JSON_PAGE.read_text(encoding="utf-8") == generator.json_page(), (
+        "the keys or types of a JSON output have changed: run `make pages`"
+    )
+
+
+def test_every_command_with_json_output_is_listed() -> None:
+    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
+    commands = [
+        parser.prog
+        for parser in make_parser().descendants()
+        if "json" in (getattr(parser.options.get("--format"), "choices", None) or ())
+    ]
+    # what `schema` prints is the schema itself
+    listed = {command for command in commands if not command.endswith(" schema")}
+    assert set(re.findall("^## (.*)$", page, re.MULTILINE)) == listed
+    assert len(listed) > 15
+
+
 def more(self, table, channel):
     """Stand for a method with another parameter."""
 
@@ -47,12 +69,46 @@ def more(self, table, channel):
             "FORMAT",
             "deadlock-certificate/3",
         ),
+        (hops, "ABI", 3),
+        (hops, "HOP", hops.INJECT),
     ],
 )
 def test_a_change_of_an_interface_is_noticed(generator, monkeypatch, owner, name, value) -> None:
     before = generator.api_page()
     monkeypatch.setattr(owner, name, value, raising=False)
     assert generator.api_page() != before
+
+
+def test_every_format_is_listed_or_internal() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        page = importlib.import_module("api_page")
+    text = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    sources = (DOCS.parent / "src" / "routelab").rglob("*.py")
+    formats = {
+        name
+        for path in sources
+        for name in re.findall(r'^[A-Z_]+ = "([a-z-]+/\d+)"$', path.read_text(), re.MULTILINE)
+    }
+    assert len(formats) > 10
+    for name in formats:
+        assert f"`{name}`" in text or name.partition("/")[0] in page.INTERNAL, name
+
+
+def test_a_changed_option_is_noticed(generator, monkeypatch) -> None:
+    before = generator.commands_page()
+    monkeypatch.setattr(add_format_option, "__defaults__", ("csv",))
+    assert generator.commands_page() != before
+
+
+def test_a_changed_key_of_json_is_noticed(generator) -> None:
+    pages = importlib.import_module("json_page")
+    before = pages.output_of("cluster list")
+    changed = before | {"[].nodes": {"integer"}}
+    assert before["[].nodes"] == {"text"}
+    page = generator.JSON_PAGE.read_text(encoding="utf-8")
+    assert pages.json_section("cluster list", before) in page
+    assert pages.json_section("cluster list", changed) not in page
 
 
 def test_every_plugin_and_command_has_its_place(generator) -> None:

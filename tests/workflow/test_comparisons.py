@@ -108,6 +108,41 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
     ]
 
 
+def comparison_calls(folder):
+    return [call for call in folder.calls() if "--comparison" in call]
+
+
+def test_an_upgrade_does_not_start_a_comparison_again(measuring):
+    measuring.ran()
+    first = comparison_calls(measuring)
+    assert len(first) == 2
+    # another version of the benchmark's plugin, with other code
+    info = measuring.path / "site/meter_plugin-1.0.dist-info/METADATA"
+    info.write_text(info.read_text().replace("Version: 1.0", "Version: 2.0"))
+    measuring.write("site/meter_plugin.py", METER.replace("Measures something", "Measures more"))
+    # routes that are computed again are newer files
+    for manifest in (measuring.path / "results/batches/routes").iterdir():
+        manifest.unlink()
+    made(measuring)
+    routes = [call for call in measuring.calls() if "/routes/" in call[3]]
+    assert len(routes) == 4
+    assert comparison_calls(measuring) == first
+    # forced jobs find the results, and measure nothing
+    made_again = made(measuring, "report", "--forceall")
+    assert len(comparison_calls(measuring)) == 4
+    assert not [path for path in made_again if path.startswith("bench/")]
+
+
+def test_measuring_again_has_to_be_asked_for(measuring):
+    measuring.ran()
+    measuring.run("report", "--config", "measure_again=true")
+    again = comparison_calls(measuring)[2:]
+    assert len(again) == 2
+    assert all(call[-1] == "--measure-again" for call in again)
+    measuring.ran()
+    assert len(comparison_calls(measuring)) == 4
+
+
 def test_a_comparison_that_failed_is_tried_again(measuring):
     measuring.ran()
     folder = f"bench/comparisons/small/torus~dims=4/{SETTINGS}"
@@ -155,12 +190,17 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
 
 @pytest.mark.parametrize(
     ("setting", "should_be"),
-    [("apply_routing=perhaps", "true or false"), ("submit=some", "comparisons or all")],
+    [
+        ("apply_routing=perhaps", "true or false"),
+        ("measure_again=perhaps", "true or false"),
+        ("submit=some", "comparisons or all"),
+    ],
 )
 def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_be):
     run = measuring.run("report", "--config", setting)
     assert run.returncode == 1
-    mend = {"apply_routing": "apply_routing=true", "submit": "submit=all"}[setting.split("=")[0]]
+    key = setting.split("=")[0]
+    mend = "submit=all" if key == "submit" else f"{key}=true"
     message = f"{setting}: must be {should_be}, as in 'snakemake report --config {mend}'"
     assert run.stderr.strip().splitlines()[-1] == message
     assert measuring.calls() == []

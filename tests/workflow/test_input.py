@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -89,3 +91,22 @@ def test_the_conda_environment_has_what_the_package_needs():
     needed = {text for text in needed if not text.startswith("snakemake")}
     environment = yaml.safe_load((ROOT / "workflow/envs/routelab.yaml").read_text())
     assert {text.replace(" ", "") for text in environment["dependencies"]} == needed
+
+
+def test_elsewhere_than_on_linux_a_run_ends_with_one_message(folder):
+    code = (
+        "import sys; from snakemake.cli import main; sys.platform = 'darwin'; "
+        f"sys.argv = ['snakemake', *{folder.arguments()!r}]; main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder.path,
+        env=folder.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    (line,) = said(run)
+    assert line.startswith("routelab runs only on Linux, and this is macOS: use a Linux machine")
+    assert not (folder.path / "results").exists()

@@ -1,4 +1,19 @@
-from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin_run, submits_all
+import sys
+
+from routelab._platform import unsupported_platform
+
+# before the imports of what only Linux has
+if problem := unsupported_platform():
+    sys.exit(problem)
+
+from routelab.stages.workflow.containers import container_image
+from routelab.stages.workflow.snakefile import (
+    BATCHED,
+    again_option,
+    apply_option,
+    begin_run,
+    submits_all,
+)
 
 plan = begin_run(workflow, config)
 
@@ -24,6 +39,10 @@ wildcard_constraints:
     kind="|".join(BATCHED),
     batch="[^/]+",
     study="[^/]+",
+
+
+# Of all jobs but comparisons, with --sdm apptainer.
+container: container_image(workflow, config)
 
 
 localrules:

@@ -10,10 +10,11 @@
 # - mem_mb: 0 asks for none, as nodes are exclusive; by default Snakemake asks for 1 GB and more.
 # - a resource that is None is not requested; then the executor's default applies.
 # - apply_routing: whether a fabric may be switched. As a parameter, omitting it would repeat all
-#   measurements that were made with it.
+#   measurements that were made with it. The same holds for measure_again.
 rule comparisons:
     input:
-        lambda wildcards: plan.manifests_before(batch(wildcards, "comparisons")),
+        # ancient: routes that an upgrade computes again do not repeat a measurement
+        ancient(lambda wildcards: plan.manifests_before(batch(wildcards, "comparisons"))),
         files=lambda wildcards: comparison(wildcards).inputs,
     output:
         "results/batches/comparisons/{batch}.json",
@@ -23,6 +24,9 @@ rule comparisons:
         "results/benchmarks/comparisons/{batch}.tsv"
     conda:
         "../envs/routelab.yaml"
+    # Benchmarks need the MPI, the scheduler and the programs of the cluster, which no image has.
+    container:
+        None
     # A measurement on this machine takes all cores, because any other job would disturb it.
     # If the benchmarks run elsewhere, this process only waits for them.
     threads: lambda wildcards: workflow.cores if measures_here(wildcards) else 1
@@ -37,9 +41,10 @@ rule comparisons:
         slurm_account=lambda wildcards: comparison(wildcards).account or None,
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
         apply_routing=apply_option(config),
+        measure_again=again_option(config),
     params:
         spec=lambda wildcards: plan.spec(batch(wildcards, "comparisons")),
         fingerprint=lambda wildcards: batch(wildcards, "comparisons").fingerprint,
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
-        " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"
+        " -o {output:q} {resources.apply_routing} {resources.measure_again} > {log:q} 2>&1"

@@ -1,5 +1,8 @@
 """The contract between plugins and the core: base classes, data and errors."""
 
+from typing import TYPE_CHECKING
+
+from routelab._renames import renamed_attribute
 from routelab.api.benchmark import (
     BenchmarkError,
     BenchmarkPlugin,
@@ -132,3 +135,9 @@ __all__ = [
     "parameter",
     "run_tables",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        return renamed_attribute(__name__, name)

@@ -27,6 +27,7 @@ Rows = Literal[
     "flows",
     "flow-channels",
     "flow-ranks",
+    "flow-pairs",
     "benchmarks",
 ]
 """Kinds of rows: the values of `of` in a study."""

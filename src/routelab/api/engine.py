@@ -32,7 +32,13 @@ TABLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
                 "latencies": "latencies.csv",
             }
         ),
-        "workload": MappingProxyType({"flow-channels": "channels.csv", "flow-ranks": "ranks.csv"}),
+        "workload": MappingProxyType(
+            {
+                "flow-channels": "channels.csv",
+                "flow-ranks": "ranks.csv",
+                "flow-pairs": "pairs.csv",
+            }
+        ),
     }
 )
 """Tables that an engine may return for each kind of work, and their files."""

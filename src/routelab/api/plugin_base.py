@@ -98,3 +98,7 @@ class Plugin(ABC):
     def input_files(self) -> list[Path]:
         """Return the files that the parameters name; a change of one makes the results stale."""
         return []
+
+    def program_versions(self) -> dict[str, str]:
+        """Return the versions of the external programs that the plugin runs, by name."""
+        return {}

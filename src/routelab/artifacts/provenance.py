@@ -19,6 +19,9 @@ import routelab
 from routelab.api.plugin_base import Plugin
 from routelab.artifacts.distributions import distribution_of, distribution_version
 
+LIBRARIES = ("numba", "numpy", "llvmlite", "highspy", "networkx")
+"""Distributions that compute results, whose versions the provenance has."""
+
 
 class ResourceMeter:
     """Measures the time and memory that a block takes.
@@ -91,9 +94,9 @@ class ResourceMeter:
             "cpu_seconds": self.cpu_seconds,
             "peak_memory_bytes": peak_memory(),
             "host": platform.node(),
+            "machine": machine(),
             "python": platform.python_version(),
-            "numba": distribution_version("numba"),
-            "numpy": distribution_version("numpy"),
+            **{name: distribution_version(name) for name in LIBRARIES},
         }
 
 
@@ -117,6 +120,44 @@ def peak_memory() -> int:
         pass
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """Describe this machine without its name.
+
+    Returns
+    -------
+    facts : dict
+        ``processor`` (its model), ``cpus`` (logical ones), ``memory_bytes``, ``architecture``,
+        ``kernel`` and ``system`` (the distribution); None where the system does not say it.
+    """
+    memory = _entry_of("/proc/meminfo", "MemTotal")
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        system = None
+    return {
+        "processor": _entry_of("/proc/cpuinfo", "model name"),
+        "cpus": os.cpu_count(),
+        "memory_bytes": int(memory.split()[0]) * 1024 if memory else None,
+        "architecture": platform.machine(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "system": system,
+    }
+
+
+def _entry_of(path: str, name: str) -> str | None:
+    """Return the first entry with a name in a file of lines like ``name: text``."""
+    try:
+        with Path(path).open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _, text = line.partition(":")
+                if key.strip() == name:
+                    return text.strip() or None
+    except OSError:
+        pass
+    return None
 
 
 @cache
@@ -161,13 +202,18 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 def _describe(plugin: Plugin) -> dict[str, Any]:
     distribution, number = distribution_of(type(plugin).__module__)
-    return {
+    described = {
         "kind": plugin.kind,
         "name": plugin.name,
         "distribution": distribution,
         "version": number,
         "parameters": plugin.parameters.model_dump(mode="json", by_alias=True),
     }
+    try:
+        programs = dict(plugin.program_versions())
+    except Exception as error:  # the result is valid all the same
+        programs = {plugin.name: f"unknown version: {error!r}"}
+    return {**described, "programs": programs} if programs else described
 
 
 def _cpu_seconds() -> float:

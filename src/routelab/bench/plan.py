@@ -50,6 +50,9 @@ class PlannedRun:
         Empty for a run that is not possible.
     identity : mapping
         Content of the fingerprint.
+    question : str
+        Digest of what the user asked for; equal for runs that differ only in what routelab or a
+        plugin made of it: routes, commands and input files.
     command : tuple of str
         Without the launcher.
     files : mapping of str to str
@@ -64,6 +67,7 @@ class PlannedRun:
     turn: int
     fingerprint: str = ""
     identity: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
     command: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
@@ -184,9 +188,27 @@ class MeasurementPlan:
             "fabric": _fabric(self.file, self.apply),
             "round": round_,
         }
+        question = {name: identity[name] for name in identity if name not in _MADE}
+        question |= {
+            "topology": self.topology,
+            "programs": [_content(str(path)) for path in (at.program, task.executable)],
+            "options": list(at.cluster.options),
+        }
         return PlannedRun(
-            routing, benchmark, round_, turn, fingerprint_of(identity), identity, command, files
+            routing,
+            benchmark,
+            round_,
+            turn,
+            fingerprint_of(identity),
+            identity,
+            fingerprint_of(question),
+            command,
+            files,
         )
+
+
+_MADE = frozenset({"arguments", "files", "routes"})
+"""Parts of an identity that another version of routelab or a plugin may make differently."""
 
 
 def fabric_text(file: ClusterFile, apply: bool) -> str:

@@ -54,7 +54,8 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
         raws.append(raw)
         runs.append(_done_row(run, session.plan, raw, verdict))
         figures += _figures(run, raw, verdict)
-    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws))
+    kept = sum(raw in session.kept.values() for raw in raws)
+    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws, kept))
 
 
 def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
@@ -105,7 +106,11 @@ def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str
 
 
 def _facts(
-    plan: MeasurementPlan, ended: SessionEnd, runs: list[dict[str, Any]], raws: list[RawRun]
+    plan: MeasurementPlan,
+    ended: SessionEnd,
+    runs: list[dict[str, Any]],
+    raws: list[RawRun],
+    kept: int,
 ) -> dict[str, Any]:
     settings, launcher = plan.comparison.settings, plan.launcher
     versions: dict[str, str] = {}
@@ -135,6 +140,7 @@ def _facts(
         "applied": plan.apply,
         "fabric": fabric_text(plan.file, plan.apply) or plan.fabric.name,
         "wall_seconds": sum(raw.seconds for raw in raws),
+        "kept": kept,
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
         "restored": "" if ended.restored is None else ended.restored,
         "started": started[0] if started else "",

@@ -6,6 +6,7 @@ import logging
 import tempfile
 import time
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ class Runner:
             verdict = judge(plugin, raw, self.plan.task(run.benchmark.id))
             if verdict.status != "ok" and self.allocation is not None:
                 self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
-            self.store.keep(raw)
+            self.store.keep(replace(raw, status=verdict.status))
         except BaseException:
             self.store.drop(run.fingerprint)
             raise
@@ -172,6 +173,7 @@ class Runner:
             run.turn,
             self._circumstances,
             folder,
+            run.question,
         )
 
 

@@ -1,4 +1,10 @@
-"""Sessions: measure the missing runs of a comparison, and restore the fabric."""
+"""Sessions: measure the missing runs of a comparison, and restore the fabric.
+
+An upgrade measures nothing again. A run that had figures stays a result if this version would
+launch something else for the same question: because its routes differ, or the benchmark's command
+or files. It also stays one if this version's parser refuses its output. Measuring it again has to
+be asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab._progress import tell
-from routelab.api import FabricError, FabricJob, RoutelabError, RouteTable
+from routelab.api import FabricError, FabricJob, InputError, RoutelabError, RouteTable
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.fabric.files import write_fabric_files
 from routelab.bench.fabric.guard import Guard
@@ -23,6 +29,11 @@ from routelab.bench.store import RawRun, RunStore
 from routelab.bench.verdict import RunVerdict, judge
 
 logger = logging.getLogger(__name__)
+
+MEASURE_AGAIN = (
+    "to measure all of them again, add --measure-again (in the workflow: --config "
+    "measure_again=true)"
+)
 
 NOTHING = -1
 """Turn number that means that the fabric is as before."""
@@ -61,6 +72,13 @@ class Session:
         session has left switched.
     retry : bool
         Whether stored runs without figures are run again.
+    measure_again : bool
+        Whether to measure again what another version measured in another way.
+
+    Attributes
+    ----------
+    kept : dict of str to RawRun
+        Runs that other versions measured, by the fingerprint of the planned run.
     """
 
     def __init__(
@@ -71,17 +89,20 @@ class Session:
         remake: Callable[[str, str], RouteTable],
         *,
         retry: bool = True,
+        measure_again: bool = False,
     ) -> None:
         self.plan = plan
         self.store = store
         self.retry = retry
         self.journal = Journal(fabrics, plan.file.path.stem)
         self._remake = remake
+        self.measure_again = measure_again
+        self.kept: dict[str, RawRun] = {} if measure_again else self._find_kept()
         self._turns = list(enumerate(self.missing()))
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
         """Return a stored run with its verdict; None if it was not done."""
-        raw = self.store.find(run.fingerprint) if run.fingerprint else None
+        raw = self._find(run)
         if raw is None:
             return None
         plugin = self.plan.benchmarks[run.benchmark.id]
@@ -104,7 +125,7 @@ class Session:
 
     def is_undone(self, run: PlannedRun) -> bool:
         """Return whether a run is possible but was not tried."""
-        return not run.refusal and self.store.find(run.fingerprint) is None
+        return not run.refusal and self._find(run) is None
 
     def is_failed(self, run: PlannedRun) -> bool:
         """Return whether a run is stored and has no figures."""
@@ -115,7 +136,51 @@ class Session:
         if run.refusal:
             return False
         found = self.find_verdict(run)
-        return found is None or (self.retry and found[1].status != "ok")
+        if found is None or not self.retry or found[1].status == "ok":
+            return found is None
+        return self.measure_again or (found[0].status != "ok" and run.fingerprint not in self.kept)
+
+    def _find(self, run: PlannedRun) -> RawRun | None:
+        if not run.fingerprint:
+            return None
+        return self.store.find(run.fingerprint) or self.kept.get(run.fingerprint)
+
+    def _find_kept(self) -> dict[str, RawRun]:
+        """Return the runs of other versions, for each routing and benchmark with no other runs.
+
+        So values of different routes or commands are never in one sample.
+
+        Raises
+        ------
+        InputError
+            If such a routing and benchmark needs further runs.
+        """
+        groups: dict[tuple[str, str], list[PlannedRun]] = {}
+        for run in self.plan.runs:
+            if run.fingerprint:
+                groups.setdefault((run.routing.text, run.benchmark.text), []).append(run)
+        new = [
+            runs
+            for runs in groups.values()
+            if not any(self.store.find(run.fingerprint) for run in runs)
+        ]
+        earlier = self.store.earlier() if new else {}
+        kept: dict[str, RawRun] = {}
+        for runs in new:
+            found = {run.fingerprint: earlier.get(run.question) for run in runs}
+            stored = {name: raw for name, raw in found.items() if raw is not None}
+            if not any(raw.status == "ok" for raw in stored.values()):
+                continue
+            if len(stored) < len(found):
+                one = runs[0]
+                raise InputError(
+                    f"{one.routing.text}, {one.benchmark.text}: {len(stored)} of {len(found)} runs "
+                    "were measured with other routes or commands than this version of routelab "
+                    f"uses, so the others would not be comparable; {MEASURE_AGAIN}, or measure "
+                    "them with the version that measured the first ones"
+                )
+            kept |= stored
+        return kept
 
     def measure(self) -> SessionEnd:
         """Run all missing benchmarks.

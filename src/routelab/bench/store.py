@@ -2,6 +2,9 @@
 
 A run is a folder named by its fingerprint, which depends on what was launched, not on how its
 output is read. It gets that name when the run has ended; a killed run leaves another name.
+
+Nothing deletes a stored run. What another version of routelab launched for the same question is
+found by the question, see `routelab.bench.session`.
 """
 
 from __future__ import annotations
@@ -11,15 +14,19 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from routelab.api import InputError, RunOutput
 from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.json_files import write_json
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_text
 
 FORMAT = "bench-run/1"
+READABLE = (FORMAT,)
+"""Formats that `RunStore` reads. A new format is added; an old one is never removed."""
+
 RECORD, STDOUT, STDERR = "run.json", "stdout.txt", "stderr.txt"
 
 RunEnding: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
@@ -57,6 +64,10 @@ class RawRun:
         Versions, environment and hosts of ranks, as the session found them.
     folder : Path
         Where it is stored; not part of the record.
+    question : str
+        See `routelab.bench.plan.PlannedRun`; empty in records of early versions.
+    status : str
+        Verdict of the version that measured it; empty in records of early versions.
     """
 
     fingerprint: str
@@ -72,6 +83,8 @@ class RawRun:
     turn: int
     circumstances: Mapping[str, Any]
     folder: Path
+    question: str = ""
+    status: str = ""
 
     def output(self) -> RunOutput:
         """Return the output of the run."""
@@ -97,13 +110,27 @@ class RunStore:
         self.folder = folder
 
     def find(self, fingerprint: str) -> RawRun | None:
-        """Return a stored run; None if it is missing or its record is damaged."""
-        folder = self.folder / fingerprint
-        try:
-            record = read_json(folder / RECORD, FORMAT)
-            return RawRun(**_fields(record), folder=folder)
-        except (InputError, TypeError):
-            return None
+        """Return a stored run; None if it is missing or its record is damaged.
+
+        Raises
+        ------
+        InputError
+            If another version of routelab wrote it in a format that this version cannot read.
+        """
+        return _read(self.folder / fingerprint)
+
+    def earlier(self) -> dict[str, RawRun]:
+        """Return the last stored run of each question.
+
+        Raises
+        ------
+        InputError
+            As `find`.
+        """
+        names = (path.parent.name for path in self.folder.glob(f"*/{RECORD}"))
+        runs = (self.find(name) for name in names if not name.startswith("."))
+        found = [run for run in runs if run is not None and run.question]
+        return {run.question: run for run in sorted(found, key=lambda run: run.started)}
 
     def begin(self, fingerprint: str, files: Mapping[str, str]) -> Path:
         """Create and return the folder of a run that will start, with its input files.
@@ -162,8 +189,25 @@ class RunStore:
         return self.folder / f"{fingerprint}.{number}"
 
 
+def _read(folder: Path) -> RawRun | None:
+    try:
+        record = json.loads(read_text(folder / RECORD, MAX_ARTIFACT))
+        written = record["format"]
+        if written in READABLE:
+            return RawRun(**_fields(record), folder=folder)
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+    raise InputError(
+        f"{folder / RECORD} has format {written}, but this version of routelab reads "
+        f"{', '.join(READABLE)}; update routelab. The measurement is kept, and is not repeated"
+    )
+
+
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name != "format"}
+    return {name: value for name, value in record.items() if name in _NAMES}
+
+
+_NAMES = {one.name for one in fields(RawRun)} - {"folder"}
 
 
 def _is_orphan(name: str) -> bool:

@@ -106,6 +106,7 @@ The key `of` selects the kind of row:
 - `of: flows`: a workload on a network with a routing;
 - `of: flow-channels`: a channel of such a run;
 - `of: flow-ranks`: a rank of such a run;
+- `of: flow-pairs`: a pair of terminals that exchange messages in such a run;
 - `of: benchmarks`: a figure of merit at one message size, over all rounds that count.
 
 In rows of channels, terminals and latencies, `load` is the offered load, and `where: {load: 0.5}`

@@ -122,7 +122,7 @@ _SEEN = ("channels", "terminals", "latencies")
 """Detailed rows of a simulation at one load."""
 SIMULATED = ("simulations", "loads", *_SEEN)
 """Values of `of` that only a study with traffic has."""
-FLOWS = ("flows", "flow-channels", "flow-ranks")
+FLOWS = ("flows", "flow-channels", "flow-ranks", "flow-pairs")
 """Values of `of` that only a study with workloads has."""
 BENCHMARKS = ("benchmarks",)
 """Values of `of` that only a study with benchmarks has."""
@@ -211,13 +211,16 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "pareto": ({"x", "y"}, {"hue", "col", *_AXES}),
     "heat": ({"x", "y", "colour"}, {"col"}),
     "overview": ({"x", "y", "colour"}, {"col"}),
+    "matrix": ({"colour"}, {"col"}),
     "network": ({"colour"}, {"turns"}),
 }
 """Keys that each kind of figure needs, and those that it may have."""
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
 _WITH_CHANNELS = ("routes", "channels", "flow-channels")
 """Values of `of` with locations on a network."""
-_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "network"}
+_OF_PAIRS = "flow-pairs"
+"""Value of `of` with pairs of terminals."""
+_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "matrix", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 
 
@@ -238,13 +241,14 @@ class Figure(StudyPart):
         "pareto",
         "heat",
         "overview",
+        "matrix",
         "network",
     ] = Field(
         description="Kind of figure. Distributions: ecdf or histogram (share of channels with at "
         "most a value, or with each value), ranked (values in descending order), bar (a "
         "statistic of runs) or box (their spread). Relations: line, curve (with intervals; "
-        "without latencies of saturated loads), scatter (a point per run) or heat (means on a "
-        "grid). A drawing: network. "
+        "without latencies of saturated loads), scatter (a point per run), heat (means on a "
+        "grid) or matrix (traffic between terminals). A drawing: network. "
         "Comparisons: improvement (paired, with intervals), bound (a value, its bound and the "
         "gap), pareto (points with the Pareto front) or overview (a number for each x and y)"
     )
@@ -260,8 +264,8 @@ class Figure(StudyPart):
     col: str | None = Field(default=None, description="Column that determines the panel")
     colour: str | None = Field(
         default=None,
-        description="Column that determines the colour of fields (heat, overview), or of channels "
-        "(network): an amount, or group numbers",
+        description="Column that determines the colour of fields (heat, overview, matrix), or of "
+        "channels (network): an amount, or group numbers",
     )
     bound: str | None = Field(
         default=None, description="Column with the bound of the column on the vertical axis (bound)"
@@ -305,6 +309,10 @@ class Figure(StudyPart):
             raise ValueError(f"a figure of kind {self.kind} cannot show rows of {self.of}")
         if self.kind in ("heat", "network") and self.of not in _WITH_CHANNELS:
             raise ValueError(f"a figure of kind {self.kind} shows channels; set 'of: channels'")
+        if self.kind == "matrix" and self.of != _OF_PAIRS:
+            raise ValueError(
+                f"a figure of kind matrix shows pairs of terminals; set 'of: {_OF_PAIRS}'"
+            )
         if self.turns and self.of != "routes":
             raise ValueError("turns are marked in pictures of route tables; drop 'turns' or 'of'")
         if self.kind != "line" and "mean" in self.over.values():

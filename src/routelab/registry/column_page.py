@@ -18,6 +18,7 @@ HEADINGS: dict[str, str] = {
     "flows": "Workload simulations",
     "flow-channels": "Channels of a workload simulation",
     "flow-ranks": "Ranks of a workload simulation",
+    "flow-pairs": "Pairs of terminals of a workload simulation",
     "benchmarks": "Measurements",
 }
 """Headings by kind of rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ STATISTIC_LABELS = {
     "max": "greatest",
     "sum": "sum",
     "share": "share",
-    "total": "of the sums",
+    "total": "in total",
     "argmin": "least on",
     "argmax": "greatest on",
 }
@@ -113,6 +114,20 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     if abs(number) >= 10 ** (digits - 1):
         return f"{number:.1f}"
     return f"{number:.{digits}g}"
+
+
+def duration_text(seconds: float) -> str:
+    """Return a CPU time in words, in seconds, minutes or hours; empty if none is recorded."""
+    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
+        if seconds < limit:
+            return f"{max(seconds / size, 1):.0f} {unit}" if seconds else ""
+    return ""
+
+
+def shown_path(path: Path) -> str:
+    """Return a path for readers: one below the current folder does not name the folders above."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 @cache

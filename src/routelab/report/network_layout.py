@@ -29,6 +29,8 @@ GROUP_GAP = 1.8
 """Distance between neighbouring groups."""
 STEPS = 80
 """Steps of the layout by distances."""
+LARGEST_BY_SUBTREES = 2000
+"""Largest network whose levels are sorted by subtrees; larger ones keep their order."""
 LARGEST_BY_DISTANCES = 400
 """Largest network laid out by distances; larger ones become a circle."""
 
@@ -122,12 +124,15 @@ def _on_levels(topology: Topology, level: Int64Array) -> SwitchLayout:
 def _level_orders(topology: Topology, members: list[Int64Array]) -> list[Int64Array]:
     """Return the switches of each level from left to right.
 
-    Switches with coordinates are in this order. Others are sorted by the second eigenvector of the
-    Laplacian, which separates subtrees: Fiedler, Algebraic Connectivity of Graphs, 1973.
+    Switches with coordinates are in this order, and those of large networks in their own. Others
+    are sorted by the second eigenvector of the Laplacian, which separates subtrees: Fiedler,
+    Algebraic Connectivity of Graphs, 1973.
     """
     if topology.coordinates is not None:
         rank = np.lexsort(topology.coordinates.T[::-1])
         return [rank[np.isin(rank, mine)] for mine in members]
+    if topology.num_switches > LARGEST_BY_SUBTREES:
+        return members
     source, target = topology.channel_source, topology.channel_target
     laplacian = np.zeros((topology.num_switches, topology.num_switches))
     np.add.at(laplacian, (source, target), -1.0)
@@ -212,8 +217,9 @@ def _by_distances(topology: Topology) -> Float64Array:
     """
     graph, count = _graph(topology), topology.num_switches
     if count > LARGEST_BY_DISTANCES:
-        points = _direction(2 * np.pi * np.arange(count) / count)
-    elif count > 2:
+        angles = 2 * np.pi * np.arange(count) / count
+        return PITCH * count / (2 * np.pi) * _direction(angles)
+    if count > 2:
         points = _fit_distances(_hops(graph))
     else:
         points = np.column_stack([np.arange(count), np.zeros(count)])

@@ -236,15 +236,15 @@ def to_markdown(table: ReportTable) -> str:
     """Return a Markdown table with the title above it and the notes below."""
     form = layout(table)
     lines = [
-        f"**{_markdown(table.title)}**",
+        f"**{escape_markdown(table.title)}**",
         "",
-        *(line for text in table.warnings for line in (f"**{_markdown(text)}**", "")),
-        _pipe_line([_markdown(text) for text in form.names]),
+        *(line for text in table.warnings for line in (f"**{escape_markdown(text)}**", "")),
+        _pipe_line([escape_markdown(text) for text in form.names]),
         _pipe_line(["---:" if numeric else "---" for numeric in _numeric_columns(form)]),
     ]
     lines += [_pipe_line([_markdown_cell(cell) for cell in row]) for row in form.rows]
     if table.notes:
-        lines += ["", *(f"- {_markdown(note)}" for note in table.notes)]
+        lines += ["", *(f"- {escape_markdown(note)}" for note in table.notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -309,14 +309,14 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape all characters that are special to Markdown or HTML; line ends become spaces."""
     # not every renderer knows a backslash before < and &
     return re.sub(r"([\\`*_|~\[\]#])", r"\\\1", html.escape(_one_line(text), quote=False))
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    text = _markdown(str(cell))
+    text = escape_markdown(str(cell))
     return f"**{text}**" if cell.best else text
 
 

@@ -60,8 +60,8 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     import pandas as pd
 
     from routelab.config import Figure as FigureSpec
-    from routelab.report.figures.curve import curve_drawing
     from routelab.report.figures.drawing import house_style
+    from routelab.report.figures.kinds.curve import curve_drawing
     from routelab.report.figures.styles import Looks
 
     ends = f"{LATENCY}_low", f"{LATENCY}_high"
@@ -104,8 +104,8 @@ def plot_channel_loads(
 
     from routelab.config import Figure as FigureSpec
     from routelab.report.figures.drawing import house_style
+    from routelab.report.figures.kinds.ranked import ranked_drawing
     from routelab.report.figures.lines import COUNT, LOAD
-    from routelab.report.figures.ranked import ranked_drawing
     from routelab.report.figures.styles import Looks
 
     parts = [

@@ -15,7 +15,7 @@ import pytest
 import routelab
 from routelab.api import MetricPlugin, Parameters, parameter
 from routelab.artifacts.json_files import to_json
-from routelab.artifacts.provenance import ResourceMeter, checkout
+from routelab.artifacts.provenance import ResourceMeter, _entry_of, checkout, machine
 
 MEGABYTE = 2**20
 
@@ -158,3 +158,38 @@ def test_variables_of_a_surrounding_git_do_not_mislead(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     assert checkout(sources)["git_dirty"] is False
+
+
+class Runner(Stranger):
+    name = "runner"
+
+    def program_versions(self):
+        if self.parameters.class_ == "broken":
+            raise ValueError("no version")
+        return {"runner": "1.2.3"}
+
+
+def test_provenance_has_the_versions_of_programs() -> None:
+    with ResourceMeter() as measured:
+        pass
+    good, broken = measured.provenance([Runner(), Runner(class_="broken")])["plugins"]
+    assert good["programs"] == {"runner": "1.2.3"}
+    assert "no version" in broken["programs"]["runner"]
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="needs /proc")
+def test_provenance_describes_the_machine_without_its_name() -> None:
+    found = machine()
+    assert found["cpus"] == os.cpu_count()
+    assert found["architecture"] == os.uname().machine
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert found["memory_bytes"] == pages
+    assert found["kernel"] == f"Linux {os.uname().release}"
+    assert os.uname().nodename not in found.values()
+
+
+def test_a_file_without_the_entry_gives_nothing(tmp_path: Path) -> None:
+    (tmp_path / "info").write_text("processor\t: 0\nmodel name\t:\nmodel name\t: second\n")
+    assert _entry_of(str(tmp_path / "info"), "processor") == "0"
+    assert _entry_of(str(tmp_path / "info"), "model name") is None
+    assert _entry_of(str(tmp_path / "missing"), "processor") is None

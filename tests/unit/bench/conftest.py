@@ -111,7 +111,9 @@ class Site:
         self.ranks_per_node = 1
         self.store = folder
 
-    def session(self, topology="torus~dims=2"):
+    def session(
+        self, topology="torus~dims=2", hosts=(), executable=Path(sys.executable), **options
+    ):
         file = load_cluster(self.folder / "test.yaml")
         name, network = obtain(topology)
         chosen = tuple(ComparisonPart(text, load_routing(text).name) for text in self.routings)
@@ -130,12 +132,16 @@ class Site:
             name,
             file,
             Launcher(
-                file.cluster, file.cluster.program, (), network.num_terminals, self.ranks_per_node
+                file.cluster,
+                file.cluster.program,
+                hosts,
+                network.num_terminals,
+                self.ranks_per_node,
             ),
             {one.id: reroute(load_routing(one.text), network) for one in chosen},
             {},
             benchmarks,
-            dict.fromkeys(benchmarks, Path(sys.executable)),
+            dict.fromkeys(benchmarks, executable),
             self.fabric,
             self.apply,
         )
@@ -145,6 +151,7 @@ class Site:
             store,
             self.store / "fabrics",
             lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),
+            **options,
         )
 
 

@@ -268,7 +268,10 @@ class Formatted(Parameters):
     ("wrong", "said"),
     [
         ({"work": "packets"}, "expected work to be one of traffic, workload, found 'packets'"),
-        ({"work": "workload"}, "expected columns of flow-channels, flow-ranks, flows, found found"),
+        (
+            {"work": "workload"},
+            "expected columns of flow-channels, flow-pairs, flow-ranks, flows, found found",
+        ),
         ({"clock": ("seconds",)}, "expected clock to name columns, found seconds"),
         ({"brief": {"sed": 1}}, "expected brief to name parameters, found sed"),
         (

@@ -40,6 +40,7 @@ from routelab.toolkit.infiniband import (
     root_switches,
     simulation_lines,
 )
+from routelab.toolkit.program_versions import program_version
 from routelab_plugins.routing.opensm.programs import (
     Fabric,
     RunningFabric,
@@ -111,6 +112,11 @@ class OpenSM(RoutingPlugin):
         """List OpenSM itself, so that another version makes the results stale."""
         program = opensm_program()
         return [Path(program)] if program else []
+
+    def program_versions(self) -> dict[str, str]:
+        """See `Plugin.program_versions`."""
+        program = opensm_program()
+        return {"OpenSM": program_version(program)} if program else {}
 
     def supports(self, topology: Topology) -> str | None:
         """Require the programs, two-way links, and a host."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import seaborn as sns
-from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgba_array
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba_array
 from numpy.typing import NDArray
 
 from routelab.api import Topology
@@ -159,3 +159,13 @@ def load_colours() -> Colormap:
     """Return colours from light to dark in perceptually even steps, all visible on white."""
     steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
     return LinearSegmentedColormap.from_list("load", steps)
+
+
+def scale_colours(dark: bool) -> list[str]:
+    """Return the colours in even steps of lightness; the busiest stands out most.
+
+    Colours that are too close to the background are left out at either end.
+    """
+    colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
+    ends = (0.38, 1.0) if dark else (0.10, 0.95)
+    return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]

@@ -15,13 +15,13 @@ from typing import Any
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from routelab.report.figures.chart_rows import MAX_ROWS, coded, column_json, rows_json
+from routelab.report.figures.fields import FieldChart
 from routelab.report.figures.marks import PANEL, PLACE, SERIES, Mark, field, rules
 from routelab.report.figures.styles import HATCHES, Look
 from routelab.report.frames.view import key_text
-from routelab.report.labels import decimals_of, label
+from routelab.report.labels import label
 
-MAX_ROWS = 10_000
-"""Largest number of rows of an interactive figure; with more, the page shows the picture."""
 SHAPES = {"o": "circle", "s": "square", "D": "diamond", "^": "triangle-up", "v": "triangle-down"}
 """Vega's names of the markers of series."""
 _CHANNELS = {
@@ -106,12 +106,12 @@ class Chart:
     down: Sequence[float] = ()
 
 
-def chart_json(chart: Chart, data: pd.DataFrame) -> dict[str, Any] | None:
+def chart_json(chart: Chart | FieldChart, data: pd.DataFrame) -> dict[str, Any] | None:
     """Return what the page's script needs to draw a chart; None if it has too many rows.
 
     Parameters
     ----------
-    chart : Chart
+    chart : Chart or FieldChart
     data : DataFrame
         The numbers in the figure, as in its CSV file.
 
@@ -120,10 +120,16 @@ def chart_json(chart: Chart, data: pd.DataFrame) -> dict[str, Any] | None:
     dict
         ``spec`` (Vega-Lite, without data), ``rows`` (columns of the data), ``columns`` (their
         titles and decimals), ``hue`` and ``series`` (their looks), and ``axes`` (how they may
-        change).
+        change). Fields have no series, but ``scale`` (of the colours) and ``fields`` (how many).
     """
+    if isinstance(chart, FieldChart):
+        return chart.content(data)
     if len(data) > MAX_ROWS:
         return None
+    rows = rows_json(data, chart.col, chart.panels)
+    rows[SERIES] = coded(data[chart.hue].map(key_text))
+    if chart.x.names:
+        rows[PLACE] = coded(data[chart.x.column].map(key_text))
     shared = _encoding(chart)
     marks = (*chart.marks, *rules(chart.across, chart.down))
     layers = [_layer(mark, shared, chart.looks) for mark in marks]
@@ -147,8 +153,8 @@ def chart_json(chart: Chart, data: pd.DataFrame) -> dict[str, Any] | None:
             },
             "resolve": {"axis": {"x": "independent", "y": "independent"}},
         },
-        "rows": _rows(chart, data),
-        "columns": [_column(name, chart) for name in data.columns],
+        "rows": rows,
+        "columns": [column_json(name, chart.of, chart.y.column) for name in data.columns],
         "hue": label(chart.hue, chart.of),
         "series": [
             {
@@ -172,32 +178,6 @@ def chart_json(chart: Chart, data: pd.DataFrame) -> dict[str, Any] | None:
             for name, axis in axes.items()
         },
     }
-
-
-def _rows(chart: Chart, data: pd.DataFrame) -> dict[str, Any]:
-    """Return the columns of the data: numbers as such, texts as numbers of distinct texts."""
-    rows: dict[str, Any] = {}
-    numbers = data.select_dtypes("number").columns
-    for name in data.columns:
-        if name in numbers:
-            values = data[name].astype(object).where(data[name].notna(), None)
-            rows[name] = [
-                float(f"{value:.10g}") if isinstance(value, float) else value
-                for value in values.tolist()
-            ]
-        else:
-            rows[name] = _coded(data[name].map(key_text))
-    rows[SERIES] = _coded(data[chart.hue].map(key_text))
-    titles = data[chart.col].map(key_text).map(chart.panels) if chart.col else None
-    rows[PANEL] = _coded(pd.Series("", index=data.index) if titles is None else titles)
-    if chart.x.names:
-        rows[PLACE] = _coded(data[chart.x.column].map(key_text))
-    return rows
-
-
-def _coded(texts: pd.Series[str]) -> dict[str, Any]:
-    codes, names = pd.factorize(texts)
-    return {"texts": names.tolist(), "at": codes.tolist()}
 
 
 def _layer(mark: Mark, shared: Mapping[str, Any], looks: Mapping[str, Look]) -> dict[str, Any]:
@@ -252,14 +232,6 @@ def _encoding(chart: Chart) -> dict[str, Any]:
         beside = {"scale": {"domain": names}, "sort": None}
         encoding["xOffset"] = {"field": SERIES, "type": "nominal", **beside}
     return encoding
-
-
-def _column(name: str, chart: Chart) -> dict[str, Any]:
-    """Return how a tooltip shows a column."""
-    base, _, end = name.rpartition("_")
-    is_end = end in ("low", "high") and base == chart.y.column
-    title = f"{label(base, chart.of)}, {end}" if is_end else label(name, chart.of)
-    return {"name": name, "title": title, "decimals": decimals_of(name)}
 
 
 def _color(look: Look) -> str:

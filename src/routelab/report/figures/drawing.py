@@ -15,7 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
+from routelab.report.figures.channel_looks import scale_colours
 from routelab.report.figures.chart import Chart
+from routelab.report.figures.fields import FieldChart
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.styles import FAINT, INK
 from routelab.toolkit.csv_cells import escape_cell
@@ -92,12 +94,14 @@ class Drawing:
         Group id of a line collection to the texts of its lines, in the order of drawing.
     inline : InlinePicture or None
         Picture that the page shows instead of the file.
-    chart : Chart or None
+    chart : Chart, FieldChart or None
         Interactive form over `data`, which the page shows if scripts run.
     runs : mapping
         The run that a panel shows, by title of the panel; only for panels that show one run.
     turns : mapping
         Rows of texts about the turns that are marked in a panel, by title of the panel.
+    on_paper : bool
+        Whether the colours of the files suit white pages only.
     """
 
     figure: Figure
@@ -105,9 +109,10 @@ class Drawing:
     description: str
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inline: InlinePicture | None = None
-    chart: Chart | None = None
+    chart: Chart | FieldChart | None = None
     runs: Mapping[str, int] = field(default_factory=dict)
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    on_paper: bool = False
 
 
 @contextmanager
@@ -156,7 +161,7 @@ def _escape_texts(data: pd.DataFrame) -> pd.DataFrame:
 def _for_readers(content: bytes, drawing: Drawing) -> bytes:
     """Return the SVG with its description, colours for dark pages, and titles as tooltips.
 
-    Pictures whose colours stand for numbers stay as they are.
+    Pictures for paper keep their colours.
     """
     for prefix, uri in (("", _SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
         ET.register_namespace(prefix, uri)
@@ -165,9 +170,9 @@ def _for_readers(content: bytes, drawing: Drawing) -> bytes:
     description = ET.Element(f"{_SVG}desc")
     description.text = drawing.description
     root.insert(0, description)
-    if not drawing.tooltips:
+    if not drawing.on_paper:
         style = ET.Element(f"{_SVG}style")
-        style.text = _dark_style()
+        style.text = _dark_style(content.decode())
         root.insert(1, style)
     groups = {group.get("id"): group for group in root.iter(f"{_SVG}g")}
     for identifier, texts in drawing.tooltips.items():
@@ -179,12 +184,22 @@ def _for_readers(content: bytes, drawing: Drawing) -> bytes:
     return stream.getvalue()
 
 
-def _dark_style() -> str:
-    """Return CSS rules that override the colours in matplotlib's ``style`` attributes."""
+def _dark_style(content: str) -> str:
+    """Return CSS rules that replace the colours that occur in an SVG file.
+
+    They override the attributes of matplotlib's lines and areas: ``style``, and ``fill`` of areas
+    with a pattern.
+    """
+    of_fields = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)
     rules = [
-        f'[style*="{what}: {light}" i] {{ {what}: {dark} !important }}'
-        for light, dark in DARK.items()
-        for what in ("fill", "stroke")
+        rule
+        for light, dark in {**dict(of_fields), **DARK}.items()
+        if light in content
+        for rule in (
+            f'[style*="fill: {light}" i] {{ fill: {dark} !important }}',
+            f'[style*="stroke: {light}" i] {{ stroke: {dark} !important }}',
+            f'[fill="{light}" i] {{ fill: {dark} }}',
+        )
     ]
     # black areas have no colour attribute
     rules.append(f"svg {{ fill: {DARK['#000000']} }}")

@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import seaborn as sns
-from matplotlib.colors import to_hex
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from routelab.api import Topology
-from routelab.report.figures.channel_looks import STEPS
 from routelab.report.figures.route_data import PanelRoutes
 from routelab.report.labels import number_text
 from routelab.report.network_picture import RADIUS, Picture
@@ -25,7 +22,7 @@ from routelab.report.network_picture import RADIUS, Picture
 UNIT = 40
 """SVG units of the distance between two rows of switches."""
 MAX_CHANNELS_IN_PAGE = 4000
-"""Limit for all pictures of a figure together; above it, the page shows the figure's file."""
+"""Limit for all pictures of a figure together; above it, the page draws them on a canvas."""
 MAX_NAMES = 60
 """Largest number of switches with names in a network without coordinates."""
 LETTER = 10
@@ -111,6 +108,9 @@ class InlinePanel:
     numbers : tuple of Label
         Numbers of groups of channels.
     routes : PanelRoutes
+    packed : str
+        Values and routes of a large picture, instead of the channels; see
+        `routelab.report.figures.packed`.
     """
 
     title: str
@@ -120,6 +120,7 @@ class InlinePanel:
     turns: tuple[TurnPath, ...] = ()
     numbers: tuple[Label, ...] = ()
     routes: PanelRoutes = field(default_factory=PanelRoutes)
+    packed: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,9 @@ class InlinePicture:
     graphs : mapping
         Data of the networks whose routes the page has, by position of the backdrop; see
         `routelab.report.figures.route_data.graph_data`.
+    packed : mapping
+        Large networks with their drawings, by position of the backdrop; see
+        `routelab.report.figures.packed`.
     """
 
     label: str
@@ -147,6 +151,7 @@ class InlinePicture:
     panels: tuple[InlinePanel, ...]
     hints: tuple[str, ...]
     graphs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    packed: Mapping[int, str] = field(default_factory=dict)
 
 
 def backdrop(topology: Topology, picture: Picture, name: str = "") -> Backdrop:
@@ -155,7 +160,7 @@ def backdrop(topology: Topology, picture: Picture, name: str = "") -> Backdrop:
     below, beside = picture.block_ticks
     switches = tuple(
         Label(x, y, mark)
-        for (x, y), mark in zip(_svg_points(picture.switches), picture.marks, strict=True)
+        for (x, y), mark in zip(svg_points(picture.switches), picture.marks, strict=True)
     )
     names = _names(topology, switches) if not beside and not picture.captions else ()
     names += tuple(point_label((x, y), text) for x, y, text in picture.captions)
@@ -214,12 +219,12 @@ def channel_paths(
 
 def svg_path(line: NDArray[np.float64]) -> str:
     """Return a polyline as an SVG path."""
-    return "M" + "L".join(f"{x} {y}" for x, y in _svg_points(line))
+    return "M" + "L".join(f"{x} {y}" for x, y in svg_points(line))
 
 
 def point_label(point: Sequence[float], text: str) -> Label:
     """Return a text at a point of a picture."""
-    ((x, y),) = _svg_points(np.array([point]))
+    ((x, y),) = svg_points(np.array([point]))
     return Label(x, y, text)
 
 
@@ -229,16 +234,6 @@ def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:
     return tuple((round(100 * t / top, 2), number_text("", t)) for t in at if 0 <= t <= top)
 
 
-def scale_colours(dark: bool) -> list[str]:
-    """Return the colours in even steps of lightness; the busiest stands out most.
-
-    Colours that are too close to the background are left out at either end.
-    """
-    colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
-    ends = (0.38, 1.0) if dark else (0.10, 0.95)
-    return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
-
-
-def _svg_points(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
+def svg_points(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
     """Convert points to SVG units; SVG's y runs downwards."""
     return [(round(UNIT * x), -round(UNIT * y)) for x, y in points.tolist()]

@@ -27,6 +27,7 @@ THINGS = {
     "flows": "simulations",
     "flow-channels": "channels",
     "flow-ranks": "ranks",
+    "flow-pairs": "pairs of terminals",
     "benchmarks": "measurements",
     SINGLE: "runs",
 }

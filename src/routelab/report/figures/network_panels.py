@@ -19,7 +19,9 @@ from routelab.report.network_picture import Picture, picture_of
 from routelab.report.turn_marks import MarkedTurn, pair_turns
 
 MAX_PANELS = 12
-MAX_CHANNELS = 20_000
+MAX_CHANNELS = 50_000
+MAX_PAIRS = 2_000_000
+"""Largest number of pairs of switches with terminals whose routes are read."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class Panel:
         Whether the values are numbers of groups, and not amounts.
     turns : tuple of MarkedTurn
     table : RouteTable or None
-        The routes; None if the picture does not show a route table.
+        The routes; None if the picture does not show a route table, or a very large one.
+    is_routed : bool
+        Whether the picture shows a route table.
     cycle : str
         The steps of the cycle that refutes the table, a line each, or nothing.
     """
@@ -52,6 +56,7 @@ class Panel:
     groups: bool
     turns: tuple[MarkedTurn, ...] = ()
     table: RouteTable | None = None
+    is_routed: bool = False
     cycle: str = ""
 
     @classmethod
@@ -133,6 +138,7 @@ def collect_panels(
             note += f" (the median one of {len(group)} runs)"
         marked = _marked_turns(frames, run, topology, place) if turns else ()
         routes = record.directory / "routes.npz"
+        is_small = len(topology.endpoints) ** 2 <= MAX_PAIRS
         panels.append(
             Panel(
                 title,
@@ -143,7 +149,8 @@ def collect_panels(
                 values,
                 nominal,
                 marked,
-                load_routes(routes, topology) if routes.is_file() else None,
+                load_routes(routes, topology) if routes.is_file() and is_small else None,
+                routes.is_file(),
                 str(frames.outcomes[run].facts.get("deadlock_cycle", "")),
             )
         )

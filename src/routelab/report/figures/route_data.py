@@ -18,6 +18,8 @@ DIGITS = string.digits + string.ascii_letters
 MAX_ROUTE_TEXT = 500_000
 """Characters of routes in a figure; the page leaves out those of further pictures."""
 
+MAX_PACKED_ROUTES = 6_000_000
+"""Characters of the routes of a large picture, before they are compressed."""
 SHARE = 9
 """Characters of a share at most."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, Status
-from routelab.artifacts.tables import read_tuples
+from routelab.artifacts.tables import read_rows
 from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
 
@@ -21,6 +22,11 @@ Merit: TypeAlias = Literal["lower", "higher", ""]
 
 WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 """The worst status first."""
+
+
+_RUN = ("routing", "benchmark", "round", "run")
+REQUIRED = {RUNS: (*_RUN, "status"), FIGURES: (*_RUN, "metric", "value", "better")}
+"""Columns without which a table cannot be read, by file."""
 
 
 @dataclass
@@ -152,7 +158,15 @@ def cause(run: Mapping[str, Any]) -> str:
 
 
 def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in read_tuples(path, columns, numbers)]
+    """Read a table of any version: measurements are never made again to get further columns."""
+    rows = read_rows(path, REQUIRED[path.name], set(columns) - numbers)
+    for row in rows:
+        for name in numbers:
+            value = row.get(name)
+            if isinstance(value, str):
+                raise InputError(f"{path} is damaged: {name} is {value!r}, not a number")
+            row[name] = math.nan if value is None else float(value)
+    return [{name: row.get(name, "") for name in columns} for row in rows]
 
 
 def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -> RunGroup:

@@ -20,6 +20,7 @@ from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
+from routelab.report.labels import shown_path
 from routelab.report.number_formats import column_formats
 from routelab.report.table import ReportTable
 
@@ -130,7 +131,7 @@ def loads_command(view: View, run: int, folder: str) -> str:
 
 
 def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
-    """Return the command that rebuilds a study's report; uses its name if that finds the file.
+    """Return the command that rebuilds a study's report.
 
     Parameters
     ----------
@@ -139,11 +140,16 @@ def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
     measured : sequence of BenchRecord
         Its benchmarks; if they need permission to switch a fabric, the command gives it.
     """
-    has_name = study.is_relative_to("config/studies")
-    words = [f"studies={_shell_word(study.stem if has_name else str(study))}"]
+    words = [f"studies={_shell_word(study_selector(study))}"]
     if any(record.switched for record in measured):
         words.append("apply_routing=true")
     return f"snakemake report --config {' '.join(words)}"
+
+
+def study_selector(study: Path) -> str:
+    """Return the text that selects a study: its name if that finds the file, or its path."""
+    path = Path(shown_path(study))
+    return path.stem if path.is_relative_to("config/studies") else str(path)
 
 
 def reproductions(table: ReportTable, view: View) -> list[Reproduction]:

@@ -85,6 +85,11 @@ class Comparison:
     cases: tuple[Case, ...]
     total: int
 
+    @property
+    def routings(self) -> tuple[str, str]:
+        """Return the routing and the baseline."""
+        return self.routing, self.baseline
+
     def ratios(self) -> tuple[float, float, float] | None:
         """Return the geometric mean, the least and the greatest ratio of the routing's values.
 

@@ -9,7 +9,9 @@ from urllib.parse import quote
 
 from routelab.api import InputError
 from routelab.artifacts.json_files import read_json
-from routelab.report.page.card import SUMMARY_FORMAT
+from routelab.report.appendix.files import write_report_appendix
+from routelab.report.labels import duration_text
+from routelab.report.page.card import FORMAT
 from routelab.report.page.render import write_page
 
 MAX_LOSSES = 3
@@ -37,7 +39,7 @@ class Paper:
 
 
 def write_index(report: Path) -> None:
-    """Write ``index.html`` over the pages of all studies in `report`.
+    """Write ``index.html`` over the pages of all studies in `report`, and the appendix of all.
 
     Studies that cite a publication are grouped under it. A study whose ``summary.json`` cannot be
     read is listed with the reason. The card of a study with missing results lists the most serious
@@ -48,7 +50,7 @@ def write_index(report: Path) -> None:
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
         try:
-            summary = read_json(path, SUMMARY_FORMAT)
+            summary = read_json(path, FORMAT)
         except InputError as error:
             others.append({"title": path.parent.name, "href": href, "problem": str(error)})
             continue
@@ -75,15 +77,8 @@ def write_index(report: Path) -> None:
         papers=list(papers.values()),
         others=others,
         most=MAX_LOSSES,
+        appendix=write_report_appendix(report),
     )
-
-
-def duration_text(seconds: float) -> str:
-    """Return a CPU time in words, in seconds, minutes or hours; empty if none is recorded."""
-    for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (float("inf"), 3600, "h")):
-        if seconds < limit:
-            return f"{max(seconds / size, 1):.0f} {unit}" if seconds else ""
-    return ""
 
 
 def _thumbnail(folder: Path, figure: str) -> str:

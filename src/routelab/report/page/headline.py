@@ -39,7 +39,7 @@ _NOUNS = {
 _PLACES = {"topology": "on", "dims": "on", "traffic": "under", "workload": "in", "benchmark": "in"}
 """Prepositions before the value of a column."""
 
-_SMALLEST = 0.05
+SMALLEST = 0.05
 """Largest difference in percent that counts as none."""
 
 
@@ -52,10 +52,16 @@ class Answer:
     sentence : str
     table : str
         Name of the table that proves it; empty if none does.
+    comparison : Comparison or None
+        What the sentence says, if it is a comparison of values.
+    name : str
+        Words for the value that is compared.
     """
 
     sentence: str
     table: str = ""
+    comparison: Comparison | None = None
+    name: str = ""
 
 
 def find_answer(
@@ -110,24 +116,24 @@ def _answer_of(study: Study, table: ReportTable, view: View, views: Views) -> An
     comparison = find_comparison(table, spec, view, study.headline, baseline, place)
     if comparison is None:
         return None
-    text = comparison_sentence(comparison, spec, study.headline, table.of)
+    name = study.headline.name or _value_name(comparison, spec, table.of)
+    text = comparison_sentence(comparison, spec, study.headline, table.of, name)
     reservation = incomplete(view, views)
     if reservation:
-        return Answer(f"{reservation}{text[0].lower()}{text[1:]}", table.name)
-    return Answer(text, table.name)
+        text = f"{reservation}{text[0].lower()}{text[1:]}"
+    return Answer(text, table.name, comparison, name)
 
 
 def comparison_sentence(
-    comparison: Comparison, spec: TableSpec, headline: Headline, of: str
+    comparison: Comparison, spec: TableSpec, headline: Headline, of: str, name: str
 ) -> str:
-    """Return a comparison as a sentence.
+    """Return a comparison as a sentence; `name` are words for the value.
 
     Improvements have at most two significant digits. Several rows are one geometric mean with the
     least and the greatest ratio.
     """
-    cases = _without_constants(comparison.cases)
+    cases = distinguishing_keys(comparison.cases)
     where = _where(comparison.cases, spec, headline, of)
-    name = headline.name or _value_name(comparison, spec, of)
     over = _over(comparison, cases, of)
     baseline = comparison.baseline + (", the next best" if comparison.is_next else "")
     if comparison.measure in ("improvement", "gain"):
@@ -169,26 +175,28 @@ def _difference(mean: float, low: float, high: float) -> tuple[str, str]:
 
 def _percentages(percent: float, least: float, greatest: float) -> tuple[str, str]:
     """Return a difference in percent and its range in words."""
-    how = f"{_percent(percent)} than" if abs(percent) >= _SMALLEST else "equal to"
-    if max(abs(least), abs(greatest)) < _SMALLEST:
+    how = f"{percent_text(percent)} than" if abs(percent) >= SMALLEST else "equal to"
+    if max(abs(least), abs(greatest)) < SMALLEST:
         return how, "no difference in any"
-    if greatest < _SMALLEST:
-        return how, f"{_range(_size(greatest), _size(least))} lower"
-    if least > -_SMALLEST:
-        return how, f"{_range(_size(least), _size(greatest))} higher"
-    return how, f"{_percent(least)} to {_percent(greatest)}"
+    if greatest < SMALLEST:
+        return how, f"{_range(size_text(greatest), size_text(least))} lower"
+    if least > -SMALLEST:
+        return how, f"{_range(size_text(least), size_text(greatest))} higher"
+    return how, f"{percent_text(least)} to {percent_text(greatest)}"
 
 
 def _range(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _size(percent: float) -> str:
-    return f"{two_digits(abs(percent)) if abs(percent) >= _SMALLEST else 0} %"
+def size_text(percent: float) -> str:
+    """Return the size of a difference with at most two significant digits."""
+    return f"{two_digits(abs(percent)) if abs(percent) >= SMALLEST else 0} %"
 
 
-def _percent(percent: float) -> str:
-    return f"{_size(percent)} {'higher' if percent > 0 else 'lower'}"
+def percent_text(percent: float) -> str:
+    """Return a difference in words: ``12 % lower``."""
+    return f"{size_text(percent)} {'higher' if percent > 0 else 'lower'}"
 
 
 def _improvement(comparison: Comparison, over: str, name: str, baseline: str) -> str:
@@ -200,9 +208,9 @@ def _improvement(comparison: Comparison, over: str, name: str, baseline: str) ->
         how, spread = _percentages(-mean, -greatest, -least)
         text = f"the {name} of {comparison.routing} is {how} that of {baseline}"
     else:
-        ends = [f"{'−' if end <= -_SMALLEST else ''}{_size(end)}" for end in (least, greatest)]
+        ends = [f"{'−' if end <= -SMALLEST else ''}{size_text(end)}" for end in (least, greatest)]
         word = "better" if mean > 0 else "worse"
-        how = f"{_size(mean)} {word} than" if abs(mean) >= _SMALLEST else "as good as"
+        how = f"{size_text(mean)} {word} than" if abs(mean) >= SMALLEST else "as good as"
         text = f"{comparison.routing} is {how} {baseline} in {name}"
         spread = _range(*ends)
     return f"{text} (mean over {over}; {spread})" if len(numbers) > 1 else text
@@ -262,7 +270,7 @@ def _condition(key: str, text: str, of: str) -> str:
     return f"{'at' if text[0].isdigit() else 'with'} {_heading(key, of)} {text}"
 
 
-def _without_constants(cases: Sequence[Case]) -> list[dict[str, str]]:
+def distinguishing_keys(cases: Sequence[Case]) -> list[dict[str, str]]:
     """Return the keys of cases that distinguish them."""
     keys = [
         key for key in cases[0].keys if any(case.keys[key] != cases[0].keys[key] for case in cases)

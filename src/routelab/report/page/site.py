@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
+from routelab.report.appendix.facts import collect_facts
+from routelab.report.appendix.files import write_study_appendix
 from routelab.report.figures.chart import chart_json
 from routelab.report.figures.drawing import DARK, SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture
@@ -27,7 +30,8 @@ from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
-from routelab.report.page.card import SOURCE_KEYS, SUMMARY_FORMAT, published_results, status_of
+from routelab.report.page.bars import answer_bars
+from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.chart_script import NAME as CHART_SCRIPT
 from routelab.report.page.chart_script import write_chart_script
 from routelab.report.page.citations import bibliography, cited_works
@@ -38,8 +42,10 @@ from routelab.report.page.commands import (
     reproductions,
     row_command,
     study_command,
+    study_selector,
     throughput_command,
 )
+from routelab.report.page.comparison import ROUTING
 from routelab.report.page.headline import find_answer
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
@@ -64,6 +70,21 @@ class PageTable:
     table: ReportTable
     layout: Layout
     commands: list[Reproduction]
+    compared: Collection[str] = ()
+
+    @property
+    def marked_rows(self) -> set[int]:
+        """Positions of the rows of routings that the answer compares; empty if that is all rows."""
+        shown = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
+        return set() if all(shown) else {at for at, is_compared in enumerate(shown) if is_compared}
+
+    @property
+    def marked_columns(self) -> set[int]:
+        """Positions of the columns of routings that the answer compares."""
+        upper = [group.text for group in self.layout.groups for _ in range(group.span)]
+        lower = [heading.text for heading in self.layout.headings or ()]
+        pairs = zip_longest(upper, lower)
+        return {at for at, names in enumerate(pairs) if not set(names).isdisjoint(self.compared)}
 
     @property
     def has_reference(self) -> bool:
@@ -81,7 +102,7 @@ class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
     The chart is what the page's script draws; see `chart_json`. The notes list series without a
-    value. See `Drawing` for the turns.
+    value. See `Drawing` for the turns and for pictures that suit white pages only.
     """
 
     name: str
@@ -92,6 +113,7 @@ class PageFigure:
     commands: Sequence[Reproduction] = ()
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    on_paper: bool = False
 
 
 def write_study_report(
@@ -115,7 +137,8 @@ def write_study_report(
         Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
-        ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
+        ``benchmarks.csv``, ``references.bib``, ``tables/``, ``figures/`` and the files of
+        `routelab.report.appendix`.
     plugins : sequence of Plugin
         Plugins of the study; the page lists their citations.
     simulations : sequence of EngineRecord
@@ -156,9 +179,12 @@ def write_study_report(
     for table in tables:
         for suffix, text_of in FORMATS.items():
             write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
-    for name, text in lists.items():
-        write_text(directory / name, text)
+    lists = _lists(views)
+    for name, view in lists.items():
+        write_text(directory / name, _rows_csv(view))
+    selector = study_selector(study.path)
+    facts = collect_facts(study, selector, views, tables, lists, plugins, directory)
+    write_study_appendix(facts, directory)
     measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins, views.benchmarks.versions)
     if any(cited.work for cited in works):
@@ -169,14 +195,18 @@ def write_study_report(
     answer = find_answer(study, views, of_views, losses)
     lead = _lead_figure(study, figures)
     source = study.reference.source if study.reference else None
+    bars = answer.comparison and answer_bars(
+        answer.comparison, answer.name, study.tables[answer.table].of
+    )
     summary = {
-        "format": SUMMARY_FORMAT,
+        "format": FORMAT,
         "study": study.name,
         "title": study.title,
         "question": study.headline.question,
         "finding": answer.sentence,
         "table": answer.table,
         "figure": lead.name if lead else "",
+        "bars": bars,
         "status": status_of(losses),
         "cpu_seconds": cpu_seconds(views.outcomes),
         "tiles": tiles(views, pooled),
@@ -187,7 +217,11 @@ def write_study_report(
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, tables),
     }
-    page_tables = [_page_table(table, view) for table, view in of_views]
+    compared = answer.comparison.routings if answer.comparison else ()
+    page_tables = [
+        _page_table(table, view, compared if table.name == answer.table else ())
+        for table, view in of_views
+    ]
     chart_script = ""
     if any(figure.chart for figure in figures):
         shared = results / "report"
@@ -262,12 +296,20 @@ def _write_figure(
     ]
     chart = chart_json(drawing.chart, drawing.data) if drawing.chart else None
     return PageFigure(
-        name, title, drawing.description, drawing.inline, chart, commands, notes, drawing.turns
+        name,
+        title,
+        drawing.description,
+        drawing.inline,
+        chart,
+        commands,
+        notes,
+        drawing.turns,
+        drawing.on_paper,
     )
 
 
-def _page_table(table: ReportTable, view: View) -> PageTable:
-    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
+def _page_table(table: ReportTable, view: View, compared: Collection[str]) -> PageTable:
+    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS], compared)
 
 
 def _missing_results(views: Views) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 {
   const PANEL_WIDTH = 300, MAX_WIDTH = 720, BESIDE_AXIS = 84; // pixels
   const LETTER = 6.8; // pixels of a letter of a label
+  const MAX_SIDE = 520, MAX_FIELD = 90, FIELD_HEIGHT = 26, FIELD = 5; // pixels of a matrix, and of fields
   const SVG = "http://www.w3.org/2000/svg";
 
   const make = (name, className, parent, text = "") => {
@@ -60,6 +61,25 @@
     return svg;
   };
 
+  /** A legend of the colours of fields: round numbers below even steps. */
+  const colourScale = (parent, { title, ticks }, steps) => {
+    const scale = make("div", "scale", parent);
+    make("span", "", scale, title);
+    const bar = make("div", "bar", scale);
+    bar.setAttribute("aria-hidden", "true");
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${steps} 1`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    for (let step = 0; step < steps; step += 1) {
+      const field = document.createElementNS(SVG, "rect");
+      for (const [key, value] of Object.entries({ x: step, width: 1.02, height: 1 })) field.setAttribute(key, value);
+      field.style.fill = `var(--q${step})`;
+      svg.append(field);
+    }
+    bar.append(svg);
+    for (const [place, text] of ticks) make("span", "", bar, text).style.left = `${place}%`;
+  };
+
   class Chart {
     constructor(box) {
       this.box = box;
@@ -79,7 +99,14 @@
     }
 
     addControls() {
-      const marks = new Set(this.spec.spec.layer.map(({ mark }) => mark.type));
+      const { layer } = this.spec.spec;
+      if (this.fields) colourScale(this.box, this.scale, layer[0].encoding.color.scale.range.length);
+      else this.addLegend(new Set(layer.map(({ mark }) => mark.type)));
+      const isZoomable = ["x", "y"].some((name) => layer[0].encoding[name].type === "quantitative");
+      if (isZoomable) this.addTools();
+    }
+
+    addLegend(marks) {
       const legend = make("div", "keys", this.box);
       legend.setAttribute("role", "group");
       legend.setAttribute("aria-label", `Show or hide: ${this.hue}`);
@@ -88,6 +115,9 @@
         const button = this.addButton(legend, one.name, () => this.toggle(one.name, button), true);
         button.prepend(swatch(one, marks));
       }
+    }
+
+    addTools() {
       const tools = make("div", "tools", this.box);
       tools.setAttribute("role", "group");
       tools.setAttribute("aria-label", "Change the view");
@@ -164,11 +194,26 @@
         this.log[name] && encoding[name]?.datum <= 0))];
     }
 
+    /** The panels in a row, and the pixels of a panel's width and height, without its axes. */
+    size() {
+      const available = this.pane.clientWidth, { across = 0, down = 0, letters = 0 } = this.fields ?? {};
+      const least = Math.max(160, across * (letters * LETTER + 8));
+      const columns = Math.max(1, Math.min(3, this.panels, Math.floor(available / Math.max(PANEL_WIDTH, least))));
+      const room = Math.floor(available / columns) - this.margin;
+      if (!this.fields) {
+        const width = Math.max(least, Math.min(MAX_WIDTH, room));
+        return [columns, width, this.panels === 1 ? Math.min(340, Math.max(220, width * 0.7)) : 210];
+      }
+      if (!across) {
+        const side = Math.max(least, Math.min(MAX_SIDE, room));
+        return [columns, side, side];
+      }
+      const width = Math.max(least, Math.min(room, MAX_WIDTH, across * MAX_FIELD));
+      return [columns, width, Math.max(60, down * Math.max(FIELD, Math.min(FIELD_HEIGHT, MAX_WIDTH / 2 / down)))];
+    }
+
     specification() {
-      const available = this.pane.clientWidth;
-      const columns = Math.max(1, Math.min(3, this.panels, Math.floor(available / PANEL_WIDTH)));
-      const width = Math.max(160, Math.min(MAX_WIDTH, Math.floor(available / columns) - this.margin));
-      const height = this.panels === 1 ? Math.min(340, Math.max(220, width * 0.7)) : 210;
+      const [columns, width, height] = this.size();
       const [rows, layers] = this.onLogAxes();
       this.layers = layers;
       this.across = columns;

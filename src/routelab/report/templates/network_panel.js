@@ -7,7 +7,7 @@ const svgElement = (name, className, parent) => {
 const htmlElement = (name, text, more = {}) =>
   Object.assign(document.createElement(name), { textContent: text, ...more });
 
-const distance = (x, y, [ax, ay, bx, by]) => {
+const distance = (x, y, ax, ay, bx, by) => {
   const dx = bx - ax, dy = by - ay;
   const along = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
   return Math.hypot(x - ax - along * dx, y - ay - along * dy);
@@ -17,26 +17,17 @@ const distance = (x, y, [ax, ay, bx, by]) => {
 class Panel {
   static REACH = 22; // pixels from a channel within which it is meant
   static SWITCH = 13; // units of the picture from the middle of a switch
+  static SMALL = 4; // pixels from the middle of a switch, in large pictures
   static LISTED = 36; // pairs of a channel
 
-  constructor(element, graph, places) {
+  constructor(element, graph, places, large = null) {
     Object.assign(this, { element, graph, places, network: element.dataset.network });
     this.svg = element.querySelector("svg");
     this.title = element.querySelector(".title").textContent;
     this.reading = element.querySelector(".reading");
     this.note = this.reading.textContent;
-    this.channels = new Map();
-    for (const path of element.querySelectorAll("path[data-c]")) {
-      const text = path.querySelector("title").textContent;
-      path.querySelector("title").remove(); // the browser's own tooltip would lie over ours
-      const cut = text.lastIndexOf(": ");
-      const d = path.getAttribute("d");
-      const lines = d.slice(1).split("M").map((line) => line.split(/[ L]/).map(Number));
-      this.channels.set(Number(path.dataset.c), {
-        d, lines, name: text.slice(0, cut), value: text.slice(cut + 2),
-      });
-    }
-    this.order = [...this.channels.keys()].reverse(); // the busiest first
+    this.channels = large ? new LargeChannels(large.network, large.values) : this.drawnChannels();
+    this.order = this.channels.order ?? [...this.channels.keys()].reverse(); // the busiest first
     this.path = svgElement("path", "route", this.svg);
     this.halo = svgElement("path", "halo", this.svg);
     this.mark = svgElement("path", "chosen", this.svg);
@@ -46,8 +37,26 @@ class Panel {
     this.detail = htmlElement("div", "", { className: "detail", hidden: true });
     element.append(this.tip, this.detail);
     this.svg.setAttribute("tabindex", "0");
-    const data = element.querySelector("script.routes");
-    this.routes = data && new Routes(graph, JSON.parse(data.textContent));
+    const data = large ? large.values : JSON.parse(element.querySelector("script.routes")?.textContent ?? "{}");
+    this.routes = data.routes ? new Routes(graph, data) : null;
+    this.unit = 0; // units of a pixel, in large pictures
+    this.canvas = large ? new Canvas(this, large.network) : null;
+  }
+
+  /** The channels that the page has as SVG paths. */
+  drawnChannels() {
+    const channels = new Map();
+    for (const path of this.element.querySelectorAll("path[data-c]")) {
+      const text = path.querySelector("title").textContent;
+      path.querySelector("title").remove(); // the browser's own tooltip would lie over ours
+      const cut = text.lastIndexOf(": ");
+      const d = path.getAttribute("d");
+      const lines = d.slice(1).split("M").map((line) => line.split(/[ L]/).map(Number));
+      channels.set(Number(path.dataset.c), {
+        d, lines, name: text.slice(0, cut), value: text.slice(cut + 2),
+      });
+    }
+    return channels;
   }
 
   place(event) {
@@ -60,10 +69,13 @@ class Panel {
   at(event) {
     const [x, y, unit] = this.place(event);
     let best = null, least = Panel.REACH * unit;
+    if (this.channels.nearest) return this.channels.nearest(x, y, least);
     for (const [number, channel] of this.channels) {
       for (const line of channel.lines) {
-        const here = distance(x, y, line);
-        if (here < least) [best, least] = [number, here];
+        for (let at = 0; at < line.length - 4; at += 2) { // the last point is that of the barb
+          const here = distance(x, y, ...line.slice(at, at + 4));
+          if (here < least) [best, least] = [number, here];
+        }
       }
     }
     return best;
@@ -72,11 +84,16 @@ class Panel {
   /** The switch with terminals at a place on the screen, or null. */
   switchAt(event) {
     if (!this.routes) return null;
-    const [x, y] = this.place(event);
+    const [x, y, unit] = this.place(event);
     const near = ([px, py]) => Math.hypot(x - px, y - py);
     const best = this.graph.endpoints.reduce(
       (one, other) => (near(this.places[other]) < near(this.places[one]) ? other : one));
-    return near(this.places[best]) <= Panel.SWITCH ? best : null;
+    return near(this.places[best]) <= Math.max(Panel.SWITCH, Panel.SMALL * unit) ? best : null;
+  }
+
+  /** Make sure that a channel is in the shown section. */
+  reveal(number) {
+    this.canvas?.reveal(this.channels.get(number).lines[0]);
   }
 
   show(number, label) {
@@ -113,10 +130,18 @@ class Panel {
       for (const at of new Set(switches)) {
         const circle = svgElement("circle", className, this.ends);
         const [cx, cy] = this.places[at];
-        for (const [key, value] of Object.entries({ cx, cy, r: className === "from" ? 12 : 6 })) {
-          circle.setAttribute(key, value);
-        }
+        for (const [key, value] of Object.entries({ cx, cy })) circle.setAttribute(key, value);
       }
+    }
+    this.sizeEnds(this.unit);
+  }
+
+  /** Draw marks of switches large enough; `unit` is the units of a pixel, or 0 in small pictures. */
+  sizeEnds(unit) {
+    this.unit = unit;
+    for (const circle of this.ends.children) {
+      const [units, pixels] = circle.classList.contains("from") ? [12, 8] : [6, 5];
+      circle.setAttribute("r", Math.max(units, pixels * unit));
     }
   }
 

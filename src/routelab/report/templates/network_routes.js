@@ -19,6 +19,8 @@ class Graph {
 
 /** The routes of one picture; the format is that of route_text in route_data.py. */
 class Routes {
+  static INDEXED = 100000; // pairs; an index of more would need too much memory
+
   constructor(graph, { perTerminal, routes }) {
     Object.assign(this, { graph, perTerminal, pairs: routes.split(",") });
     this.across = perTerminal ? graph.terminals.length : graph.endpoints.length;
@@ -54,11 +56,15 @@ class Routes {
 
   /** The pairs whose routes use a channel, with their part of its load. */
   users(channel) {
-    this.index ??= this.makeIndex();
+    if (this.pairs.length > Routes.INDEXED) {
+      return this.usersAmong((number) => number === channel).get(channel) ?? [];
+    }
+    this.index ??= this.usersAmong(() => true);
     return this.index.get(channel) ?? [];
   }
 
-  makeIndex() {
+  /** The users of all channels that `counts` accepts, by channel. */
+  usersAmong(counts) {
     const { graph } = this, index = new Map();
     this.pairs.forEach((text, pair) => {
       const from = graph.endpoints[Math.floor(pair / this.across)], column = pair % this.across;
@@ -66,7 +72,9 @@ class Routes {
       const weight = graph.terminalsAt[from].length * here.length;
       const mine = new Map();
       for (const { channels, share } of this.decode(from, text)) {
-        for (const channel of channels) mine.set(channel, (mine.get(channel) ?? 0) + share * weight);
+        for (const channel of channels) {
+          if (counts(channel)) mine.set(channel, (mine.get(channel) ?? 0) + share * weight);
+        }
       }
       for (const [channel, load] of mine) {
         if (!index.has(channel)) index.set(channel, []);

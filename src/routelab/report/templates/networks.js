@@ -8,6 +8,8 @@
 
 {% include "network_cycle.js" %}
 
+{% include "network_large.js" %}
+
   /** The lists from which readers choose a pair of switches of a network. */
   class PairForm {
     constructor(form, graph, isHost, choose) {
@@ -39,21 +41,27 @@
     }
   }
 
-  for (const figure of document.querySelectorAll(".network")) {
+  /** Make the pictures of a figure respond; large ones come with their unpacked data. */
+  const begin = (figure, networks = new Map(), values = []) => {
     const label = figure.dataset.label;
     const status = figure.querySelector(":scope > [role=status]");
     const graphs = new Map(), places = new Map(), forms = new Map();
     for (const data of figure.querySelectorAll("script.graph")) {
       graphs.set(data.dataset.network, new Graph(JSON.parse(data.textContent)));
     }
-    for (const backdrop of figure.querySelectorAll(".backdrop")) {
+    for (const [number, network] of networks) {
+      graphs.set(number, new Graph(network));
+      places.set(number, network.places);
+    }
+    for (const backdrop of networks.size ? [] : figure.querySelectorAll(".backdrop")) {
       const circles = [...backdrop.querySelectorAll("circle")];
       places.set(backdrop.closest(".panel").dataset.network,
         circles.map((circle) => [circle.cx.baseVal.value, circle.cy.baseVal.value]));
     }
-    const panels = [...figure.querySelectorAll(".panel")].map((element) => {
+    const panels = [...figure.querySelectorAll(".panel")].map((element, at) => {
       const { network } = element.dataset;
-      return new Panel(element, graphs.get(network), places.get(network));
+      const large = networks.size ? { network: networks.get(network), values: values[at] } : null;
+      return new Panel(element, graphs.get(network), places.get(network), large);
     });
     const linkedTo = (network) => panels.filter((panel) => panel.network === network);
     let chosen = null, pinned = false, first = null;
@@ -146,8 +154,10 @@
         if (event.key === "Escape") {
           choosePair(panel.network, null, null);
           choose(panel, null);
-        } else if (next !== undefined) choose(panel, order[next], true);
-        else return;
+        } else if (next !== undefined) {
+          panel.reveal(order[next]);
+          choose(panel, order[next], true);
+        } else return;
         event.preventDefault();
       });
     }
@@ -156,5 +166,30 @@
       if (pinned) for (const panel of panels) panel.clear();
       choose(panels[0], null);
     });
+  };
+
+  for (const figure of document.querySelectorAll(".network:not(.large)")) begin(figure);
+
+  /** Unpack the data of large pictures, and replace the file by them. */
+  const beginLarge = async (figure) => {
+    const packed = (selector) => [...figure.querySelectorAll(selector)];
+    const networks = await Promise.all(packed("script.packed-network").map(async (script) =>
+      [script.dataset.network, new LargeNetwork(await unpack(script.textContent))]));
+    const values = await Promise.all(packed("script.packed-values").map((script) => unpack(script.textContent)));
+    figure.hidden = false;
+    begin(figure, new Map(networks), values);
+    figure.closest("figure").classList.add("live");
+  };
+
+  const nearby = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      nearby.unobserve(target);
+      beginLarge(target.querySelector(".network.large"));
+    }
+  }, { rootMargin: "600px" });
+  // older browsers keep the file
+  if (window.DecompressionStream) {
+    for (const figure of document.querySelectorAll(".network.large")) nearby.observe(figure.closest("figure"));
   }
 }

@@ -118,4 +118,26 @@ RANKS: tuple[Column, ...] = (
     ),
 )
 
-COLUMNS = (*FACTS, *CHANNELS, *RANKS)
+PAIRS: tuple[Column, ...] = (
+    Column(
+        "sender",
+        "number of the terminal that sends; above 256 terminals, the first one of a block",
+        "sending terminal",
+        of=("flow-pairs",),
+    ),
+    Column(
+        "receiver",
+        "number of the terminal that receives; above 256 terminals, the first one of a block",
+        "receiving terminal",
+        of=("flow-pairs",),
+    ),
+    Column("block", "consecutive terminals that the numbers stand for", of=("flow-pairs",)),
+    Column(
+        "bytes",
+        "bytes from the one to the other in the timed part, if there are any; without messages "
+        "inside a terminal",
+        of=("flow-pairs",),
+    ),
+)
+
+COLUMNS = (*FACTS, *CHANNELS, *RANKS, *PAIRS)

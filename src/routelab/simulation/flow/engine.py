@@ -17,6 +17,7 @@ from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
     EventCounts,
     FlowRun,
+    PairBytes,
     WaitingRank,
     extrapolate,
     last_half,
@@ -205,6 +206,9 @@ class FlowSimulation:
             injected_bytes=_sums(ways.source[~inside], sent[~inside], terminals),
             ejected_bytes=_sums(ways.target[~inside], sent[~inside], terminals),
             memory_bytes=_sums(ways.source[inside], sent[inside], terminals),
+            pairs=PairBytes.summed(
+                ways.source.astype(np.int64), ways.target.astype(np.int64), sent
+            ),
             channel_seconds=channel_bytes / bandwidth,
             rounds=schedule.rounds,
             rounds_of=schedule.rounds_of,

@@ -9,7 +9,7 @@ import numpy as np
 
 from routelab.api import InputError, Topology
 from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT
-from routelab.api.topology import Float64Array
+from routelab.api.topology import Float64Array, Int64Array
 
 if TYPE_CHECKING:
     from routelab.simulation.flow.schedule import Schedule
@@ -113,6 +113,44 @@ class EventCounts:
 
 
 @dataclass(frozen=True, eq=False)
+class PairBytes:
+    """Bytes from terminals to other terminals, without pairs that have none.
+
+    Attributes
+    ----------
+    source, target : int64 array, shape (P,)
+        Terminals, ascending by source and then by target.
+    bytes : float64 array, shape (P,)
+    """
+
+    source: Int64Array
+    target: Int64Array
+    bytes: Float64Array
+
+    @classmethod
+    def summed(
+        cls, source: Int64Array, target: Int64Array, amount: Float64Array, block: int = 1
+    ) -> PairBytes:
+        """Sum the bytes of equal pairs; messages inside one terminal do not count.
+
+        Parameters
+        ----------
+        block : int
+            Terminals of a block; the sums are those between blocks, which have the number of
+            their first terminal.
+        """
+        between = (source != target) & (amount > 0)
+        ends = np.stack((source[between], target[between]), axis=1) // block
+        pairs, where = np.unique(ends, axis=0, return_inverse=True)
+        sums = np.bincount(where.ravel(), weights=amount[between], minlength=len(pairs))
+        return cls(pairs[:, 0] * block, pairs[:, 1] * block, sums.astype(np.float64))
+
+    def in_blocks(self, block: int) -> PairBytes:
+        """Return the bytes between blocks of consecutive terminals; see `summed`."""
+        return PairBytes.summed(self.source, self.target, self.bytes, block)
+
+
+@dataclass(frozen=True, eq=False)
 class FlowRun:
     """Times and traffic of a program on a network.
 
@@ -133,6 +171,8 @@ class FlowRun:
     channel_bytes : float64 array, shape (C,)
     injected_bytes, ejected_bytes, memory_bytes : float64 array, shape (T,)
         Bytes from a terminal into the network, from the network, and between its ranks.
+    pairs : PairBytes
+        Bytes between terminals.
     channel_seconds : float64 array, shape (C,)
         Time that each channel takes for its bytes, at its bandwidth.
     rounds, rounds_of : int
@@ -153,6 +193,7 @@ class FlowRun:
     injected_bytes: Float64Array
     ejected_bytes: Float64Array
     memory_bytes: Float64Array
+    pairs: PairBytes
     channel_seconds: Float64Array
     rounds: int
     rounds_of: int

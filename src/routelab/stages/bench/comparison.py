@@ -17,7 +17,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.atomic import atomic_directory, check_writable
+from routelab.artifacts.atomic import atomic_directory, check_writable, explain_write_errors
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.routes_file import load_routes
@@ -69,7 +69,12 @@ class ComparisonSession:
 
 
 def prepare_comparison(
-    comparison: Comparison, store: Path, *, apply: bool, dry: bool = False
+    comparison: Comparison,
+    store: Path,
+    *,
+    apply: bool,
+    dry: bool = False,
+    measure_again: bool = False,
 ) -> ComparisonSession:
     """Prepare a comparison without starting or changing anything.
 
@@ -83,6 +88,8 @@ def prepare_comparison(
         also those without figures.
     dry : bool
         Whether the commands are only shown; then those of the fabric need no permission.
+    measure_again : bool
+        See `Session`.
 
     Raises
     ------
@@ -120,7 +127,14 @@ def prepare_comparison(
     )
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
-    session = Session(plan, RunStore(store), fabrics, _remake, retry=apply or dry or not plan.apply)
+    session = Session(
+        plan,
+        RunStore(store),
+        fabrics,
+        _remake,
+        retry=apply or dry or not plan.apply,
+        measure_again=measure_again,
+    )
     if plan.apply and not (apply or dry):
         _check_permission(session)
     _check_fabric(plan, session)
@@ -153,10 +167,23 @@ def run_comparison(
         ended = measurement.session.measure()
     collected = collect(measurement.session, ended)
     if directory is not None:
+        if measurement.session.measure_again and ended.done:
+            _move_aside(directory)
         seed = measurement.plan.comparison.settings.seed
         provenance = measured.provenance(measurement.plugins, seed, fingerprint)
         _write(measurement.plan, collected, ended, provenance, directory)
     return collected, ended
+
+
+def _move_aside(directory: Path) -> None:
+    """Keep the tables of an earlier measurement in a folder next to the new ones."""
+    if not directory.exists():
+        return
+    number = 1
+    while (aside := directory.with_name(f"{directory.name}-kept-{number}")).exists():
+        number += 1
+    with explain_write_errors(directory, directory):
+        directory.rename(aside)
 
 
 def _write(

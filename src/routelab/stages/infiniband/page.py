@@ -62,7 +62,7 @@ def write_page(found: FabricCheck, name: str, file: Path) -> None:
 
 def _drawing(title: str, found: FabricCheck, values: ArrayLike, colour: str) -> str:
     """Return a heading and a drawing; a sentence for a fabric that is too large for one."""
-    from routelab.report.figures.network import draw_network
+    from routelab.report.figures.kinds.network import draw_network
 
     heading = f"<h2>{escape(title)}</h2>\n"
     try:

@@ -120,13 +120,14 @@ class ComparisonJob(BaseJob):
             settings.resolved.cluster,
             *(file for one in benchmarks.values() for file in one.inputs),
         )
-        # the fingerprint leaves out the parsers: a better parser costs no node-hour
+        files = (file for job in routes for file in parts.tables[job.ids[1]].inputs)
+        # the fingerprint leaves out all code: an upgrade never submits a comparison again
         facts = {
-            "network": [network.text, network.fingerprint],
-            "routings": [[job.ids[1], job.text, job.table_digest] for job in routes],
+            "network": network.text,
+            "routings": [[job.ids[1], job.text] for job in routes],
             "benchmarks": [[id_, one.text] for id_, one in benchmarks.items()],
             "settings": settings.original.canonical(),
-            "inputs": [content_digest(file) for file in inputs],
+            "inputs": [content_digest(file) for file in (*network.inputs, *files, *inputs)],
         }
         comparison = Comparison(
             network.folder,

@@ -76,11 +76,6 @@ class RouteJob(NetworkJob):
         """See `BaseJob.title`."""
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
-    @property
-    def table_digest(self) -> str:
-        """Return the digest of everything that the table depends on, without metrics."""
-        return replace(self, metrics={}).fingerprint
-
     def content(self) -> tuple[str, ...]:
         """See `BaseJob.content`."""
         measured = (f"{name} {digest}" for name, digest in self.metrics.items())

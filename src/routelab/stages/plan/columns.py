@@ -39,12 +39,13 @@ _ROWS = {
     "channels": "simulations",
     "flow-channels": "flows",
     "flow-ranks": "flows",
+    "flow-pairs": "flows",
 }
 """Runs that detailed rows belong to."""
 
 _WHOLE = (
     *("loads", "simulations", "flows", "benchmarks", "routes"),
-    *("channels", "terminals", "latencies", "flow-channels", "flow-ranks"),
+    *("channels", "terminals", "latencies", "flow-channels", "flow-ranks", "flow-pairs"),
 )
 """Rows in the order in which messages recommend them: whole runs, then their details."""
 

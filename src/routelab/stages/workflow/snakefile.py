@@ -27,6 +27,7 @@ from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
+from routelab.stages.workflow.containers import container_image, runs_in_containers
 from routelab.stages.workflow.progress import progress_lines
 from routelab.stages.workflow.slurm_jobs import (
     comparisons_behind,
@@ -57,12 +58,15 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
-        ``config/studies`` and its folders, with or without the folder. ``apply_routing`` and
-        ``submit``: see `apply_option` and `submits_all`.
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing``,
+        ``measure_again``, ``submit`` and ``container``: see `apply_option`, `again_option`,
+        `submits_all` and `container_image`.
     """
     try:
         applies = bool(apply_option(config))
+        again = bool(again_option(config))
         submits_all(config)
+        container_image(workflow, config)
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
             check_fabrics(plan)
@@ -74,7 +78,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.remote_exec:
         announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        workflow.execute = _with_preparation(workflow, plan)
+        workflow.execute = _with_preparation(workflow, plan, again)
     return plan
 
 
@@ -99,15 +103,29 @@ def apply_option(config: Mapping[str, Any]) -> str:
     InputError
         If ``apply_routing`` is neither true nor false.
     """
-    told = config.get("apply_routing", False)
+    return "--apply-routing" if _truth(config, "apply_routing") else ""
+
+
+def again_option(config: Mapping[str, Any]) -> str:
+    """Return the option that lets `routelab bench` measure again, or nothing.
+
+    Raises
+    ------
+    InputError
+        If ``measure_again`` is neither true nor false.
+    """
+    return "--measure-again" if _truth(config, "measure_again") else ""
+
+
+def _truth(config: Mapping[str, Any], key: str) -> bool:
+    told = config.get(key, False)
     # on the command line Snakemake accepts only the spelling True for a truth value
-    allowed = {"true": True, "false": False}.get(str(told).lower())
-    if allowed is None:
+    value = {"true": True, "false": False}.get(str(told).lower())
+    if value is None:
         raise InputError(
-            f"apply_routing={told}: must be true or false, as in 'snakemake report --config "
-            "apply_routing=true'"
+            f"{key}={told}: must be true or false, as in 'snakemake report --config {key}=true'"
         )
-    return "--apply-routing" if allowed else ""
+    return value
 
 
 def check_fabrics(plan: Plan) -> None:
@@ -199,7 +217,7 @@ def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
     return [path for path in files.values() if path.stem == name]
 
 
-def _with_preparation(workflow: Any, plan: Plan) -> Any:
+def _with_preparation(workflow: Any, plan: Plan, again: bool) -> Any:
     """Return `execute` of a workflow, extended by steps before it looks for finished files.
 
     Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
@@ -221,7 +239,7 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
         if kind.local_exec:
             _warn_of_cores(cores)
         try:
-            _make_ready(workflow, plan, asks=asks)
+            _make_ready(workflow, plan, asks=asks, again=again)
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
@@ -249,7 +267,7 @@ def _warn_of_cores(cores: int) -> None:
         )
 
 
-def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
+def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
     """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
 
     Parameters
@@ -258,6 +276,8 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
     plan : Plan
     asks : bool
         Whether to look for Slurm jobs of an earlier run.
+    again : bool
+        Whether to run all comparisons.
 
     Raises
     ------
@@ -274,7 +294,12 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _print_again(plan, "will be tried again")
         plan.write_specs()
-        warm_kernels(plan, workflow.resource_settings.cores or 1)
+        if again:
+            for kind, id_ in plan.batches:
+                if kind == ComparisonJob.kind:
+                    plan.manifest(plan.batches[kind, id_]).unlink(missing_ok=True)
+        if not runs_in_containers(workflow):  # kernels of this machine are not those of an image
+            warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
 def _postpone(workflow: Any, plan: Plan) -> str:

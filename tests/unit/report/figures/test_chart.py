@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,12 +12,15 @@ import pytest
 import vl_convert
 
 from routelab.config import Figure
-from routelab.report.figures.chart import MAX_ROWS, Axis, Chart, chart_json
-from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.chart import Axis, Chart, chart_json
+from routelab.report.figures.chart_rows import MAX_ROWS
+from routelab.report.figures.drawing import DARK, save_drawing
 from routelab.report.figures.kinds import OF_SERIES, draw_figure
 from routelab.report.figures.marks import bars, headroom, signs, whiskers
-from routelab.report.figures.styles import Looks
+from routelab.report.figures.styles import INK, PALETTE, Looks
 from routelab.report.frames.views import Views
+
+from .test_inline import PAPER, contrast
 
 SPECS = {
     "ecdf": {"x": "load", "col": "nodes"},
@@ -197,3 +201,24 @@ def test_bars_with_intervals_compile_and_mark_noise():
     spec = {**content["spec"], "data": {"values": rows}}
     drawn = vl_convert.vegalite_to_svg(spec, vl_version="6.4")
     assert drawn.count("≈") == 1
+
+
+@pytest.mark.parametrize("colour", [*PALETTE, INK])
+def test_series_and_ink_stand_out_from_both_pages(colour):
+    assert contrast(colour, PAPER["light"]) > 2
+    assert contrast(DARK.get(colour.lower(), colour), PAPER["dark"]) > 4
+
+
+@pytest.mark.parametrize("kind", SPECS)
+def test_every_colour_of_a_file_stands_out_from_dark_pages(draw, tmp_path, kind):
+    save_drawing(draw(kind), tmp_path, "f")
+    style, _, picture = (tmp_path / "f.svg").read_text().partition("</style>")
+    rules = dict(re.findall(r'(?:fill|stroke): (#\w+)" i\] \{ \w+: (#\w+)', style))
+    of_attributes = dict(re.findall(r'\[fill="(#\w+)" i\] \{ fill: (#\w+)', style))
+    used = set(re.findall(r"(?:fill|stroke): (#\w{6})", picture))
+    as_attributes = set(re.findall(r'fill="(#\w{6})"', picture))
+    assert used
+    for colours, mapping in ((used, rules), (as_attributes, of_attributes)):
+        for colour in colours - {"#ffffff"}:
+            least = min(3, contrast(colour, PAPER["light"]))
+            assert contrast(mapping.get(colour, colour), PAPER["dark"]) >= least, colour

@@ -11,7 +11,7 @@ from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.pareto import pareto_front
+from routelab.report.figures.kinds.pareto import pareto_front
 from routelab.report.frames.runs import Frames
 
 IMPROVEMENT = Figure(

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from routelab.api import Topology
 from routelab.config import Figure
 from routelab.report.figures import inline
-from routelab.report.figures.channel_looks import GROUPS, load_looks
+from routelab.report.figures.channel_looks import GROUPS, STEPS, load_looks, scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames.runs import Frames
@@ -32,7 +32,7 @@ def contrast(one, other):
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_lightness_alone_tells_loads_apart(mode):
     """So neither colour blindness nor a grey printer hides an order of loads."""
-    colours = inline.scale_colours(dark=mode == "dark")
+    colours = scale_colours(dark=mode == "dark")
     against = [contrast(colour, PAPER[mode]) for colour in colours]
     assert against == sorted(against)
     assert min(np.diff([luminance(c) for c in colours]) * (1 if mode == "dark" else -1)) > 0.001
@@ -56,7 +56,7 @@ def test_every_channel_is_drawn_once_the_busiest_on_top(grid):
     for path in paths:
         load = int(values[path.channel])
         assert path.text == f"{topology.channel_name(path.channel)}: {load}"
-        assert path.look == f"q{min(inline.STEPS * load // 6, inline.STEPS - 1)}"
+        assert path.look == f"q{min(STEPS * load // 6, STEPS - 1)}"
 
 
 def test_paths_are_the_pictures_lines_inside_the_view_box(grid):
@@ -114,14 +114,6 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
         "torus~dims=4x2",
         "torus~dims=2x2",
     }
-
-
-def test_a_page_is_not_made_too_large(world, monkeypatch):
-    world.add("a", "4x2")
-    monkeypatch.setattr("routelab.report.figures.network.MAX_CHANNELS_IN_PAGE", 23)
-    drawing = draw_figure(NETWORK, Frames(world.records), [], "")
-    assert drawing.inline is None
-    assert "it has 24 channels, and the limit is 23." in drawing.description
 
 
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):

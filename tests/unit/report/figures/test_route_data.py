@@ -162,7 +162,7 @@ def test_routes_that_are_too_large_are_left_out_with_a_message(world, monkeypatc
     for record in world.records:
         (record.directory / "routes.npz").touch()
     monkeypatch.setattr(
-        "routelab.report.figures.network.MAX_ROUTE_TEXT", 3 * estimate_size(table) // 2
+        "routelab.report.figures.kinds.network.MAX_ROUTE_TEXT", 3 * estimate_size(table) // 2
     )
     spec = Figure(kind="network", colour="load")
     first, second = draw_figure(spec, Frames(world.records), [], "").inline.panels

@@ -15,8 +15,8 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config import Figure, Table
-from routelab.report.figures.curve import MARKS
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.styles import MAX_LINES, Looks
 from routelab.report.frames.views import Views

@@ -19,7 +19,7 @@ from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.site import write_study_report
 from routelab.report.tables import build_table
 
-VOID = {"meta", "img", "br", "hr", "link", "input"}
+VOID = {"meta", "img", "br", "hr", "link", "input", "col"}
 STUDY = """
 notes: ["BFS is <not> fully determined & so a range."]
 tables:
@@ -235,7 +235,8 @@ def test_the_index_groups_studies_by_paper(report, world, write_study):
     (report.parent / "stray").mkdir()
     world.records.clear()
     world.add("a", "4")
-    write_study_report(write_study(""), world.records, world.results, report.parent / "own")
+    own = write_study("figures: {spread: {kind: ecdf, x: load}}\n")
+    write_study_report(own, world.records, world.results, report.parent / "own")
     write_index(report.parent)
     text = (report.parent / "index.html").read_text()
     page = Page(text)
@@ -245,7 +246,9 @@ def test_the_index_groups_studies_by_paper(report, world, write_study):
     assert first.count('<li class="card">') == second.count('<li class="card">') == 1
     assert 'href="demo/index.html"' in first
     assert 'href="own/index.html"' in second
-    assert 'src="demo/figures/spread.svg"' in first
+    # only the first one compares routings
+    assert ('class="bars"' in first, 'class="bars"' in second) == (True, False)
+    assert 'src="own/figures/spread.svg"' in second
     # five runs of 0.25 s
     assert "1 s of CPU time" in first
     # ours is 8 (7 to 9), the paper's 9
@@ -299,6 +302,28 @@ def test_published_numbers_without_a_result_of_ours_are_no_result(world, write_s
 )
 def test_cpu_time_has_a_readable_unit(seconds, text):
     assert duration_text(seconds) == text
+
+
+def test_the_table_of_the_answer_marks_the_routings_that_it_compares(world, write_study, tmp_path):
+    for routing, load in (("bfs", 9), ("sssp", 5), ("dor", 7)):
+        world.add(routing, "4x2", load=[load])
+    study = write_study(
+        "headline: {compare: sssp, baseline: bfs}\n"
+        "tables:\n"
+        "  rows: {rows: [routing], values: [max_load]}\n"
+        "  other: {rows: [routing], values: [max_load]}\n"
+    )
+    write_study_report(study, world.records, world.results, tmp_path)
+    text = (tmp_path / "index.html").read_text()
+    assert re.findall(r'<tr class="marked">\s*<th[^>]*>(\w+)', text) == ["bfs", "sssp"]
+    study = write_study(
+        "headline: {compare: sssp, baseline: bfs}\n"
+        "tables: {columns: {rows: [nodes], values: [], pivot: {by: routing, value: max_load}}}\n"
+    )
+    write_study_report(study, world.records, world.results, tmp_path)
+    text = (tmp_path / "index.html").read_text()
+    assert re.findall(r"<col\b([^>]*)>", text) == ["", *[' class="marked"'] * 2, ""]
+    assert '<tr class="marked">' not in text
 
 
 def test_the_picture_and_the_table_of_the_answer_come_before_the_summary(report):

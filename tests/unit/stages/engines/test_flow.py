@@ -92,6 +92,11 @@ def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -
     assert result.tables["flow-channels"]["bytes"] == pytest.approx((loads * 1e6).tolist())
     assert facts["network_bytes"] == facts["bytes"] == 56e6
     assert result.tables["flow-ranks"]["terminal"] == list(range(8))
+    pairs = result.tables["flow-pairs"]
+    ends = list(zip(pairs["sender"], pairs["receiver"], strict=True))
+    assert ends == [(a, b) for a in range(8) for b in range(8) if a != b]
+    assert pairs["bytes"] == pytest.approx([1e6] * 56)
+    assert set(pairs["block"]) == {1}
 
 
 def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
@@ -106,6 +111,9 @@ def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
     facts = outcome.facts
     assert (facts["ranks"], facts["terminals_used"]) == (16, 8)
     assert (facts["iterations_simulated"], facts["iterations_of"]) == (2, 15)
+    pairs = rows(where / "pairs.csv")
+    assert sum(float(row["bytes"]) for row in pairs) == pytest.approx(facts["network_bytes"])
+    assert all(row["sender"] != row["receiver"] for row in pairs)
     ranks = rows(where / "ranks.csv")
     assert [int(row["terminal"]) for row in ranks] == [*range(8), *range(8)]
     assert max(float(row["timed_s"]) for row in ranks) == facts["timed_s"]

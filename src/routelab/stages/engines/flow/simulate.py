@@ -39,6 +39,8 @@ from routelab.stages.engines.flow.settings import machine_of
 from routelab.stages.workload import program_of
 
 Columns = Mapping[str, Sequence[Any]]
+MAX_SIDE = 256
+"""Largest number of terminals, or of blocks of terminals, whose pairs are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +165,7 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     tables = {
         "flow-channels": flow_channel_table(run),
         "flow-ranks": rank_table(run, prepared.paths.terminal),
+        "flow-pairs": pair_table(run),
     }
     facts = prepared.facts | run_facts(run) | {"engine_seconds": seconds}
     return EngineResult(facts, tables, [f"workload: {facts['convention']}"])
@@ -217,4 +220,16 @@ def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
         "end": run.end.tolist(),
         "finish": run.finish.tolist(),
         "timed_s": (run.end - run.begin).tolist(),
+    }
+
+
+def pair_table(run: FlowRun) -> Columns:
+    """Return the bytes between terminals, or between at most `MAX_SIDE` blocks of them."""
+    block = max(1, -(-run.topology.num_terminals // MAX_SIDE))
+    pairs = run.pairs if block == 1 else run.pairs.in_blocks(block)
+    return {
+        "sender": pairs.source.tolist(),
+        "receiver": pairs.target.tolist(),
+        "block": [block] * len(pairs.bytes),
+        "bytes": pairs.bytes.tolist(),
     }

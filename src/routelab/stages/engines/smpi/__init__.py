@@ -27,6 +27,13 @@ class SmpiEngine(MachineEngine):
             return str(error)
         return None
 
+    def program_versions(self) -> dict[str, str]:
+        """See `Plugin.program_versions`."""
+        from routelab.simulation.smpi.simgrid import PROGRAM
+        from routelab.toolkit.program_versions import program_version
+
+        return {"SimGrid": program_version(PROGRAM, "-version")}
+
     def run(self, case: EngineCase) -> EngineResult:
         """See `EnginePlugin.run`."""
         from routelab.stages.engines.smpi.simulate import simulate_smpi

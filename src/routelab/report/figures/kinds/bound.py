@@ -1,0 +1,131 @@
+"""Achieved values beside their bounds, with the gap between them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.chart import Axis, Chart
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.marks import Mark, bars, field
+from routelab.report.figures.panels import (
+    EDGE,
+    add_legend,
+    label_axes,
+    name_places,
+    ordered_texts,
+    panel_titles,
+    panels_of,
+    ranks,
+    scale_axis,
+)
+from routelab.report.figures.styles import INK, Looks
+from routelab.report.frames.view import OK, View, key_text
+from routelab.report.labels import label
+
+GAP, GAP_TEXT = "gap_percent", "gap_text"
+WIDTH = 0.8
+"""Total width of the bars at one place, in units of the distance between places."""
+MAX_BARS = 12
+"""Largest number of bars in a panel whose gaps are written horizontally."""
+
+
+def draw_bounds(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+) -> Drawing | None:
+    """Draw the mean of ``y`` as bars, the mean of ``bound`` as lines, and the gap as text.
+
+    The gap is the distance from the bound, in percent of the bound. See
+    `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y, bound = spec.x or "", spec.y or "", spec.bound or ""
+    hue, col = spec.hue or "routing", spec.col
+    data = _means(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    if data.empty:
+        return None
+    look = looks.of(hue, ordered_texts(data[hue]), place)
+    places = ordered_texts(data[x])
+    figure, panels = panels_of(data, col, place, spec.of)
+    step = WIDTH / len(look)
+    for axis, here in panels:
+        for number, (name, one) in enumerate(look.items()):
+            mine = here[here[hue].map(key_text) == name]
+            at = [places.index(key_text(value)) for value in mine[x]]
+            middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
+            axis.bar(
+                middles,
+                mine[y],
+                step,
+                color=one.color,
+                hatch=one.hatch,
+                edgecolor=EDGE,
+                linewidth=0,
+            )
+            axis.hlines(mine[bound], middles - step / 2, middles + step / 2, color=INK)
+            tops = np.fmax(mine[y], mine[bound])
+            for middle, top, text in zip(middles, tops, mine[GAP_TEXT], strict=True):
+                axis.annotate(
+                    text,
+                    (middle, top),
+                    (0, 3),
+                    textcoords="offset points",
+                    ha="center",
+                    va="bottom",
+                    fontsize=6,
+                    rotation=90 if len(here) > MAX_BARS else 0,
+                )
+        axis.margins(y=0.25)
+        axis.grid(visible=False, axis="x")
+        scale_axis(axis, spec)
+    panels[0][0].set_xlim(-0.5, len(places) - 0.5)
+    name_places(panels, places)
+    title = label(y, spec.of)
+    label_axes(panels, label(x, spec.of), title)
+    add_legend(figure, look, hue, lines=False, of=spec.of)
+    chart = Chart(
+        Axis(x, label(x, spec.of), names=places),
+        Axis(y, title, zero=True),
+        hue,
+        look,
+        [bars(), *_bound_lines(bound)],
+        col=col,
+        panels=panel_titles(data, col, spec.of),
+        of=spec.of,
+        beside=hue != x,
+    )
+    text = (
+        f"{title} at each {label(x, spec.of)}, by {hue}. Lines: {label(bound, spec.of)}. "
+        "Above each bar its distance from the bound, in percent of the bound."
+    )
+    return Drawing(figure, data, text, chart=chart)
+
+
+def _bound_lines(bound: str) -> list[Mark]:
+    """Return a line at the bound of each bar, with a border that separates it from the bar."""
+    return [
+        {
+            "mark": {"type": "tick", "orient": "horizontal", "thickness": width, "opacity": 1},
+            "encoding": {"y": {"field": field(bound)}, "color": {"value": colour}},
+        }
+        for colour, width in (("#ffffff", 5), (INK, 2))
+    ]
+
+
+def _means(
+    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
+) -> pd.DataFrame:
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK].reset_index()
+    y, bound = spec.y or "", spec.bound or ""
+    keys = list(dict.fromkeys(keys))
+    columns = {name: frames.column(jobs, name, place) for name in keys}
+    columns |= {name: frames.numbers(jobs, name, place) for name in (y, bound)}
+    complete = pd.DataFrame(columns).dropna(subset=[y, bound])
+    data = complete.groupby(keys, sort=False, dropna=False)[[y, bound]].mean().reset_index()
+    gap = 100 * (data[y] - data[bound]).abs() / data[bound].abs()
+    data[GAP] = gap
+    data[GAP_TEXT] = [f"{value:.0f} %" if np.isfinite(value) else "" for value in gap]
+    return data.sort_values(keys, key=ranks, ignore_index=True)

@@ -1,0 +1,164 @@
+"""Curves over the offered load, marked where a load has no value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from statistics import median_low
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.kinds.line import line_chart, line_panels
+from routelab.report.figures.marks import headroom, line_ends
+from routelab.report.figures.panels import ranks
+from routelab.report.figures.styles import INK, Look, Looks
+from routelab.report.frames.view import OK, View, key_text
+from routelab.report.labels import label
+
+STEP = 0.045
+"""Distance between the marks of two lines at the top of a panel, relative to its height."""
+
+SIGNS = {
+    "saturated": "↑",
+    "deadlock": "×",
+    "livelock": "↻",
+    "no-route": "∅",
+    "undecided": "?",
+    "unfinished": "…",
+}
+"""Signs of a load without a value in interactive figures, by the state of the simulation."""
+MARKS = {
+    "saturated": "$\\uparrow$",
+    "deadlock": "x",
+    "livelock": "$\\circlearrowleft$",
+    "no-route": "$\\varnothing$",
+    "undecided": "$?$",
+    "unfinished": "$\\dots$",
+}
+"""Marker of a load without a value, by the state of the simulation: strokes, because the markers
+of series are filled."""
+
+
+def draw_curves(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+) -> Drawing | None:
+    """Draw ``y`` against ``x`` with confidence intervals for each ``hue``, a panel per ``col``.
+
+    A line ends where ``y`` has no value: a saturated network has no latency. The first such
+    ``x`` of each line is marked at the top edge of the panel. Pooled runs give their lower median,
+    and the band reaches over the intervals of all.
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    data = _points(spec, frames, pooled, place)
+    return None if data.empty else curve_drawing(data, spec, place, looks)
+
+
+def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks) -> Drawing:
+    """Draw the points of curves; see `draw_curves`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        Columns ``hue`` (and ``col``), ``x``, ``y``, ``<y>_low``, ``<y>_high`` and ``state``; a row
+        per point, in the order of ``x``.
+    spec : config.Figure
+    place : str
+        Prefix of messages: where the figure is declared.
+    looks : Looks
+    """
+    x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
+    height = label(y, spec.of)
+    figure, panels, look = line_panels(data, spec, place, looks, height)
+    states_seen: list[str] = []
+    cut = set(data.loc[data[y].isna(), hue].map(key_text))
+    cut_names = [name for name in look if name in cut]
+    for axis, here in panels:
+        for number, name in enumerate(cut_names):
+            mine = here[here[hue].map(key_text) == name]
+            states_seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
+        if cut_names:
+            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
+    if "x" not in spec.log:
+        panels[0][0].set_xlim(left=0)
+    if states_seen:
+        states = [state for state in MARKS if state in states_seen]
+        with mpl.rc_context({"text.parse_math": True}):
+            handles = [
+                Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
+                for s in states
+            ]
+            figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
+    text = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
+    ends = ", ".join(dict.fromkeys(states_seen))
+    return Drawing(
+        figure,
+        data,
+        text
+        + (f"; a mark above: from there {ends}, and the line ends before." if states_seen else "."),
+        chart=line_chart(
+            data,
+            spec,
+            look,
+            height,
+            line_ends(y, SIGNS, cut_names),
+            headroom(f"{y}_high", 1 + 0.08 * (1 + len(cut_names))),
+            from_zero=True,
+        ),
+    )
+
+
+def _mark_end(
+    axis: Axes, mine: pd.DataFrame, names: tuple[str, str], look: Look, height: float
+) -> list[str]:
+    """Mark the first place of a line without a value; return the state there, if any."""
+    x, y = names
+    without = mine[mine[y].isna()]
+    if without.empty or not pd.api.types.is_numeric_dtype(mine[x]):
+        return []
+    first = without.iloc[0]
+    state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
+    with mpl.rc_context({"text.parse_math": True}):
+        axis.plot(
+            [float(first[x])],
+            [height],
+            transform=axis.get_xaxis_transform(),
+            clip_on=False,
+            marker=MARKS[state],
+            color=look.color,
+            markersize=7,
+            linestyle="",
+        )
+    return [state]
+
+
+def _points(spec: FigureSpec, frames: View, pooled: Collection[str], place: str) -> pd.DataFrame:
+    x, y = spec.x or "", spec.y or ""
+    facets = [spec.hue or "routing", *([spec.col] if spec.col else [])]
+    keys = list(dict.fromkeys([*facets, x]))
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK]
+    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
+    values[y] = frames.numbers(jobs, y, f"{place}y: ")
+    for end in ("low", "high"):
+        ends = frames.numbers(jobs, f"{y}_{end}", place) if f"{y}_{end}" in jobs else values[y]
+        values[f"{y}_{end}"] = ends.fillna(values[y])
+    values["state"] = jobs.get("state", "")
+    rows = []
+    for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):
+        with_value = group[group[y].notna()]
+        # a value that any of the runs lacks is missing for all
+        without_value = group[group[y].isna()]
+        state = str((group if without_value.empty else without_value)["state"].iloc[0])
+        numbers = [np.nan] * 3
+        if without_value.empty:
+            least, most = with_value[f"{y}_low"].min(), with_value[f"{y}_high"].max()
+            numbers = [median_low(with_value[y].tolist()), least, most]
+        rows.append((*key, *numbers, len(group), state))
+    columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values(keys, key=ranks, ignore_index=True)

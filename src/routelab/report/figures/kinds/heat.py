@@ -1,0 +1,75 @@
+"""Heat maps: a mean in every field of a grid, one colour scale for all panels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.fields import ColourScale, FieldChart, add_colour_bar, draw_fields
+from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.panels import ordered_texts, panel_titles, panels_of, ranks
+from routelab.report.frames.view import View, key_text
+from routelab.report.labels import label
+
+MAX_TICKS = 12
+"""Largest number of places named along an axis; with more, every second, third, ... is named."""
+
+MAX_LINES = 24
+"""Largest number of places along an axis for which white lines separate the fields."""
+
+
+def draw_heat(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """Draw the mean of ``colour`` at every ``x`` and ``y``, in one panel for each ``col``.
+
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y, colour = spec.x or "", spec.y or "", spec.colour or ""
+    col = spec.col or "routing"
+    keys = list(dict.fromkeys([col, y, x]))
+    lines, noun = lines_of(spec, frames, pooled, keys, {"colour": colour}, place)
+    if lines.empty:
+        return None
+    sums = lines.assign(total=lines[colour] * lines[COUNT]).groupby(keys, sort=False, dropna=False)
+    data = sums[["total", COUNT]].sum().reset_index()
+    data[colour] = data.pop("total") / data[COUNT]
+    data = data.sort_values(keys, key=ranks, ignore_index=True)[[*keys, colour, COUNT]]
+    across, up = ordered_texts(data[x]), ordered_texts(data[y])
+    scale = ColourScale.over(data[colour])
+    figure, panels = panels_of(data, col, place, spec.of)
+    between = 0.3 if max(len(up), len(across)) <= MAX_LINES else 0
+    for axis, here in panels:
+        grid = np.full((len(up), len(across)), np.nan)
+        rows = [up.index(key_text(value)) for value in here[y]]
+        columns = [across.index(key_text(value)) for value in here[x]]
+        grid[rows, columns] = here[colour]
+        draw_fields(axis, grid, scale, between)
+        axis.set_xticks(*_ticks(across))
+        axis.set_yticks(*_ticks(up))
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(label(y, spec.of))
+    title = f"{label(colour, spec.of)}, mean of the {noun} there"
+    add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
+    chart = FieldChart(
+        x,
+        y,
+        {"x": across, "y": up[::-1]},
+        colour,
+        title,
+        scale,
+        col,
+        panel_titles(data, col, spec.of),
+        spec.of,
+    )
+    axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
+    text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."
+    return Drawing(figure, data, text, chart=chart)
+
+
+def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:
+    step = -(-len(texts) // MAX_TICKS)
+    return [at + 0.5 for at in range(0, len(texts), step)], texts[::step]

@@ -1,0 +1,433 @@
+"""Pictures of a network with coloured channels, one for each routing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from routelab.api import Topology
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.channel_looks import group_places, load_colours
+from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
+from routelab.report.figures.inline import (
+    MAX_CHANNELS_IN_PAGE,
+    InlinePanel,
+    InlinePicture,
+    Label,
+    TurnPath,
+    backdrop,
+    channel_paths,
+    point_label,
+    scale_ticks,
+    svg_path,
+)
+from routelab.report.figures.network_panels import (
+    Panel,
+    channels_of,
+    collect_panels,
+    refuse_large,
+)
+from routelab.report.figures.packed import MAX_PACKED, network_json, pack, values_json
+from routelab.report.figures.route_data import (
+    MAX_PACKED_ROUTES,
+    MAX_ROUTE_TEXT,
+    PanelRoutes,
+    cycle_steps,
+    estimate_size,
+    graph_data,
+    route_text,
+)
+from routelab.report.figures.styles import FAINT, INK
+from routelab.report.frames.view import OK, View
+from routelab.report.labels import label, number_text
+from routelab.report.network_picture import RADIUS, picture_of
+from routelab.report.turn_marks import turn_arcs
+
+WIDEST = 10.0
+"""Inches of a figure with one picture in a row; figures with several are 1.5 times as wide."""
+LARGEST_UNIT = 0.42
+"""Inches of the distance between two rows of switches, in small networks."""
+TURN_WIDTH, BORDER_WIDTH = 1.8, 3.6
+"""Points of the arc of a turn and of its white border, in small networks."""
+MAX_VECTOR = 20_000
+"""Largest number of channels that are lines in files; more become an image."""
+TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in its direction."
+_SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
+
+
+def draw_networks(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """Draw the network for each routing (and topology, ...), all with one colour scale.
+
+    Pooled runs are represented by the run with the lower median of the maximum load; in
+    simulations, of the maximum utilisation; in flows without tables, of the bottleneck's share.
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    colour = spec.colour or "load"
+    jobs = frames.select(spec.where, pooled, place)
+    jobs = jobs[jobs["status"] == OK]
+    if jobs.empty:
+        return None
+    panels = collect_panels(jobs, frames, colour, turns=spec.turns, place=place)
+    figure, tooltips = _draw_panels(panels, colour)
+    data = pd.concat(
+        [_data(frames, jobs, panel.run, colour, place) for panel in panels], ignore_index=True
+    )
+    notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
+    description = f"Channels coloured by {label(colour)}. {notes}."
+    channels = sum(panel.topology.num_channels for panel in panels)
+    networks = [frames.records[panel.run].topology for panel in panels]
+    inline = _inline(panels, networks, colour, large=channels > MAX_CHANNELS_IN_PAGE)
+    if inline is None:
+        description += (
+            f" The picture does not respond to clicks: its {channels:,} channels need more than "
+            f"{MAX_PACKED // 1000:,} kB of the page. Choose fewer pictures with `where`."
+        )
+    return Drawing(
+        figure,
+        data,
+        description,
+        tooltips,
+        inline=inline,
+        runs={panel.title: panel.run for panel in panels},
+        turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
+        on_paper=True,
+    )
+
+
+def draw_network(title: str, topology: Topology, loads: ArrayLike, colour: str = "load") -> Figure:
+    """Draw one network with its channels coloured by load, by another amount, or by groups.
+
+    Parameters
+    ----------
+    title : str
+    topology : Topology
+    loads : array of float, shape (C,)
+    colour : str
+        Name of the value: a column of channels with numbers of groups, or any other name.
+
+    Raises
+    ------
+    InputError
+        If the network has too many channels to be drawn.
+    """
+    refuse_large(topology, title)
+    values = np.asarray(loads, dtype=np.float64)
+    with house_style():
+        panel = Panel.of_values(title, topology, picture_of(topology), values, colour)
+        figure, _ = _draw_panels([panel], colour)
+    return figure
+
+
+def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
+    """Draw the pictures side by side at one scale; also return the tooltips of their lines."""
+    top = _top(panels)
+    figure, axes, inch = _frame(panels)
+    tooltips = {}
+    as_image = sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
+    for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+        name = f"channels-{i}"
+        texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
+        if not as_image:
+            tooltips[name] = texts
+        _draw_switches(axis, panel, inch, as_image=as_image)
+        if panel.turns:
+            tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
+    if not panels[0].groups:
+        bar = figure.colorbar(
+            ScalarMappable(Normalize(0, top), load_colours()),
+            ax=axes,
+            location="top",
+            shrink=0.5,
+            aspect=40,
+            pad=0.02,
+        )
+        bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
+        bar.outline.set_visible(False)
+    figure.supxlabel("\n".join(_hints(panels, colour)), **_SMALL)
+    return figure, tooltips
+
+
+def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
+    """Return how to read the pictures."""
+    hints = [panel.picture.hint for panel in panels]
+    if panels[0].groups:
+        several = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
+        how = "those that meet at a switch differ" if several else "others are grey"
+        hints.append(f"Colours: {label(colour)}; {how}.")
+    hints += [TURN_HINT] * any(panel.turns for panel in panels)
+    return tuple(dict.fromkeys(hints))
+
+
+def _top(panels: list[Panel]) -> float:
+    """Return the upper end of the common colour scale."""
+    return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
+
+
+def _inline(
+    panels: list[Panel], networks: list[str], colour: str, *, large: bool
+) -> InlinePicture | None:
+    """Return the pictures for the page; None if large ones have too much data for it."""
+    top = _top(panels)
+    distinct = list(dict.fromkeys(networks))
+    first = [panels[networks.index(network)] for network in distinct]
+    packed: dict[int, str] = {}
+    values: list[dict[str, Any]] = []
+    room = MAX_ROUTE_TEXT
+    if large:
+        packed = {
+            number: pack(network_json(panel.topology, panel.picture))
+            for number, panel in enumerate(first)
+        }
+        values = [values_json(panel.values, panel.looks(top).classes) for panel in panels]
+        room = MAX_PACKED - sum(map(len, (*packed.values(), *map(pack, values))))
+        if room < 0:
+            return None
+    routes = _routes(panels, room, large=large)
+    known = {name for name, mine in zip(networks, routes, strict=True) if mine.text}
+    numbers = [distinct.index(network) for network in networks]
+    drawn = (
+        [
+            _large_panel(panel, number, mine, data)
+            for panel, number, mine, data in zip(panels, numbers, routes, values, strict=True)
+        ]
+        if large
+        else [
+            _inline_panel(panel, number, top, mine)
+            for panel, number, mine in zip(panels, numbers, routes, strict=True)
+        ]
+    )
+    return InlinePicture(
+        label=label(colour),
+        ticks=() if panels[0].groups else scale_ticks(top),
+        backdrops=tuple(
+            backdrop(panel.topology, panel.picture, name)
+            for name, panel in zip(distinct, first, strict=True)
+        ),
+        panels=tuple(drawn),
+        hints=_hints(panels, colour),
+        graphs={
+            number: {} if large else graph_data(panel.topology)
+            for number, (network, panel) in enumerate(zip(distinct, first, strict=True))
+            if network in known
+        },
+        packed=packed,
+    )
+
+
+def _routes(panels: list[Panel], room: int, *, large: bool) -> list[PanelRoutes]:
+    """Return the routes of each picture, as far as they fit into `room` characters of the page.
+
+    Those of large pictures are compressed on the page.
+    """
+    unit = "compressed routes" if large else "routes"
+    routes = []
+    for panel in panels:
+        steps = cycle_steps(panel.topology, panel.cycle) if panel.is_routed else ()
+        text, size = "", 0
+        if panel.table is not None:
+            size = estimate_size(panel.table)
+            if size <= (MAX_PACKED_ROUTES if large else room):
+                text = route_text(panel.table)
+                size = len(pack({"routes": text})) if large else size
+        if panel.is_routed and (not text or size > room):
+            about = f", about {size // 1000:,} kB" if size else ""
+            note = (
+                f"The page leaves out the routes of this picture{about}. The pictures of this "
+                f"figure have room for {room // 1000:,} kB of {unit}."
+            )
+            routes.append(PanelRoutes(note=note, cycle=steps))
+            continue
+        room -= size
+        per_terminal = panel.table is not None and panel.table.per_terminal
+        routes.append(PanelRoutes(text, per_terminal, cycle=steps))
+    return routes
+
+
+def _inline_panel(panel: Panel, network: int, top: float, routes: PanelRoutes) -> InlinePanel:
+    topology, picture = panel.topology, panel.picture
+    arcs = turn_arcs(topology, picture, panel.turns)
+    return InlinePanel(
+        title=panel.title,
+        note=panel.note,
+        network=network,
+        channels=channel_paths(topology, picture, panel.values, panel.looks(top).classes),
+        turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
+        numbers=_number_labels(panel),
+        routes=routes,
+    )
+
+
+def _large_panel(
+    panel: Panel, network: int, routes: PanelRoutes, values: dict[str, Any]
+) -> InlinePanel:
+    """Return a picture for the canvas; only the files show the arcs of turns."""
+    data = values | (routes.data if routes.text else {})
+    return InlinePanel(
+        title=panel.title,
+        note=panel.note,
+        network=network,
+        channels=(),
+        numbers=_number_labels(panel),
+        routes=routes,
+        packed=pack(data),
+    )
+
+
+def _number_labels(panel: Panel) -> tuple[Label, ...]:
+    return tuple(point_label(place, text) for place, text in _group_numbers(panel))
+
+
+def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:
+    """Yield place and text of the numbers of groups."""
+    if panel.groups:
+        for group, (x, y) in group_places(panel.topology, panel.picture, panel.values):
+            yield (float(x), float(y)), str(group)
+
+
+def _turn_texts(panel: Panel) -> list[str]:
+    """Return the tooltips of marked turns."""
+    return [
+        f"prohibited: {a}, {b}, {c}" + (" and back" if turn.both_ways else "")
+        for turn in panel.turns
+        for a, b, c in [panel.turn_names(turn)]
+    ]
+
+
+def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
+    """Return the marked turns as rows of texts, with the groups of their links."""
+    group: dict[tuple[int, int], float] = {}
+    topology = panel.topology
+    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    for pair, value in zip(ends, panel.values.tolist(), strict=True):
+        group.setdefault(pair, value)
+    rows = []
+    for turn in panel.turns:
+        a, b, c = panel.turn_names(turn)
+        row = {"switch": b, "from": a, "to": c, "and back": "yes" if turn.both_ways else "no"}
+        if panel.groups:
+            links = (group[turn.before, turn.switch], group[turn.switch, turn.after])
+            row[label(colour)] = ", ".join(dict.fromkeys(f"{one:g}" for one in links))
+        rows.append(row)
+    return rows
+
+
+def _frame(panels: list[Panel]) -> tuple[Figure, list[Axes], float]:
+    """Return a figure, its axes of equal size, and the inches of one unit.
+
+    The number of axes in a row makes the figure about as wide as it is high.
+    """
+    boxes = [panel.picture.box for panel in panels]
+    wide = max(right - left for left, right, _, _ in boxes)
+    high = max(top - bottom for _, _, bottom, top in boxes)
+    rows = {across: -(-len(panels) // across) for across in range(1, len(panels) + 1)}
+    across = min(rows, key=lambda n: abs(np.log(n * wide / (rows[n] * high))))
+    down = rows[across]
+    widest = WIDEST if across == 1 else 1.5 * WIDEST
+    inch = min(LARGEST_UNIT, widest / (across * wide))
+    figure = NotebookFigure(
+        figsize=(max(across * wide * inch, 4.5), down * (high * inch + 0.75) + 0.8),
+        layout="constrained",
+    )
+    axes = list(figure.subplots(down, across, squeeze=False).flat)
+    for spare in axes[len(panels) :]:
+        spare.set_axis_off()
+    return figure, axes[: len(panels)], inch
+
+
+def _draw_channels(
+    axis: Axes,
+    panel: Panel,
+    group: str,
+    inch: float,
+    colour: str,
+    top: float,
+    *,
+    as_image: bool,
+) -> list[str]:
+    """Draw the channels; return their tooltips in the order of drawing."""
+    picture, values, looks = panel.picture, panel.values, panel.looks(top)
+    owners = np.array(picture.line_channel, dtype=np.int64)
+    order = np.argsort(values[owners], kind="stable")  # the busiest channels on top
+    owners = owners[order]
+    lines = LineCollection(
+        [picture.lines[i] for i in order],
+        colors=looks.colours[owners],
+        linewidths=looks.widths[owners] * inch / LARGEST_UNIT,
+        capstyle="round",
+        joinstyle="round",
+        gid=group,
+        zorder=2,
+        rasterized=as_image,
+    )
+    axis.add_collection(lines)
+    topology = panel.topology
+    return [
+        f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, value)}"
+        for owner, value in zip(owners, values[owners], strict=True)
+    ]
+
+
+def _draw_switches(axis: Axes, panel: Panel, inch: float, *, as_image: bool) -> None:
+    """Draw switches, coordinates and numbers of groups; an image has no texts in switches."""
+    picture = panel.picture
+    left, right, bottom, top = picture.box
+    axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    size = 2 * RADIUS * 72 * inch
+    x, y = picture.switches.T
+    axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3, rasterized=as_image)
+    look: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
+    marks = () if as_image else zip(picture.switches, picture.marks, strict=True)
+    for (at_x, at_y), mark in marks:
+        axis.text(at_x, at_y, mark, zorder=4, fontsize=0.5 * size, **look)
+    for at_x, at_y, text in picture.captions:
+        axis.text(at_x, at_y, text, zorder=4, fontsize=0.75 * size, **look)
+    border = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+    for (at_x, at_y), text in _group_numbers(panel):
+        axis.text(at_x, at_y, text, zorder=6, fontsize=0.75 * size, bbox=border, **look)
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)
+    axis.tick_params(length=0, labelcolor=FAINT, labelsize=9)
+    below, beside = picture.block_ticks
+    axis.set_xticks([at for at, _ in below], [text for _, text in below])
+    axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
+    axis.set_title(f"{panel.title}\n{panel.note}", color=INK)
+
+
+def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
+    """Draw the arcs of turns with a white border; return their tooltips."""
+    arcs = turn_arcs(panel.topology, panel.picture, panel.turns)
+    for colour, width, name in (
+        ("white", BORDER_WIDTH, f"border-{group}"),
+        (INK, TURN_WIDTH, group),
+    ):
+        axis.add_collection(
+            LineCollection(
+                arcs,
+                colors=colour,
+                linewidths=width * inch / LARGEST_UNIT,
+                capstyle="round",
+                joinstyle="round",
+                gid=name,
+                zorder=5,
+            )
+        )
+    return _turn_texts(panel)
+
+
+def _data(frames: View, jobs: pd.DataFrame, run: int, colour: str, place: str) -> pd.DataFrame:
+    channels = channels_of(frames, run, colour, place)
+    names = [*channels.columns.drop(colour), colour]
+    whose = {kind: jobs[kind][run] for kind in frames.identity if kind not in names}
+    whose |= {kind: getattr(frames.records[run], kind) for kind in ("topology", "routing")}
+    return channels[names].assign(**whose)[[*whose, *names]]

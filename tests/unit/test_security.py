@@ -1,0 +1,158 @@
+"""What ``SECURITY.md`` says about data of other people is true."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.api import InputError
+from routelab.artifacts.routes_file import load_routes
+from routelab.config import load_study
+from routelab.registry.instances import load
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "plugins").rglob("*.py"))]
+OWN_PICKLES = ROOT / "src/routelab/jobs/child.py"
+"""Reads what a child of the same process wrote into a file without a name."""
+FORBIDDEN = {
+    "eval",
+    "exec",
+    "os.popen",
+    "os.system",
+    "pd.read_pickle",
+    "pickle.load",
+    "pickle.loads",
+    "subprocess.getoutput",
+    "subprocess.getstatusoutput",
+    "yaml.full_load",
+    "yaml.load",
+    "yaml.unsafe_load",
+}
+
+
+def calls(text: str) -> Iterator[tuple[str, ast.Call]]:
+    """Return all calls in a source with the name of what is called."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            yield ast.unparse(node.func), node
+
+
+def problems(text: str) -> list[str]:
+    """Return calls that read objects, evaluate text or start a shell."""
+    found = []
+    for name, node in calls(text):
+        keywords = {one.arg: ast.unparse(one.value) for one in node.keywords}
+        shell = name.startswith("subprocess.") and keywords.get("shell", "False") != "False"
+        if name in FORBIDDEN or shell:
+            found.append(ast.unparse(node))
+        if name == "np.load" and keywords.get("allow_pickle") != "False":
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_sources_evaluate_no_text_and_start_no_shell():
+    assert len(SOURCES) > 300
+    for path in SOURCES:
+        expected = ["pickle.load(file)"] if path == OWN_PICKLES else []
+        assert problems(path.read_text(encoding="utf-8")) == expected, path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "subprocess.run(command, shell=True)",
+        "yaml.load(text, Loader=yaml.SafeLoader)",
+        "np.load(path)",
+        "np.load(path, allow_pickle=True)",
+        "eval(text)",
+        "pickle.loads(content)",
+    ],
+)
+def test_forbidden_calls_are_found(text):
+    assert problems(text) == [text]
+
+
+def test_rules_quote_the_texts_that_they_insert():
+    inserted = [
+        word
+        for path in sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+        for word in re.findall(
+            r"\{((?:params|input|output|log|wildcards)\b[^}]*)\}", path.read_text()
+        )
+    ]
+    assert len(inserted) > 5
+    assert [word for word in inserted if not word.endswith(":q")] == []
+
+
+class Intruder:
+    """An object whose unpickling makes a folder."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def test_arrays_do_not_run_code(tmp_path):
+    mark = str(tmp_path / "intruder")
+    hostile = np.array([Intruder(mark)], dtype=object)
+    for name in ("metadata", "channels"):
+        members = {"metadata": np.array("{}"), name: hostile}
+        np.savez(tmp_path / "routes.npz", **members)
+        with pytest.raises(InputError):
+            load_routes(tmp_path / "routes.npz", None)
+    assert not Path(mark).exists()
+    np.load(tmp_path / "routes.npz", allow_pickle=True)["channels"]
+    assert Path(mark).exists()
+
+
+def test_studies_create_no_objects(tmp_path):
+    mark = tmp_path / "intruder"
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"title: !!python/object/apply:os.mkdir ['{mark}']\ntopologies: [torus]\nroutings: [dor]\n"
+    )
+    with pytest.raises(InputError, match="could not determine a constructor"):
+        load_study(study)
+    assert not mark.exists()
+
+
+GRAPHML = """<?xml version="1.0"?>
+<!DOCTYPE graphml [{entities}]>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="l" for="node" attr.name="label" attr.type="string"/>
+<graph edgedefault="undirected">
+<node id="a"><data key="l">{label}</data></node><node id="b"/><edge source="a" target="b"/>
+</graph></graphml>
+"""
+
+
+@pytest.mark.builtins
+def test_xml_reads_no_other_files(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    network = tmp_path / "network.graphml"
+    entity = f'<!ENTITY e SYSTEM "file://{tmp_path}/secret.txt">'
+    network.write_text(GRAPHML.format(entities=entity, label="&e;"))
+    try:
+        names = load("topology", f"graph~file={network}").build().switch_names
+    except InputError:
+        return
+    assert not any("secret" in name for name in names)
+
+
+@pytest.mark.builtins
+def test_xml_does_not_expand_without_limit(tmp_path):
+    entities = '<!ENTITY e0 "0123456789">' + "".join(
+        f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10)
+    )
+    network = tmp_path / "network.graphml"
+    network.write_text(GRAPHML.format(entities=entities, label="&e9;"))
+    with pytest.raises(InputError, match="not well-formed XML"):
+        load("topology", f"graph~file={network}").build()

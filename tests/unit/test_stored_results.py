@@ -1,0 +1,117 @@
+"""Results that earlier versions wrote stay readable: `tests/data/results-VERSION`.
+
+Never change such a folder: the versions of its files are what it is for. Its README says how it was
+made.
+"""
+
+import contextlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.tables import read_rows
+from routelab.artifacts.topology_file import load_topology
+from routelab.bench.store import RunStore
+from routelab.bench.verdict import judge
+from routelab.cli import main
+from routelab.deadlock import check_table
+from routelab.registry.instances import load
+from routelab.report.changes import compare_results
+from routelab.report.page.gallery import write_index
+
+DATA = Path(__file__).parents[1] / "data"
+DOCS = Path(__file__).parents[2] / "docs"
+FOLDERS = sorted(DATA.glob("results-*"))
+STUDY = "every-kind"
+
+pytestmark = [
+    pytest.mark.builtins,
+    pytest.mark.parametrize("stored", FOLDERS, ids=lambda folder: folder.name),
+]
+
+
+@pytest.fixture
+def copy(stored, tmp_path):
+    return shutil.copytree(stored, tmp_path / "copy")
+
+
+def test_all_kinds_of_results_are_read(stored):
+    results = stored / "results"
+    outcomes = [read_outcome(path) for path in results.rglob("outcome.json")]
+    assert {outcome.kind for outcome in outcomes} == {
+        *("topology", "route", "bound", "simulation", "flow", "comparison")
+    }
+    assert {outcome.status for outcome in outcomes} == {"ok"}
+    network = load_topology(results / "topologies/torus~dims=4/topology.npz")
+    assert network.num_switches == 4
+    for routing in ("dor", "angara-sssp"):
+        table = load_routes(results / f"routes/torus~dims=4/{routing}/routes.npz", network)
+        assert check_table(table).proven
+        assert np.all(table.path_start >= 0)
+
+
+def test_measurements_are_read(stored):
+    store = RunStore(stored / "results/bench/runs")
+    (path,) = store.folder.iterdir()
+    run = store.find(path.name)
+    assert (run.fingerprint, run.status) == (path.name, "ok")
+    assert store.earlier() == {run.question: run}
+    verdict = judge(load("benchmark", run.identity["benchmark"]), run, None)
+    values = [figure.value for figure in verdict.result.figures if figure.metric == "latency_avg"]
+    listed = read_rows(next(stored.rglob("figures.csv")), ())
+    assert values == [row["value"] for row in listed
+                      if row["run"] == path.name and row["metric"] == "latency_avg"]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_report_is_made_of_them_and_equals_the_stored_one(copy, capsys):
+    with contextlib.chdir(copy):
+        assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",
+                     "-o", f"new/report/{STUDY}"]) == 0  # fmt: skip
+    comparison = compare_results(copy / "results", copy / "new")
+    assert comparison.changes == []
+    assert comparison.values > 500
+    assert comparison.studies == [STUDY]
+    capsys.readouterr()
+    assert main(["compare", str(copy / "results"), str(copy / "new")]) == 0
+
+
+def test_a_changed_value_is_found(copy, stored):
+    lists = copy / f"results/report/{STUDY}/runs.csv"
+    lines = lists.read_text().splitlines()
+    column = lines[0].split(",").index("max_load")
+    cells = lines[1].split(",")
+    cells[column] = "17"
+    lists.write_text("\n".join([lines[0], ",".join(cells), *lines[2:], ""]))
+    (change,) = compare_results(stored / "results", copy / "results").changes
+    assert (change.column, change.new, change.verdict) == ("max_load", "17", "worse")
+
+
+def test_their_summary_is_a_card_of_the_index(copy):
+    write_index(copy / "results/report")
+    page = (copy / "results/report/index.html").read_text(encoding="utf-8")
+    assert "Every kind of result" in page
+    assert "expected format" not in page
+
+
+def test_the_names_of_their_files_are_documented(stored):
+    page = (DOCS / "concepts/artifacts.md").read_text(encoding="utf-8")
+    paths = (path for path in (stored / "results").rglob("*") if path.is_file())
+    files = {path.name for path in paths if path.parent.name != "tables"}
+    assert len(files) > 15
+    for name in files:
+        assert re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", page), name
+
+
+def test_every_kind_of_format_is_among_them(stored):
+    formats = {
+        json.loads(path.read_text())["format"].partition("/")[0]
+        for path in (stored / "results").rglob("*.json")
+    }
+    assert formats >= {"outcome", "bench-run", "report", "deadlock-certificate"}
