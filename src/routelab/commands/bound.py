@@ -22,11 +22,11 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "bound",
         help="prove bounds of channel loads, or of any routing's throughput",
-        description="Prove a lower bound of the maximum channel load of all tables of shortest "
-        "legal routes, or of all minimal routes if no rules are named. With --traffic, prove upper "
-        "bounds of the load that any routing can sustain, and of the mean accepted load at given "
-        "offered loads. Writes a folder with the weights that prove the bounds, or prints: the "
-        "bounds as a table or JSON, the weights as CSV.",
+        description="Prove a lower bound of the maximum channel load. It holds for all tables of "
+        "shortest legal routes, or of all minimal routes if no rules are named. With --traffic, "
+        "prove upper bounds of the load that any routing can sustain, and of the mean accepted "
+        "load at given offered loads. Writes a folder with the weights that prove the bounds, or "
+        "prints: the bounds as a table or JSON, the weights as CSV.",
         examples=(
             "routelab bound torus~dims=4x2x2x2",
             "routelab bound torus~dims=4x2x2x2 angara~turns=exact",

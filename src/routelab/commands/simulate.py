@@ -46,8 +46,8 @@ def add_parser(subparsers: Any) -> None:
         "max-min fairly, and print its time and its bottleneck. With --engine smpi, run the same "
         "in SimGrid, which also runs the file of an MPI program. Other engines are plugins: see "
         "`routelab plugins list engine`. The exit code is 1 if the engine, the network, the "
-        "routing and the work do not support each other, or if packets are blocked (deadlock, "
-        "livelock, no route); in the latter case, the result is printed as well.",
+        "routing and the work do not support each other. It is also 1 if packets are blocked "
+        "(deadlock, livelock, no route); then the result is printed as well.",
         examples=(
             "routelab simulate torus~dims=8x8 dor valiant uniform --plot curve.svg",
             "routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 --saturation",

@@ -9,7 +9,7 @@ class NoFabric(FabricPlugin):
     """Does nothing: measurements use the system's current routing."""
 
     name = "none"
-    summary = "Does not change the routing of the system"
+    summary = "No change of the system's routing"
     changes = False
 
     def apply(self, job: FabricJob, switch: Switch) -> None:

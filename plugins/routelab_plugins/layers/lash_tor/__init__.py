@@ -20,7 +20,7 @@ class LashTor(AcyclicLayers):
     """Needs few virtual channels, as routes change them on their way."""
 
     name = "lash-tor"
-    summary = "First fit, and routes that fit nowhere climb through virtual channels (LASH-TOR)"
+    summary = "First fit; routes that fit nowhere change virtual channels on the way (LASH-TOR)"
     citations = (Citation("skeie2004", "transitions between layers"),)
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
 

@@ -14,7 +14,7 @@ class Reachability(MetricPlugin):
     """
 
     name = "reachability"
-    summary = "Ordered terminal pairs, and those of them with a route"
+    summary = "Number of ordered terminal pairs, and of those with a route"
 
     columns = metrics.columns.REACHABILITY
 

@@ -61,7 +61,7 @@ class BalancedDor(RoutingPlugin):
     """The relative position of source and target chooses the order of dimensions."""
 
     name = "balanced-dor"
-    summary = "Dimension order chosen by the relative position of source and target (a reading)"
+    summary = "Dimension order chosen by the relative position of source and target (our reading)"
     citations = (
         Citation("montanana2009", "the idea, not the details"),
         Citation("mukosey2020", "description of the idea (section 1.1, reference 17)"),

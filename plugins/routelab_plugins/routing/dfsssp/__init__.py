@@ -15,7 +15,7 @@ class Dfsssp(Composition):
     """
 
     name = "dfsssp"
-    summary = "Destination-based P-SSSP on any network, deadlocks broken by virtual layers"
+    summary = "Destination-based P-SSSP on any network; virtual layers break deadlocks"
     citations = (Citation("domke2011", "DFSSSP"),)
     capabilities = Capabilities(
         minimal=True, flow_control="plain", virtual_channels=None, destination_based=True

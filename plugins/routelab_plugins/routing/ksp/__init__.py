@@ -34,7 +34,7 @@ class Ksp(RoutingPlugin):
     """Routes packets over the k shortest simple paths, chosen at random."""
 
     name = "ksp"
-    summary = "Random one of the k shortest simple paths; a virtual channel per hop"
+    summary = "A random one of the k shortest simple paths; a virtual channel per hop"
     citations = (
         Citation("singla2012", "the 8 shortest paths in random regular graphs"),
         Citation("camarero2022", "the comparison with 8-KSP"),

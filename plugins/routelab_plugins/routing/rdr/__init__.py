@@ -31,7 +31,7 @@ class Rdr(EscapeRouting):
     """Random walk in which every step comes nearer."""
 
     name = "rdr"
-    summary = "Random closer neighbour at every switch (Random Distance Routing)"
+    summary = "A random neighbour closer to the target at every switch (Random Distance Routing)"
     citations = (
         Citation("shastry2016", "Random Distance Routing (section II)"),
         Citation("duato1993", "escape channels"),

@@ -22,6 +22,6 @@ class Rlb(QuadrantRouting):
     """Draws directions and an intermediate switch, then uses dimension order on both halves."""
 
     name = "rlb"
-    summary = "Routes by way of a random switch of a quadrant drawn by distance (RLB)"
+    summary = "Routes through a random switch of a quadrant drawn by distance (RLB)"
     citations = (Citation("singh2002", "the algorithm RLB"),)
     local = False

@@ -31,7 +31,7 @@ class Romm(OrderRouting):
     """Two phases of dimension order inside the minimal quadrant."""
 
     name = "romm"
-    summary = "Routes by way of a random switch of the minimal quadrant (ROMM, two phases)"
+    summary = "Routes through a random switch of the minimal quadrant (ROMM, two phases)"
     citations = (Citation("nesson1995", "two-phase minimal randomized routing"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),

@@ -68,7 +68,7 @@ class Ugal(WaypointRouting):
     """Minimal, or via a random switch, depending on the queues of the source or of all switches."""
 
     name = "ugal"
-    summary = "Minimal route or one by way of a random switch, by queue length (UGAL)"
+    summary = "Minimal route or one through a random switch, by queue length (UGAL)"
     citations = (
         Citation(
             "singh2005",

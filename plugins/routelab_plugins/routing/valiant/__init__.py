@@ -24,8 +24,8 @@ class Valiant(WaypointRouting):
     """Routes every packet via a random switch."""
 
     name = "valiant"
-    summary = "Routes by way of a random switch, with any routing on both halves"
-    citations = (Citation("valiant1982", "routing by way of a random intermediate node"),)
+    summary = "Routes through a random switch, with any routing on both halves"
+    citations = (Citation("valiant1982", "routing through a random intermediate node"),)
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -21,7 +21,7 @@ class DirectionOrder(RulesPlugin):
     """Directions in ascending order, one of each dimension."""
 
     name = "direction-order"
-    summary = "Directions in the order +X+Y…−X−Y…, no dimension used both ways"
+    summary = "Directions in the order +X+Y…−X−Y…, no dimension in both directions"
     citations = (Citation("scott1996", "direction-order routing with direction bits"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
 

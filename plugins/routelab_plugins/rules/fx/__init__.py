@@ -61,7 +61,7 @@ class Fx(RulesPlugin):
     name = "fx"
     summary = "Breaks the directions of a cycle at different switches of a depth-first tree (FX)"
     citations = (
-        Citation("sancho2000fx", "FX; a reading of descriptions"),
+        Citation("sancho2000fx", "FX; our reading of descriptions"),
         Citation("mejia2005", "description of FX (section 1)"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain", max_switches=512)

@@ -55,8 +55,8 @@ class LTurn(RulesPlugin):
     """Left and up, then right, then left and down."""
 
     name = "l-turn"
-    summary = "Left and up first, then right, then left and down (a reading of L-turn)"
-    citations = (Citation("koibuchi2001", "left-up first; a reading of the abstract"),)
+    summary = "Left and up first, then right, then left and down (our reading of L-turn)"
+    citations = (Citation("koibuchi2001", "left-up first; our reading of the abstract"),)
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = PHASE_COLUMNS
     Parameters = LTurnParameters

@@ -54,9 +54,9 @@ class TreeTurn(RulesPlugin):
     """Up the tree, then down, then up links outside the tree."""
 
     name = "tree-turn"
-    summary = "Up the tree, then down, then up other links (a reading of Tree-turn)"
+    summary = "Up the tree, then down, then up other links (our reading of Tree-turn)"
     citations = (
-        Citation("zhou2006", "tree links and cross links; a reading of the abstract"),
+        Citation("zhou2006", "tree links and cross links; our reading of the abstract"),
         Citation("zhou2012", "the later version"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain")

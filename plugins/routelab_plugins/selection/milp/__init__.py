@@ -58,7 +58,7 @@ class Milp(SelectionPlugin):
     """Chooses the routes of all pairs together, by branch and bound."""
 
     name = "milp"
-    summary = "Least maximum channel load by mixed-integer programming"
+    summary = "Smallest maximum channel load by mixed-integer programming"
     citations = (
         Citation("kinsy2009", "mixed-integer program of the least maximum channel load"),
         Citation("abdelgawad2011", "global routing as an integer program"),

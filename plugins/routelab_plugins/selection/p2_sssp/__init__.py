@@ -35,7 +35,7 @@ class P2Sssp(SelectionPlugin):
     """Builds one route at a time and updates loads after each."""
 
     name = "p2-sssp"
-    summary = "One shortest lightest route per pair, with loads updated after each (P²-SSSP)"
+    summary = "Lightest shortest route for each pair; loads are updated after each (P²-SSSP)"
     citations = (Citation("hoefler2009", "P²-SSSP"),)
     capabilities = Capabilities(minimal=None)
     Parameters = P2SsspParameters

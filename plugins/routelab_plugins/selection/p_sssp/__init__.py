@@ -52,7 +52,7 @@ class PSssp(SelectionPlugin):
     """Builds all routes of one tree together and updates loads between trees."""
 
     name = "p-sssp"
-    summary = "One shortest lightest tree per endpoint, with loads updated after each (P-SSSP)"
+    summary = "Lightest shortest-path tree for each endpoint; loads are updated after each (P-SSSP)"
     citations = (
         Citation("hoefler2009", "P-SSSP"),
         Citation("domke2011", "trees towards single terminals"),

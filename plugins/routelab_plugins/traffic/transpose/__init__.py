@@ -20,7 +20,7 @@ class TransposeTraffic(FixedPermutation):
     """Swaps the first and second half of the address; the diagonal is silent."""
 
     name = "transpose"
-    summary = "Every terminal sends to the one at the transposed place"
+    summary = "Every terminal sends to the one at the transposed position"
     citations = (Citation("dally2004", "transpose (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:

@@ -56,7 +56,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         type=named_path,
         help="a comparison planned by the workflow, instead of these options",
     )
-    how = parser.add_argument_group("how")
+    how = parser.add_argument_group("execution")
     how.add_argument(
         "--apply-routing", action="store_true", help="allow switching the fabric's routing"
     )
