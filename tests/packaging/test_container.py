@@ -31,6 +31,7 @@ APPTAINER = """\
 #!/bin/bash
 # in the place of Apptainer: runs a command with the PATH of the image
 if [ "$1" = --version ]; then echo "apptainer version 1.4.2"; exit; fi
+unset PYTHONPATH
 PATH={path} exec "${{@: -3}}"
 """
 

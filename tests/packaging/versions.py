@@ -30,6 +30,9 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 ATTEMPTS = 3
 """Of an installation: a package index may have an old answer, which lacks a pinned version."""
 
+SHOWN = 40
+"""Lines of output of a failed command, the last ones."""
+
 COUPLED = ("llvmlite", "pydantic-core")
 """Packages of which Numba and pydantic require one version; their pins fit the pinned ones only."""
 
@@ -162,8 +165,8 @@ def call(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:
     """Run a command and return its output; it must succeed."""
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
-        printed = done.stdout + done.stderr
-        raise RunError(f"$ {' '.join(map(str, command))}\n{printed}exit code {done.returncode}")
+        printed = "\n".join((done.stdout + done.stderr).splitlines()[-SHOWN:])
+        raise RunError(f"$ {' '.join(map(str, command))}\n{printed}\nexit code {done.returncode}")
     return done.stdout
 
 
@@ -196,7 +199,7 @@ def install(run: Run, folder: Path) -> dict[str, str]:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             call(
-                *(*pip, "install", "--quiet", "--no-compile", run.distribution),
+                *(*pip, "install", "--no-compile", run.distribution),
                 cwd=folder,
                 env=installing,
             )
