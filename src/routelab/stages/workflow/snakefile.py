@@ -294,12 +294,26 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _print_again(plan, "will be tried again")
         plan.write_specs()
-        if again:
-            for kind, id_ in plan.batches:
-                if kind == ComparisonJob.kind:
-                    plan.manifest(plan.batches[kind, id_]).unlink(missing_ok=True)
+        _choose_comparisons(plan, again)
         if not runs_in_containers(workflow):  # kernels of this machine are not those of an image
             warm_kernels(plan, workflow.resource_settings.cores or 1)
+
+
+def _choose_comparisons(plan: Plan, again: bool) -> None:
+    """Run all comparisons again, or skip finished ones whose routes an upgrade computes again.
+
+    Snakemake would start them because of the new routes, and request nodes for nothing.
+    """
+    for key, batch in plan.batches.items():
+        if batch.kind != ComparisonJob.kind:
+            continue
+        manifest = plan.manifest(batch)
+        if again:
+            manifest.unlink(missing_ok=True)
+            continue
+        finished = manifest.exists() and all(job.is_done() for job in batch.jobs)
+        if finished and not all(Path(name).exists() for name in plan.manifests_before(batch)):
+            plan.postponed.add(key)
 
 
 def _postpone(workflow: Any, plan: Plan) -> str:
