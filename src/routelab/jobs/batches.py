@@ -24,6 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
 from routelab.jobs import events
 from routelab.jobs.job import BaseJob, Rehearsal
@@ -202,7 +203,11 @@ def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
 
 
 def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
-    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs."""
+    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs.
+
+    They also inherit what all provenances have in common: versions, commit and machine.
+    """
+    ResourceMeter().provenance()
     for rehearsal in rehearsals:
         try:
             rehearsal.work()
