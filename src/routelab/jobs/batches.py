@@ -24,7 +24,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
-from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
 from routelab.jobs import events
 from routelab.jobs.job import BaseJob, Rehearsal
@@ -203,11 +202,7 @@ def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
 
 
 def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
-    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs.
-
-    They also inherit what all provenances have in common: versions, commit and machine.
-    """
-    ResourceMeter().provenance()
+    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs."""
     for rehearsal in rehearsals:
         try:
             rehearsal.work()
