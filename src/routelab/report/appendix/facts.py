@@ -187,11 +187,11 @@ def collect_facts(
         releases=_distinct(origin.get("routelab") for origin in origins),
         commits=_distinct(origin.get("git_commit") for origin in origins),
         changed=any(origin.get("git_dirty") for origin in origins),
-        software=_software(origins, outcomes),
+        software=software_versions(origins, outcomes),
         machines=_distinct(machine_text(origin.get("machine")) for origin in origins),
-        clusters=_distinct(_cluster_text(one) for one in outcomes if one.kind == "comparison"),
+        clusters=_distinct(cluster_text(one) for one in outcomes if one.kind == "comparison"),
         inputs=_inputs(study, plugins),
-        parts=_parts(records),
+        parts=_parts(records, plugins),
         jobs=len(outcomes),
         ok=sum(outcome.status == OK for outcome in outcomes),
         stopped=sum(outcome.status == "timeout" for outcome in outcomes),
@@ -252,7 +252,7 @@ def _distinct(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(str(value) for value in values if value))
 
 
-def _software(
+def software_versions(
     origins: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]
 ) -> dict[str, list[str]]:
     """Return versions by name: plugins' distributions, Python, libraries, external programs."""
@@ -279,13 +279,14 @@ def _software(
     return {name: list(versions) for name, versions in found.items()}
 
 
-def _cluster_text(outcome: Outcome) -> str:
+def cluster_text(outcome: Outcome) -> str:
     """Return the system of a comparison in words, without names of hosts."""
     facts = outcome.facts
     nodes, each = facts.get("nodes"), facts.get("ranks_per_node")
     texts = [
         f"cluster {facts['cluster']}" if facts.get("cluster") else "",
-        f"{nodes} nodes with {each} MPI processes each" if nodes else "",
+        f"{nodes} node{'s' * (nodes != 1)}" if nodes else "",
+        f"{each} MPI process{'es' * (each != 1)} per node" if each else "",
         f"launcher {facts['launcher']}" if facts.get("launcher") else "",
         f"fabric {facts['fabric']}" if facts.get("fabric") else "",
         "; ".join(map(str, facts.get("systems") or ())),
@@ -302,8 +303,8 @@ def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[HashedFile]:
     return [HashedFile(shown_path(path), content_digest(path)) for path in dict.fromkeys(paths)]
 
 
-def _parts(records: Sequence[Record]) -> list[Part]:
-    """Return the plugins and settings of all records, each once, ordered by kind."""
+def _parts(records: Sequence[Record], plugins: Sequence[Plugin]) -> list[Part]:
+    """Return the plugins and settings of all records and the metrics, ordered by kind."""
     found: dict[tuple[str, str, str], dict[str, dict[str, None]]] = {}
 
     def note(kind: str, name: str, alias: str, parameters: Mapping[str, Any]) -> None:
@@ -321,6 +322,9 @@ def _parts(records: Sequence[Record]) -> list[Part]:
             note("settings", record.engine.name, "", {**settings.non_defaults(), **seeds})
         if isinstance(record, BenchRecord):
             note("settings", "bench", "", record.settings.texts())
+    for plugin in plugins:
+        if plugin.kind == "metric":
+            note("metric", plugin.name, "", plugin.parameters.texts())
     parts = [
         Part(*key, {name: list(values) for name, values in parameters.items()})
         for key, parameters in found.items()
@@ -328,7 +332,7 @@ def _parts(records: Sequence[Record]) -> list[Part]:
     return sorted(parts, key=lambda part: _ORDER.index(part.kind))
 
 
-_ORDER = ("topology", "routing", "traffic", "workload", "benchmark", "settings")
+_ORDER = ("topology", "routing", "traffic", "workload", "benchmark", "metric", "settings")
 
 
 def _kinds(record: Record) -> list[str]:

@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.report.appendix.facts import FILE, SUMS, machine_text, read_facts
+from routelab.artifacts.outcome import Outcome
+from routelab.registry.instances import load
+from routelab.report.appendix.facts import (
+    FILE,
+    SUMS,
+    cluster_text,
+    machine_text,
+    read_facts,
+    software_versions,
+)
 from routelab.report.appendix.files import write_report_appendix
 from routelab.report.appendix.text import values_text
 from routelab.report.page.site import write_study_report
@@ -71,9 +80,9 @@ def record_origin(record, **more):
 def folder(world, write_study, tmp_path, monkeypatch):
     """The report of a study of three runs, one of which does not apply."""
     monkeypatch.chdir(tmp_path)
-    for tie, load in enumerate([7, 9, 8]):
+    for tie, most in enumerate([7, 9, 8]):
         facts = {"routing_seconds": 0.5}
-        record = world.add(f"bfs~tie_seed={tie}", "4x2", load=[load], tie_seed=tie, facts=facts)
+        record = world.add(f"bfs~tie_seed={tie}", "4x2", load=[most], tie_seed=tie, facts=facts)
         record_origin(record, started=f"2026-11-20T10:00:0{tie}+00:00", cpu_seconds=1.0 + tie)
     record_origin(world.add("dor", "4", status="unsupported", tie_seed=0))
     for name in world.results.glob("topologies/*/outcome.json"):
@@ -200,6 +209,32 @@ def test_a_study_that_has_not_run_has_an_appendix(world, write_study, tmp_path):
     text = (tmp_path / "report" / "appendix.md").read_text()
     assert "0 of 1 job has a result" in text
     assert "| routelab | not recorded |" in text
+
+
+def test_measurements_name_their_system_and_not_their_hosts():
+    facts = {
+        "cluster": "desmos",
+        "nodes": 32,
+        "ranks_per_node": 4,
+        "launcher": "srun",
+        "fabric": "none",
+        "systems": ["Linux 5.14"],
+        "hosts": ["n01"],
+        "versions": {"srun": "slurm 22.05.8", "LU": "3.4.1"},
+    }
+    outcome = Outcome("comparison", "torus", facts=facts)
+    assert cluster_text(outcome) == (
+        "cluster desmos, 32 nodes, 4 MPI processes per node, launcher srun, fabric none, Linux 5.14"
+    )
+    assert software_versions([], [outcome]) == {"srun": ["slurm 22.05.8"], "LU": ["3.4.1"]}
+
+
+def test_metrics_are_parts_of_the_study(world, write_study, tmp_path):
+    world.add("bfs", "4x2", load=[1])
+    metric = load("metric", "channel-load")
+    write_study_report(write_study(""), world.records, world.results, tmp_path / "r", [metric])
+    parts = [(part.kind, part.name) for part in read_facts(tmp_path / "r" / FILE).parts]
+    assert parts == [("topology", "torus"), ("routing", "bfs"), ("metric", "channel-load")]
 
 
 def test_the_appendix_of_the_report_has_all_studies(folder):
