@@ -97,6 +97,19 @@ class ResourceMeter:
         }
 
 
+def look_up_software() -> None:
+    """Look up the versions and the checkout of a provenance, which a process does only once.
+
+    Processes that are forked from this one inherit them.
+    """
+    checkout()
+    platform.node()
+    platform.python_version()
+    distribution_of("routelab")
+    for distribution in ("numba", "numpy"):
+        distribution_version(distribution)
+
+
 def seed_of(plugins: Iterable[Plugin]) -> int | None:
     """Return the ``seed`` parameter of the first plugin that has one."""
     for plugin in plugins:
