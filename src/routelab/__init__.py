@@ -8,7 +8,7 @@ whatever way, would make them part of the sources of every job.
 
 from __future__ import annotations
 
-from routelab._numba_hook import register_locator
+from routelab._numba_hook import compare_flags_fast, register_locator
 
 __version__ = "0.1.0"
 
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 register_locator()
+compare_flags_fast()
 
 
 def __getattr__(name: str) -> object:

@@ -72,6 +72,26 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 # --- which sources count ---------------------------------------------------------------------
 
 
+def test_flags_are_compared_as_numba_does_but_not_option_by_option(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from numba.core.compiler import Flags
+
+    one, other = Flags(), Flags()
+    other.nrt = not Flags.options["nrt"].default
+    assert one != other
+    one.nrt = other.nrt
+    assert one == other
+    assert hash(one) == hash(other)
+    # an option that is set to its default equals one that is not set
+    other.fastmath = Flags.options["fastmath"].default
+    assert one == other
+    assert one != "flags"
+    monkeypatch.setattr(Flags, "values", None)
+    assert one == one.copy()
+    assert hash(one) == hash(one.copy())
+
+
 @pytest.mark.parametrize(
     ("module", "edited", "changes"),
     [

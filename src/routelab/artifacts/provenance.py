@@ -100,6 +100,20 @@ class ResourceMeter:
         }
 
 
+def look_up_software() -> None:
+    """Look up the versions, machine and checkout of a provenance, which a process does only once.
+
+    Processes that are forked from this one inherit them.
+    """
+    checkout()
+    platform.node()
+    platform.python_version()
+    distribution_of("routelab")
+    machine()
+    for distribution in LIBRARIES:
+        distribution_version(distribution)
+
+
 def seed_of(plugins: Iterable[Plugin]) -> int | None:
     """Return the ``seed`` parameter of the first plugin that has one."""
     for plugin in plugins:

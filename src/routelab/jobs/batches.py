@@ -24,6 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.provenance import look_up_software
 from routelab.config.study import Limits
 from routelab.jobs import events
 from routelab.jobs.job import BaseJob, Rehearsal
@@ -183,6 +184,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
     missing = [job for job in jobs if not job.is_done()]
     if missing:
         rehearsals = unique_rehearsals(missing)
+        look_up_software()  # once, not in the process of every job
         in_prepared_process(
             partial(_prepare, rehearsals),
             partial(_do_all, missing),

@@ -14,8 +14,15 @@ import pytest
 
 import routelab
 from routelab.api import MetricPlugin, Parameters, parameter
+from routelab.artifacts import distributions, provenance
 from routelab.artifacts.json_files import to_json
-from routelab.artifacts.provenance import ResourceMeter, _entry_of, checkout, machine
+from routelab.artifacts.provenance import (
+    ResourceMeter,
+    _entry_of,
+    checkout,
+    look_up_software,
+    machine,
+)
 
 MEGABYTE = 2**20
 
@@ -99,6 +106,23 @@ def test_provenance_says_where_a_result_comes_from() -> None:
     started = datetime.fromisoformat(facts["started"])
     assert started.utcoffset() == timedelta(0)
     assert timedelta(0) <= datetime.now(UTC) - started < timedelta(seconds=5)
+
+
+def test_software_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("looked up again")
+
+    caches = (checkout, distributions.distribution_version, distributions._plugin_distributions)
+    for one in caches:
+        one.cache_clear()
+    look_up_software()
+    monkeypatch.setattr(provenance, "_git", refuse)
+    monkeypatch.setattr(distributions, "version", refuse)
+    monkeypatch.setattr(distributions, "distributions", refuse)
+    with ResourceMeter() as measured:
+        pass
+    facts = measured.provenance([Stranger(seed=4)])
+    assert facts["numpy"] == version("numpy")
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from routelab._numba_cache import kernels_digest, marker
@@ -15,7 +16,7 @@ from routelab._sources import Sources
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Breach, Meter, current, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS
 from routelab.stages.kinds.simulations import SimulationJob
 from routelab.stages.plan.plan import PLAN, Plan
@@ -102,7 +103,7 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     spec : Path
         List of jobs, see `routelab.jobs.batches.write_jobs`.
     note : callable
-        Gets a line when each rehearsal begins.
+        Gets a line when each rehearsal begins, in the process of the rehearsal.
 
     Returns
     -------
@@ -116,28 +117,33 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     """
     jobs = read_jobs(spec)
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
-    skipped = []
-    for rehearsal in unique_rehearsals(jobs):
-        note(f"compiling {rehearsal.name}")
-        reason = _compile(rehearsal, memory_gb)
-        if reason:
-            skipped.append(reason)
+    limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb, idle_seconds=PREPARE_SECONDS)
+    rehearsals = unique_rehearsals(jobs)
+    skipped: list[str] = []
+    first = 0
+    while first < len(rehearsals):
+        meter = Meter()
+        # another process, because a plugin may kill or block it; one process for many rehearsals,
+        # because Numba compiles functions of NumPy again in every process
+        ended = run_limited(partial(_rehearse, rehearsals, first, note), limits, meter=meter)
+        if ended == 0:
+            break
+        name = rehearsals[meter.position].name
+        skipped.append(f"{name}: {ended.reason if isinstance(ended, Breach) else 'see above'}")
+        first = meter.position + 1
     return skipped
 
 
-def _compile(rehearsal: Rehearsal, memory_gb: float) -> str | None:
-    """Rehearse in another process, because a plugin may kill or block it."""
-
-    def work() -> int:
+def _rehearse(rehearsals: Sequence[Rehearsal], first: int, note: Callable[[str], None]) -> int:
+    """Do rehearsals from `first` on until one fails; the meter has the position of the last."""
+    meter = current()
+    assert meter is not None
+    for position, rehearsal in enumerate(rehearsals[first:], first):
+        meter.begin(position)
+        note(f"compiling {rehearsal.name}")
         try:
             rehearsal.work()
         except Exception as error:  # the plugin's job reports it in its outcome
             print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
             return 1
-        return 0
-
-    limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb, idle_seconds=PREPARE_SECONDS)
-    ended = run_limited(work, limits)
-    if isinstance(ended, Breach):
-        return f"{rehearsal.name}: {ended.reason}"
-    return f"{rehearsal.name}: see above" if ended else None
+    return 0
