@@ -48,6 +48,7 @@ class RouteJob(NetworkJob):
     outcome_kind = "route"
     nouns = "route table", "route tables"
     order = 1
+    per_batch = 80
 
     metrics: Mapping[str, str] = field(default_factory=dict, hash=False)
 

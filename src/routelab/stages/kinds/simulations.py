@@ -226,7 +226,7 @@ class SimulationJob(EngineJob):
     nouns = "simulation", "simulations"
     order = 3
     per_batch = 4
-    seconds_each = 2.0
+    seconds_each = 6.0
     carried = "traffic"
 
     @classmethod
@@ -243,8 +243,8 @@ class FlowJob(EngineJob):
     outcome_kind = "flow"
     nouns = "flow simulation", "flow simulations"
     order = 4
-    per_batch = 40
-    seconds_each = 0.5
+    per_batch = 120
+    seconds_each = 0.15
     carried = "workload"
 
     @classmethod

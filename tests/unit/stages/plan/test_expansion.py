@@ -340,19 +340,19 @@ def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
 def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
     text = study(
         "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
-        "[{angara-sssp: {tie_seed: {range: 9}}}, dor, {use: dor~order=reversed, as: yx}]",
+        "[{angara-sssp: {tie_seed: {range: 30}}}, dor, {use: dor~order=reversed, as: yx}]",
     )
     plan = expand_studies([write("many", text)])
     sizes = {key: len(batch.jobs) for key, batch in plan.batches.items()}
     assert sizes == {
         ("topologies", "many.torus-1"): 3,
         ("topologies", "many.mesh-1"): 1,
-        ("routes", "many.angara-sssp-1"): 18,
-        ("routes", "many.angara-sssp-2"): 18,
+        ("routes", "many.angara-sssp-1"): 60,
+        ("routes", "many.angara-sssp-2"): 60,
         ("routes", "many.dor-1"): 8,
     }
     folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
-    assert len(set(folders)) == len(folders) == 4 + 4 * 11
+    assert len(set(folders)) == len(folders) == 4 + 4 * 32
     assert set(folders) == set(plan.jobs)
     # the first batch never gets to the mesh
     assert plan.batches["routes", "many.angara-sssp-1"].after == (("topologies", "many.torus-1"),)
@@ -364,11 +364,11 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
 
 def test_large_studies_have_few_batches_of_equal_size(write):
     text = study(
-        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}]", "[{angara-sssp: {tie_seed: {range: 200}}}]"
+        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}]", "[{angara-sssp: {tie_seed: {range: 450}}}]"
     )
     batches = expand_studies([write("large", text)]).batches.values()
     sizes = [len(batch.jobs) for batch in batches if batch.kind == "routes"]
-    assert (len(sizes), sum(sizes)) == (16, 3 * 200)
+    assert (len(sizes), sum(sizes)) == (16, 3 * 450)
     assert max(sizes) - min(sizes) <= 1
 
 
