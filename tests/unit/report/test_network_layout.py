@@ -167,3 +167,20 @@ def test_networks_have_the_layout_of_their_shape(name, rows, captions, ticks):
     picture = picture_of(notebook.topology(name))
     below, beside = picture.block_ticks
     assert (len(beside), len(picture.captions), bool(below)) == (rows, captions, ticks)
+
+
+def test_large_networks_become_a_circle_of_neighbours(monkeypatch):
+    monkeypatch.setattr("routelab.report.network_layout.LARGEST_BY_DISTANCES", 29)
+    graph = nx.gnm_random_graph(30, 60, seed=1)
+    graph.add_edges_from((a, a + 1) for a in range(29))
+    places = layout_of(network(graph)).switches
+    radius = np.hypot(*places.T)
+    assert radius == pytest.approx(np.full(30, radius[0]))
+    apart = np.hypot(*(places - np.roll(places, 1, axis=0)).T)
+    assert apart == pytest.approx(np.full(30, 1.0), rel=0.01)
+
+
+def test_levels_of_large_networks_keep_their_order(monkeypatch):
+    monkeypatch.setattr("routelab.report.network_layout.LARGEST_BY_SUBTREES", 11)
+    layout = layout_of(pods([3, 0, 5, 1, 4, 2, *range(6, 12)]))
+    assert (np.diff(layout.switches[:6, 0]) > 0).all()

@@ -17,7 +17,7 @@ from routelab.report.figures.route_data import graph_data
 from routelab.report.labels import number_text
 from routelab.report.network_picture import Picture
 
-MAX_PACKED = 1_500_000
+MAX_PACKED = 1_000_000
 """Characters of the data of a figure; above it, the page shows the figure's file."""
 
 

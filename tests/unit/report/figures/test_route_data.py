@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -170,3 +172,36 @@ def test_routes_that_are_too_large_are_left_out_with_a_message(world, monkeypatc
     assert not first.routes.note
     assert not second.routes.text
     assert "leaves out the routes" in second.routes.note
+
+
+def test_routes_of_very_many_pairs_are_not_read(world, monkeypatch):
+    world.add("a", "4x2")
+    (world.records[0].directory / "routes.npz").write_text("unreadable")
+    monkeypatch.setattr("routelab.report.figures.network_panels.MAX_PAIRS", 8 * 8 - 1)
+    spec = Figure(kind="network", colour="load")
+    (panel,) = draw_figure(spec, Frames(world.records), [], "").inline.panels
+    assert not panel.routes.text
+    assert "too many pairs of switches" in panel.routes.note
+
+
+def test_routes_of_large_pictures_are_compressed_or_left_out(world, monkeypatch):
+    world.add("a", "4x2")
+    table = random_table(6)
+    monkeypatch.setattr(
+        "routelab.report.figures.network_panels.load_routes", lambda path, topology: table
+    )
+    (world.records[0].directory / "routes.npz").touch()
+    kind = "routelab.report.figures.kinds.network"
+    monkeypatch.setattr(f"{kind}.MAX_CHANNELS_IN_PAGE", 23)
+    frames = Frames(world.records)
+    spec = Figure(kind="network", colour="load")
+    inline = draw_figure(spec, frames, [], "").inline
+    (drawing,) = inline.packed.values()
+    (panel,) = inline.panels
+    packed = json.loads(zlib.decompress(base64.b64decode(panel.packed)))
+    assert packed["routes"] == route_text(table)
+    # now the routes do not fit beside the drawing
+    monkeypatch.setattr(f"{kind}.MAX_PACKED", len(drawing) + 200)
+    (panel,) = draw_figure(spec, frames, [], "").inline.panels
+    assert "routes" not in json.loads(zlib.decompress(base64.b64decode(panel.packed)))
+    assert "kB are left for compressed routes of this figure" in panel.routes.note

@@ -215,7 +215,7 @@ def _inline(
             for name, panel in zip(distinct, first, strict=True)
         ),
         panels=tuple(drawn),
-        hints=_hints(panels, colour),
+        hints=tuple(hint for hint in _hints(panels, colour) if not (large and hint == TURN_HINT)),
         graphs={
             number: {} if large else graph_data(panel.topology)
             for number, (network, panel) in enumerate(zip(distinct, first, strict=True))
@@ -234,23 +234,23 @@ def _routes(panels: list[Panel], room: int, *, large: bool) -> list[PanelRoutes]
     routes = []
     for panel in panels:
         steps = cycle_steps(panel.topology, panel.cycle) if panel.is_routed else ()
-        text, size = "", 0
-        if panel.table is not None:
-            size = estimate_size(panel.table)
-            if size <= (MAX_PACKED_ROUTES if large else room):
-                text = route_text(panel.table)
-                size = len(pack({"routes": text})) if large else size
-        if panel.is_routed and (not text or size > room):
-            about = f", about {size // 1000:,} kB" if size else ""
+        if panel.table is None:
+            note = "The page has no routes of this network: it has too many pairs of switches."
+            routes.append(PanelRoutes(note=note if panel.is_routed else "", cycle=steps))
+            continue
+        text, size = "", estimate_size(panel.table)
+        if size <= (MAX_PACKED_ROUTES if large else room):
+            text = route_text(panel.table)
+            size = len(pack({"routes": text})) if large else size
+        if not text or size > room:
             note = (
-                f"The page leaves out the routes of this picture{about}. The pictures of this "
-                f"figure have room for {room // 1000:,} kB of {unit}."
+                f"The page leaves out the routes of this picture, about {size // 1000:,} kB: "
+                f"{room // 1000:,} kB are left for {unit} of this figure."
             )
             routes.append(PanelRoutes(note=note, cycle=steps))
             continue
         room -= size
-        per_terminal = panel.table is not None and panel.table.per_terminal
-        routes.append(PanelRoutes(text, per_terminal, cycle=steps))
+        routes.append(PanelRoutes(text, panel.table.per_terminal, cycle=steps))
     return routes
 
 
