@@ -190,8 +190,8 @@ def _range(low: str, high: str) -> str:
 
 
 def size_text(percent: float) -> str:
-    """Return the size of a difference with at most two significant digits."""
-    return f"{two_digits(abs(percent)) if abs(percent) >= SMALLEST else 0} %"
+    """Return the size of a difference with two significant digits, and at most one decimal."""
+    return f"{two_digits(round(abs(percent), 1)) if abs(percent) >= SMALLEST else 0} %"
 
 
 def percent_text(percent: float) -> str:
