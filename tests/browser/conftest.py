@@ -45,6 +45,7 @@ routings:
   - dfsssp
 headline:
   question: How much does SSSP lower the maximum load?
+  figure: gain
   compare: angara-sssp
   baseline: angara-bfs
 notes: ["angara-bfs and angara-sssp are shown over five tie orders."]
@@ -75,6 +76,13 @@ figures:
     {title: Distribution of the channel load, kind: ecdf, x: load, hue: routing, col: nodes}
   torus:
     {title: Channel load in the torus of 32 nodes, kind: network, colour: load, where: {nodes: 32}}
+  gain:
+    title: Reduction of the maximum load, compared with each tie order of angara-bfs
+    kind: improvement
+    x: nodes
+    y: max_load_gain
+    relative: {to: angara-bfs, column: max_load}
+    where: {nodes: [8, 16, 32], routing: angara-sssp}
   abilene:
     {title: Channel load of Abilene, kind: network, colour: load, where: {topology: abilene}}
 """,

@@ -39,8 +39,9 @@ def answer_bars(comparison: Comparison, name: str, of: str) -> dict[str, Any]:
     dict
         ``heading``: what the bars show; ``series``: names of the routing and of the baseline, in
         the order of the bars; ``rows``: for each case its ``name`` and ``bars``, each with its
-        ``size`` in percent of the longest bar and its ``text``; ``more``: number of cases without
-        bars, between the greatest and the least ones.
+        ``size`` in percent of the longest bar, its ``text``, and ``worse``: whether it is a
+        negative improvement; ``more``: number of cases without bars, between the greatest and the
+        least ones.
     """
     names = [
         ", ".join(panel_title(key, text, of) for key, text in keys.items())
@@ -63,7 +64,11 @@ def answer_bars(comparison: Comparison, name: str, of: str) -> dict[str, Any]:
             {
                 "name": row,
                 "bars": [
-                    {"size": round(100 * abs(value) / longest, 1), "text": text}
+                    {
+                        "size": round(100 * abs(value) / longest, 1),
+                        "text": text,
+                        "worse": comparison.measure == "improvement" and value < 0,
+                    }
                     for value, text in bars
                 ],
             }

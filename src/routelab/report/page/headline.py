@@ -190,8 +190,11 @@ def _range(low: str, high: str) -> str:
 
 
 def size_text(percent: float) -> str:
-    """Return the size of a difference with at most two significant digits."""
-    return f"{two_digits(abs(percent)) if abs(percent) >= SMALLEST else 0} %"
+    """Return the size of a difference with two significant digits, and at most one decimal."""
+    size = abs(percent)
+    if size < SMALLEST:
+        return "0 %"
+    return f"{two_digits(size if size >= 1 else round(size, 1))} %"
 
 
 def percent_text(percent: float) -> str:

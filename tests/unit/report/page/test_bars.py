@@ -80,3 +80,5 @@ def test_improvements_are_bars_of_their_own(measure, texts):
     bars = answer_bars(comparison, "run time", "flows")
     assert [text for (text,) in texts_of(bars).values()] == texts
     assert sizes_of(bars) == [[100.0], [12.0]]
+    is_improvement = measure == "improvement"
+    assert [bar["worse"] for row in bars["rows"] for bar in row["bars"]] == [False, is_improvement]

@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.report.frames.views import Views
-from routelab.report.page.headline import find_answer, two_digits
+from routelab.report.page.headline import find_answer, size_text, two_digits
 from routelab.report.page.missing import losses_of
 from routelab.report.tables import build_table
 
@@ -226,3 +226,11 @@ def test_a_routing_that_the_table_does_not_show_is_a_mistake(world, answer):
 )
 def test_an_improvement_has_two_significant_digits(number, text):
     assert two_digits(number) == text
+
+
+@pytest.mark.parametrize(
+    ("percent", "text"),
+    [(13.47, "13 %"), (-9.94, "9.9 %"), (0.081, "0.1 %"), (-0.04, "0 %"), (250.0, "250 %")],
+)
+def test_sizes_have_two_digits_and_one_decimal(percent, text):
+    assert size_text(percent) == text

@@ -40,7 +40,7 @@ def draw_improvements(
     """Draw the median of ``y`` over all pairs at every ``x`` for every ``hue``, with an interval.
 
     Measurements have their own intervals; other intervals reach over all pairs. Places are in
-    descending order of their mean, and the baseline is the line at 0. See
+    descending order of their mean, numbers ascending, and the baseline is the line at 0. See
     `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y = spec.x or "", spec.y or ""
@@ -85,10 +85,11 @@ def draw_improvements(
 
 
 def _sorted_places(data: pd.DataFrame, x: str, y: str) -> list[str]:
-    """Return the places by their mean value, the greatest first."""
-    means = {
-        text: fmean(data.loc[data[x].map(key_text) == text, y]) for text in ordered_texts(data[x])
-    }
+    """Return the places by their mean value, the greatest first; numbers ascending."""
+    texts = ordered_texts(data[x])
+    if pd.api.types.is_numeric_dtype(data[x]):
+        return texts
+    means = {text: fmean(data.loc[data[x].map(key_text) == text, y]) for text in texts}
     return sorted(means, key=lambda text: -means[text])
 
 
