@@ -33,9 +33,9 @@ def network_json(topology: Topology, picture: Picture) -> dict[str, Any]:
     Returns
     -------
     dict
-        The keys of `routelab.report.figures.route_data.graph_data`, and ``directions`` (names),
-        ``direction`` (number of the name of each channel, or -1), ``places`` (x and y of all
-        switches), ``marks`` (texts in them), ``lines`` (number of lines of each channel), ``sizes``
+        The keys of `routelab.report.figures.route_data.graph_data`. Also ``directions`` (names) and
+        ``direction`` (number of the name of each channel, or -1); for switches ``places`` (x and y)
+        and ``marks`` (texts in them); ``lines`` (number of lines of each channel), ``sizes``
         (points of each line) and ``points`` (x and y). The first point of a line is relative to
         the switch that the channel leaves, the others to the point before.
     """
