@@ -41,17 +41,7 @@ include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 
 
-# Batches are targets, too: Snakemake does not make a missing file again while files that were made
-# from it still exist.
-rule report:
-    default_target: True
-    input:
-        # a function, which is called after the workflow has looked for Slurm jobs of earlier runs
-        lambda wildcards: plan.manifests(),
-        expand("results/report/{study}/index.html", study=list(plan.studies)),
-        "results/report/index.html",
-
-
 rule all:
+    default_target: True
     input:
         rules.report.input,

@@ -25,6 +25,7 @@ RULES = Path(__file__).with_name("prose.yaml")
 SOURCES = (
     "README.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "profiles/**/*.md",
     "profiles/**/*.yaml",
     "docs/**/*.md",

@@ -54,7 +54,7 @@ def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page)
 
 def test_the_index_leads_to_every_study(browser):
     browser.open("index.html")
-    assert len(browser.all(".card")) == 3
+    assert len(browser.all(".card")) == 5
     headings = browser.texts("h2")
     assert headings == [
         "Optimized Graph Based Routing Algorithm for the Angara Interconnect",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 from .conftest import ROOT
 
@@ -18,7 +20,7 @@ configfile: "config/config.yaml"
 
 module routelab:
     snakefile:
-        "{root}/workflow/Snakefile"
+        "{address}"
     config:
         config
 
@@ -34,23 +36,89 @@ tables: {loads: {rows: [topology], values: [max_load]}}
 """
 
 
-def test_another_repository_runs_a_study_of_its_own(tmp_path):
+@pytest.fixture
+def repository(tmp_path):
+    """The address of the workflow in a git repository, whose files Snakemake gets one by one."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    folder = tmp_path / "routelab"
+    folder.mkdir()
+    for name in ("Snakefile", "workflow", "config"):
+        source = ROOT / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "first"],
+        ["tag", "v1"],
+    ):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+    return f"git+file://{folder}/workflow/Snakefile@v1"
+
+
+def run_module(folder, address, *arguments):
+    """Run a workflow of another repository that has the routelab workflow as a module."""
     for name, text in {
-        "workflow/Snakefile": SNAKEFILE.format(root=ROOT),
+        "workflow/Snakefile": SNAKEFILE.format(address=address),
         "config/config.yaml": "studies: [mine]\n",
         "config/studies/mine.yaml": STUDY,
     }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "1"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "snakemake", "--cores", "1", *arguments],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    with (tmp_path / "results/report/mine/runs.csv").open(newline="") as stream:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_another_repository_runs_a_study_of_its_own(tmp_path):
+    run_module(tmp_path / "own", ROOT / "workflow" / "Snakefile")
+    report = tmp_path / "own" / "results" / "report"
+    with (report / "mine" / "runs.csv").open(newline="") as stream:
         loads = [float(row["max_load"]) for row in csv.DictReader(stream)]
     # dimension order loads all channels alike here: switches · sum of distances / channels
     assert loads == [4 * 4 / 8, 16 * 32 / 64]
+    assert "--config studies=mine\n" in (report / "appendix.md").read_text()
+
+
+def test_the_module_can_be_in_a_git_repository(tmp_path, repository):
+    planned = run_module(tmp_path / "own", repository, "--dry-run")
+    for rule in ("batches", "study_report", "report_index", "all"):
+        assert f"rule {rule}:" in planned
+
+
+def test_the_rules_of_the_catalogue_are_met():
+    """Standardized usage: these files, and words by which the catalogue finds repositories."""
+    settings = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
+    assert isinstance(settings["usage"]["mandatory-flags"]["flags"], str | list)
+    # routelab is installed from a clone, so no method can install it elsewhere
+    assert not any(settings["usage"]["software-stack-deployment"].values())
+    assert (ROOT / "workflow" / "Snakefile").is_file()
+    assert list((ROOT / "workflow" / "rules").glob("*.smk"))
+    assert "config.yaml" in (ROOT / "config" / "README.md").read_text()
+    words = (ROOT / "README.md").read_text().lower()
+    assert "snakemake" in words
+    assert "workflow" in words
+
+
+def test_the_configuration_page_shows_the_module_that_is_tested():
+    page = (ROOT / "config" / "README.md").read_text()
+    lines = [line.strip() for line in page.splitlines()]
+    for line in SNAKEFILE.splitlines():
+        if line and "{" not in line:
+            assert line.strip() in lines
+
+
+def test_conda_outside_a_clone_says_what_to_do(tmp_path):
+    script = ROOT / "workflow" / "envs" / "routelab.post-deploy.sh"
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "other"\n')
+    done = subprocess.run(
+        ["bash", str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "install routelab and run without it" in done.stderr

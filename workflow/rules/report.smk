@@ -36,3 +36,13 @@ rule report_index:
     threads: 1
     shell:
         "NUMBA_NUM_THREADS={threads} routelab report --index --results results > {log:q} 2>&1"
+
+
+# Batches are targets, too: Snakemake does not make a missing file anew while what was made from
+# it is still there.
+rule report:
+    input:
+        # a function: it is called after the workflow has looked for Slurm jobs of earlier runs
+        lambda wildcards: plan.manifests(),
+        expand("results/report/{study}/index.html", study=list(plan.studies)),
+        "results/report/index.html",

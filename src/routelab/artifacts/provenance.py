@@ -130,7 +130,7 @@ def machine() -> dict[str, Any]:
     -------
     facts : dict
         ``processor`` (its model), ``cpus`` (logical ones), ``memory_bytes``, ``architecture``,
-        ``kernel`` and ``system`` (the distribution); None if the system does not report it.
+        ``kernel`` and ``system`` (the distribution); None where the system does not have it.
     """
     memory = _entry_of("/proc/meminfo", "MemTotal")
     try:

@@ -213,17 +213,28 @@ class FieldChart:
         places = self._named() if self.names else self._numbered(data)
         layers: list[dict[str, Any]] = [
             {
-                "mark": {"type": "rect", "clip": True, "aria": False, **_edge(self.names)},
+                "mark": {
+                    "type": "rect",
+                    "clip": True,
+                    "aria": False,
+                    "tooltip": {"content": "data"},
+                    **_edge(self.names),
+                },
                 "encoding": {**places, "color": colour},
             }
         ]
-        layers[0]["mark"]["tooltip"] = {"content": "data"}
         if self.texts:
             bold = f"datum['{BEST}'] === 'true' ? 'bold' : 'normal'"
             dark = f"datum[{json.dumps(self.colour)}] >= {self.scale.edges[FIRST_DARK - 1]!r}"
             ink = {"condition": {"test": dark, "value": "#ffffff"}, "value": INK}
             shown = {"text": {"field": TEXT}, "color": ink}
-            mark = {"type": "text", "fontSize": 11.5, "fontWeight": {"expr": bold}, "aria": False}
+            mark = {
+                "type": "text",
+                "fontSize": 11.5,
+                "fontWeight": {"expr": bold},
+                "aria": False,
+                "tooltip": {"content": "data"},
+            }
             layers.append({"mark": mark, "encoding": {**places, **shown}})
         if not self.names:
             zoom = {"type": "interval", "encodings": ["x", "y"], "zoom": "wheel![event.ctrlKey]"}
