@@ -33,6 +33,7 @@ FORMATS = {
     "routelab.bench.store": "measurement on a cluster",
     "routelab.bench.fabric.journal": "journal of a fabric's routing",
     "routelab.report.page.card": "`summary.json` of a report",
+    "routelab.report.appendix.facts": "`appendix.json` of a report",
 }
 """Modules with the constant ``FORMAT`` of an artifact, and what it is."""
 

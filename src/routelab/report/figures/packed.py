@@ -33,11 +33,11 @@ def network_json(topology: Topology, picture: Picture) -> dict[str, Any]:
     Returns
     -------
     dict
-        The keys of `routelab.report.figures.route_data.graph_data`, and these: ``directions``
-        (names), ``direction`` (number of the name of each channel, or -1), ``places`` (x and y of
-        all switches), ``marks`` (texts in them), ``lines`` (number of lines of each channel),
-        ``sizes`` (points of each line) and ``points`` (x and y). The first point of a line is
-        relative to the switch that the channel leaves, the others to the point before.
+        The keys of `routelab.report.figures.route_data.graph_data`. Also ``directions`` (names) and
+        ``direction`` (number of the name of each channel, or -1); for switches ``places`` (x and y)
+        and ``marks`` (texts in them); ``lines`` (number of lines of each channel), ``sizes``
+        (points of each line) and ``points`` (x and y). The first point of a line is relative to the
+        switch that the channel leaves, the others to the point before.
     """
     places = np.array(svg_points(picture.switches)).reshape(-1, 2)
     count = np.bincount(picture.line_channel, minlength=topology.num_channels)
