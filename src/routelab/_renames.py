@@ -7,9 +7,10 @@ before the old name goes.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Literal, NamedTuple, TypeAlias
 
 Sort: TypeAlias = Literal["study", "cluster", "plugin", "parameter", "option", "api"]
@@ -43,8 +44,8 @@ class Rename(NamedTuple):
     @property
     def is_gone(self) -> bool:
         """Whether this version no longer accepts the old name."""
-        # not an import statement: this module is below the package's own imports
-        version: str = import_module("routelab").__version__
+        # no import: the sources of every job would then have all that the package can import
+        version: str = sys.modules["routelab"].__version__
         return _numbers(self.gone) <= _numbers(version)
 
     def message(self) -> str:
@@ -105,15 +106,16 @@ def renamed_attribute(module: str, name: str) -> object:
     if rename.is_gone or not rename.new:
         raise AttributeError(rename.message())
     warnings.warn(rename.message(), DeprecationWarning, stacklevel=3)
-    owner, _, new = rename.new.rpartition(".")
-    return getattr(import_module(owner), new)
+    found: object = resolve_name(rename.new)
+    return found
 
 
 def _moved(module: str, name: str) -> Rename | None:
     """Return the rename of a helper that moved from the contract to the toolkit."""
-    if module != "routelab.api" or name not in import_module("routelab.toolkit").__all__:
+    toolkit = module.removesuffix("api") + "toolkit"
+    if module != "routelab.api" or name not in resolve_name(f"{toolkit}:__all__"):
         return None
-    return Rename("api", f"{module}.{name}", f"routelab.toolkit.{name}", "0.2")
+    return Rename("api", f"{module}.{name}", f"{toolkit}.{name}", "0.2")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
