@@ -15,6 +15,7 @@ from routelab.api import InputError
 from routelab.artifacts.routes_file import load_routes
 from routelab.config import load_study
 from routelab.registry.instances import load
+from routelab.stages.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "plugins").rglob("*.py"))]
@@ -156,3 +157,15 @@ def test_xml_does_not_expand_without_limit(tmp_path):
     network.write_text(GRAPHML.format(entities=entities, label="&e9;"))
     with pytest.raises(InputError, match="not well-formed XML"):
         load("topology", f"graph~file={network}").build()
+
+
+@pytest.mark.builtins
+def test_a_study_names_no_program(tmp_path):
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    (tmp_path / "program").chmod(0o755)
+    (tmp_path / "study.yaml").write_text(
+        f"title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\nflow: {{engine: smpi}}\n"
+        f"workloads: [{tmp_path}/program]\n"
+    )
+    with pytest.raises(InputError, match="expected the name of a plugin"):
+        expand_studies([tmp_path / "study.yaml"])

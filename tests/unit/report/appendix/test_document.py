@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latexwalker import LatexWalker
@@ -103,3 +106,29 @@ def test_markdown_code_keeps_its_backticks():
 def test_letters_of_europe_stay_and_others_become_numbers():
     assert "Mejía, 5 × 7 $\\geq$ 3 \\textmu{}s" in latex([Paragraph("Mejía, 5 × 7 ≥ 3 µs")])
     assert latex([Paragraph("\U0001f600 中")]) == "U+1F600 U+4E2D\n"
+
+
+def test_latex_compiles(tmp_path):
+    if shutil.which("pdflatex") is None:
+        pytest.skip("needs pdflatex: install Debian's package texlive-latex-base")
+    characters = "".join(map(chr, [*range(32, 127), *range(0xA1, 0x180), *map(ord, "σµ–−≥中😀")]))
+    document = [
+        Heading(1, characters),
+        *(Paragraph([f"x{one}y ", Mono(f"a{one}b")]) for one in characters),
+        Facts(("a", "b"), [([Mono(one)], f"[{one}") for one in characters]),
+        Commands(["routelab evaluate torus~dims=4x2 'a' \"b\" --bound `c` <<>> --- ?`"]),
+    ]
+    (tmp_path / "appendix.tex").write_text(to_latex(document), encoding="utf-8")
+    (tmp_path / "paper.tex").write_text(
+        r"\documentclass{article}\usepackage[T1]{fontenc}"
+        r"\begin{document}\appendix\input{appendix}\end{document}"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
