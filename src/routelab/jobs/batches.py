@@ -50,12 +50,15 @@ class Batch:
     jobs : tuple of BaseJob
     after : tuple of (str, str)
         Kind and id of the batches that must have run.
+    least_priority : int
+        Higher than the priority of all batches that must run after this one.
     """
 
     kind: str
     id: str
     jobs: tuple[BaseJob, ...]
     after: tuple[tuple[str, str], ...] = ()
+    least_priority: int = 0
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -75,8 +78,12 @@ class Batch:
 
     @property
     def priority(self) -> int:
-        """Return the expected time in units of 0.1 s: long batches should not be the last."""
-        return round(10 * sum(job.size * job.seconds_each for job in self.jobs))
+        """Return the expected time in units of 0.1 s, or more if a longer batch waits for this one.
+
+        Long batches should not be the last.
+        """
+        expected = round(10 * sum(job.size * job.seconds_each for job in self.jobs))
+        return max(expected, self.least_priority)
 
     def manifest(self, results: Path) -> Path:
         """Return the file that the batch writes when all its jobs have an outcome."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from math import ceil
 from pathlib import Path
 
@@ -226,11 +227,28 @@ def cut_batches(
             key = kind, f"{group}-{number}"
             batches[key] = Batch(*key, members)
             makers |= {job.folder: key for job in members}
-    return {
-        key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
-        for key, batch in batches.items()
-    }
+    return _start_early(
+        {
+            key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
+            for key, batch in batches.items()
+        }
+    )
 
 
 def _before(batch: Batch, makers: Mapping[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs))
+
+
+def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, str], Batch]:
+    """Give batches a higher priority than those that wait for them."""
+    waiting: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key, batch in batches.items():
+        for before in batch.after:
+            waiting.setdefault(before, []).append(key)
+
+    @cache
+    def priority(key: tuple[str, str]) -> int:
+        later = (priority(one) + 1 for one in waiting.get(key, ()))
+        return max((batches[key].priority, *later))
+
+    return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

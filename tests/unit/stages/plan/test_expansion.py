@@ -380,6 +380,17 @@ def test_longer_batches_start_first(write):
     assert routes < batches["simulations", "mixed.dor-1"].priority
 
 
+def test_a_network_starts_before_what_waits_for_it(write):
+    text = study("[torus~dims=4, mesh~dims=4]", "[dor]") + (
+        "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
+    )
+    batches = expand_studies([write("waiting", text)]).batches
+    assert any(batch.after for batch in batches.values())
+    for batch in batches.values():
+        for before in batch.after:
+            assert batches[before].priority > batch.priority
+
+
 def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
     first = write("first", study("[torus~dims=4, torus~dims=4x2]"))
     second = write("second", study("[torus~dims=4, torus~dims=8]"))
