@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,20 @@ def test_programs_that_fail_or_are_another_version_do_not_count(machine: Path) -
     make_python(machine / "pyenv/versions/3.13.1/bin", "3.13.1").write_text("#!/bin/sh\necho 3 9 1")
     assert versions.find_python("3.12") is None
     assert versions.find_python("3.13") is None
+
+
+def test_an_environment_does_not_count(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    venv.create(machine / "environment", with_pip=False)
+    program = machine / f"environment/bin/python{version}"
+    if not program.exists():
+        program.symlink_to("python")
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert versions.find_python(version) is None
+    (machine / "environment/pyvenv.cfg").unlink()
+    found = versions.find_python(version)
+    assert found
+    assert found.path == program
 
 
 def test_without_any_python_the_run_fails(

@@ -119,7 +119,11 @@ def candidates(version: str) -> Iterator[Path]:
 
 def find_python(version: str) -> Python | None:
     """Return the interpreter with the lowest patch version of a minor version, if there is one."""
-    code = "import ensurepip, sys; print(*sys.version_info[:3])"
+    # environments are left out: the interpreter that they are made of is what is tested
+    code = (
+        "import ensurepip, sys; sys.prefix != sys.base_prefix and sys.exit(1); "
+        "print(*sys.version_info[:3])"
+    )
     found = []
     for path in candidates(version):
         if not os.access(path, os.X_OK):
