@@ -16,7 +16,7 @@ from routelab.toolkit import build_grid
 
 class SaysTrue(AnyWalk):
     name = "says-true"
-    caught = "supports", "it answered True"
+    caught = "supports", "but returned True"
 
     def supports(self, topology):
         return True

@@ -143,7 +143,7 @@ class HashesText(RightTopology):
 
 class Apart(RightTopology):
     name = "apart"
-    caught = "connected", "no way between 8 pairs, such as 0 to 5"
+    caught = "connected", "no path connects 8 pairs, such as 0 to 5"
 
     def build(self):
         whole = self.ring()
