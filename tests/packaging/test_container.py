@@ -187,16 +187,3 @@ def test_jobs_run_in_what_the_recipe_installs(steps: Steps, tmp_path: Path) -> N
     # outside and inside, jobs have the same fingerprints
     again = run_study(tmp_path / "project", tmp_path / "routelab.sif", tmp_path / "bin")
     assert "Nothing to be done" in again
-
-
-def test_jobs_run_in_an_image_of_the_recipe(tmp_path: Path) -> None:
-    if not (shutil.which("podman") and shutil.which("apptainer")):
-        pytest.skip("needs podman and apptainer")
-    archive, image = tmp_path / "routelab.tar", tmp_path / "routelab.sif"
-    for command in (
-        ["podman", "build", "--tag", "routelab-test", ROOT],
-        ["podman", "save", "--format", "docker-archive", "--output", archive, "routelab-test"],
-        ["apptainer", "build", image, f"docker-archive:{archive}"],
-    ):
-        subprocess.run(command, check=True)
-    run_study(tmp_path / "project", image, tmp_path)

@@ -534,7 +534,7 @@ def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write
     assert "1 of 4 measurements of demo reached a limit: " in text
     assert (
         "Among the 3 of 4 measurements that have a result, of 1 measured difference from the "
-        "baseline, 1 is more than noise: +33 % by fast"
+        "baseline, 1 is more than noise: +33\N{NO-BREAK SPACE}% by fast"
     ) in text
     # two tables of routes and four measurements, one of them lost
     assert "5 of 6 runs have a result." in text

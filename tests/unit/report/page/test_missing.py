@@ -99,7 +99,8 @@ def test_a_comparison_of_some_simulations_says_of_how_many(world, write_study, t
     (finding,) = bold(page)
     assert finding.startswith(
         "Among the 5 of 9 simulations that have a result, at offered load 0.1, under uniform, "
-        "the mean latency of r4 is 14, 6.7 % lower than the 15 of r5, the next best"
+        "the mean latency of r4 is 14, 6.7\N{NO-BREAK SPACE}% lower than the 15 of r5, the next "
+        "best"
     )
 
 
