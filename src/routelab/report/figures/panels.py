@@ -166,6 +166,11 @@ def panel_titles(data: pd.DataFrame, col: str | None, of: str = "routes") -> dic
     return {text: panel_title(col, text, of) for text in ordered_texts(data[col])} if col else {}
 
 
+def by_text(x: str, hue: str, of: str = "routes") -> str:
+    """Return what the places along `x` and the colours of a figure stand for: ``by nodes``."""
+    return f"by {' and '.join(dict.fromkeys([label(x, of), label(hue, of)]))}"
+
+
 def panel_title(column: str | None, text: str, of: str = "routes") -> str:
     """Return a title such as ``32 nodes`` or ``dims 4x2``, or an empty text."""
     if not column:

@@ -17,6 +17,7 @@ from routelab.report.figures.marks import bars, headroom, signs, texts, whiskers
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
+    by_text,
     label_axes,
     name_places,
     ordered_texts,
@@ -85,9 +86,9 @@ def draw_bars(
         beside=hue != x,
         across=[] if spec.mark is None else [spec.mark],
     )
-    what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
+    what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, {by_text(x, hue, spec.of)}"
     if spec.of in BENCHMARKS:
-        what = f"{label(y, spec.of)} at each {label(x, spec.of)}, by {hue}"
+        what = f"{label(y, spec.of)} {by_text(x, hue, spec.of)}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
         text = what + (legend if interval_columns(spec.of, y) else ".")
         return Drawing(figure, data, text, chart=chart)

@@ -14,6 +14,7 @@ from routelab.report.figures.marks import Mark, bars, field
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
+    by_text,
     label_axes,
     name_places,
     ordered_texts,
@@ -97,8 +98,8 @@ def draw_bounds(
         beside=hue != x,
     )
     text = (
-        f"{title} at each {label(x, spec.of)}, by {hue}. Lines: {label(bound, spec.of)}. "
-        "Above each bar its distance from the bound, in percent of the bound."
+        f"{title} {by_text(x, hue, spec.of)}. Lines: {label(bound, spec.of)}. "
+        "In the files, numbers above bars are distances from the bound, in percent of it."
     )
     return Drawing(figure, data, text, chart=chart)
 

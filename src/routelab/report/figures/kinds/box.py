@@ -15,6 +15,7 @@ from routelab.report.figures.lines import COUNT, lines_of
 from routelab.report.figures.marks import boxes
 from routelab.report.figures.panels import (
     add_legend,
+    by_text,
     label_axes,
     name_places,
     ordered_texts,
@@ -102,7 +103,7 @@ def draw_boxes(
         beside=hue != x,
         across=[] if spec.mark is None else [spec.mark],
     )
-    text = f"{label(y, spec.of)} of all {noun} at each {label(x, spec.of)}, by {hue}"
+    text = f"{label(y, spec.of)} of all {noun} {by_text(x, hue, spec.of)}"
     return Drawing(figure, data, f"{text}: quartiles, extremes and mean.", chart=chart)
 
 

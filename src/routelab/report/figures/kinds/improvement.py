@@ -15,6 +15,7 @@ from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.marks import points, whiskers
 from routelab.report.figures.panels import (
     add_legend,
+    by_text,
     label_axes,
     name_places,
     ordered_texts,
@@ -80,7 +81,7 @@ def draw_improvements(
         beside=hue != x,
         across=(0.0,),
     )
-    text = f"{title} at each {label(x, spec.of)}, by {hue}: the median, and a line over {lines}."
+    text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
     return Drawing(figure, data, text, chart=chart)
 
 
