@@ -12,7 +12,7 @@ from routelab.config import Study
 from routelab.report.page.summary import published_counts
 from routelab.report.table import ReportTable
 
-FORMAT = "report/4"
+FORMAT = "report/3"
 SOURCE_KEYS = {"key", "title", "authors", "venue", "year", "doi"}
 """Keys of a reference's source in ``summary.json``."""
 
