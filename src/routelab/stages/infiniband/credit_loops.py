@@ -185,8 +185,8 @@ def _dependencies(
     found, dropped = [np.empty(0, dtype=np.int64)], 0
     while len(held):
         channel = steps[packets.switch, packets.destination]
-        # at its own switch a packet ends, also where that does not deliver it
-        going = (channel >= 0) & (packets.switch != tables.ends[packets.destination])
+        # a switch that does not deliver packets to its own hosts may send them on
+        going = channel >= 0
         packets, held, channel = packets.select(going), held[going], channel[going]
         lane = _lane(tables, service, packets.switch, packets.port, channel, level)
         kept = lane != MANAGEMENT_LANE
