@@ -16,7 +16,7 @@ from routelab.api import BenchmarkError
 OF = {plugin: [case for case in GOOD if case.plugin == plugin] for plugin in PLUGINS}
 each_plugin = pytest.mark.parametrize("plugin", PLUGINS)
 KNOWN = st.booleans()
-"""Whether the parser is told what was requested."""
+"""Whether the parser gets what was requested."""
 
 
 def parsed(case, text, known):
