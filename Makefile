@@ -47,6 +47,13 @@ test: $(VENV)/installed-test ## Run the quick tests on all cores
 test-all: $(VENV)/installed-test ## Run all tests, also the slow ones
 	$(RUN) python -m pytest $(PARALLEL) --slow $(ARGS)
 
+# Repeats until something fails or the time is over.
+MINUTES := 60
+.PHONY: fuzz
+fuzz: $(VENV)/installed-test ## Try property tests with random cases for MINUTES=60
+	$(RUN) timeout --foreground $(MINUTES)m sh -c 'while python -m pytest $(PARALLEL) -m hypothesis \
+		--hypothesis-profile=fuzz $(ARGS); do :; done'; [ $$? -eq 124 ]
+
 .PHONY: versions
 versions: $(VENV)/installed-test ## Install routelab with every Python found, and with the lowest dependencies
 	$(RUN) python tests/packaging/versions.py $(ARGS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,11 @@ QUICK = ("unit", "conformance")
 sys.path.insert(0, str(TESTS / "reference"))
 
 # the first call of a kernel compiles it, which no deadline should punish
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+COMPILES = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeatable", **COMPILES, derandomize=True, print_blob=True)
+# for `make fuzz`; what fails is kept in .hypothesis and tried first the next time
+settings.register_profile("fuzz", **COMPILES, print_blob=True)
+settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
