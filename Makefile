@@ -44,8 +44,8 @@ test: $(VENV)/installed-test ## Run the quick tests on all cores
 	$(RUN) python -m pytest $(PARALLEL) $(ARGS)
 
 .PHONY: test-all
-test-all: $(VENV)/installed-test ## Run all tests, also the slow ones
-	$(RUN) python -m pytest $(PARALLEL) --slow $(ARGS)
+test-all: $(VENV)/installed-test ## Run all tests, also the slow and thorough ones
+	$(RUN) python -m pytest $(PARALLEL) --all $(ARGS)
 
 # Repeats until something fails or the time is over.
 MINUTES := 60

@@ -34,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--slow",
         action="store_true",
-        help="run all tests; otherwise slow ones run only if files or markers (-m) are named",
+        help="run slow tests too; otherwise they run only if files or markers (-m) are named",
+    )
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="run all tests, also those marked as thorough, which CI leaves out",
     )
     parser.addoption(
         "--update-screenshots",
@@ -48,9 +53,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "slow: more than about ten seconds, or not a unit test; see CONTRIBUTING.md"
     )
+    config.addinivalue_line("markers", "thorough: runs with --all, or if it is named; not in CI")
     if not hasattr(config, "workerinput"):  # workers of xdist get the options and other arguments
         everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
-        config.option.slow |= bool(config.option.markexpr) or not everything
+        config.option.all |= bool(config.option.markexpr) or not everything
+        config.option.slow |= config.option.all
     if config.getoption("hide_builtins"):
         hide_builtins()
 
@@ -68,8 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put the tests of processes before the unit tests, and leave out what would find nothing.
 
     Slow tests at the end would keep one core busy and leave the others idle. A run of everything
-    leaves them out unless `--slow` asks for them. Without built-ins only those tests run that need
-    none and can notice that there are none.
+    leaves them out unless `--slow` asks for them, and thorough ones unless `--all` does. Without
+    built-ins only those tests run that need none and can notice that there are none.
     """
     items.sort(key=lambda item: item.path.is_relative_to(TESTS / "unit"))
     for item in items:
@@ -77,6 +84,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("slow")
     if not config.getoption("slow"):
         leave_out(config, items, [item for item in items if item.get_closest_marker("slow")])
+    if not config.getoption("all"):
+        leave_out(config, items, [item for item in items if item.get_closest_marker("thorough")])
     if config.getoption("hide_builtins"):
         from plugin_sight import PluginSight  # loads routelab, after its plugins are hidden
 

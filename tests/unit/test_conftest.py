@@ -56,8 +56,9 @@ def test_files_that_can_find_a_plugin_are_known_by_their_imports(text, finds, tm
     [
         ((), ["test_quick"]),
         (("--slow",), ["test_far", "test_marked", "test_quick"]),
-        (("-m", "slow"), ["test_far", "test_marked"]),
-        (("golden",), ["test_far"]),
+        (("--all",), ["test_far", "test_marked", "test_quick", "test_thorough"]),
+        (("-m", "slow"), ["test_far", "test_marked", "test_thorough"]),
+        (("golden",), ["test_far", "test_thorough"]),
         (("-n", "1"), ["test_quick"]),
     ],
 )
@@ -67,12 +68,10 @@ def test_slow_tests_run_only_when_asked_for(tmp_path, arguments, names):
         (TESTS / "conftest.py").read_text().replace("Path(__file__).parent", "Path.cwd()", 1)
     )
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = unit golden\n")
+    marked = "import pytest\n@pytest.mark.{}\ndef test_{}(): pass\n"
     for folder, text in (
-        (
-            "unit",
-            "import pytest\n@pytest.mark.slow\ndef test_marked(): pass\ndef test_quick(): pass\n",
-        ),
-        ("golden", "def test_far(): pass\n"),
+        ("unit", marked.format("slow", "marked") + "def test_quick(): pass\n"),
+        ("golden", marked.format("thorough", "thorough") + "def test_far(): pass\n"),
     ):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / f"test_{folder}.py").write_text(text)
