@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,18 @@ settings.register_profile("repeatable", **COMPILES, derandomize=True, print_blob
 # for `make fuzz`; what fails is kept in .hypothesis and tried first the next time
 settings.register_profile("fuzz", **COMPILES, print_blob=True)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def default_signals() -> Iterator[None]:
+    """Let SIGINT and SIGHUP act as in a terminal: under `nohup make test &` they are ignored."""
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    }
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,11 @@ from process_trees import Processes, left_after, wait_until
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.builtins,
+    pytest.mark.usefixtures("default_signals"),
+]
 
 CLUSTER = """\
 launcher: mpiexec

@@ -215,7 +215,7 @@ def test_damaged_outcomes(refused, network, content, message):
     assert str(network / "outcome.json") in told
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.usefixtures("default_signals")
 def test_an_interrupt_is_heeded_inside_a_kernel(tmp_path):
     # a selection that takes minutes on this network, in one kernel
     command = [sys.executable, "-m", "routelab", "evaluate", "torus~dims=12x12x12"]

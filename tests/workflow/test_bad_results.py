@@ -101,6 +101,7 @@ def test_a_disk_that_fills_up_loses_nothing_that_is_done(real, disk, size):
         assert (real.path / "results" / name / "outcome.json").stat().st_mtime_ns == when
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_an_interrupt_ends_the_run_and_its_jobs_and_the_next_one_goes_on(folder):
     # some job of a routing ends, and a later one is under way
     (folder.path / "wait").write_text("1")

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from process_trees import Processes, left_after, wait_until
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.builtins,
+    pytest.mark.usefixtures("default_signals"),
+]
 
 SECONDS = 5.0
 """In which nothing of a run's jobs may be left."""

@@ -166,7 +166,7 @@ TYPED = [
 
 
 @pytest.mark.builtins
-@pytest.mark.parametrize("shell", list(SETUP))
+@pytest.mark.parametrize("shell", ["bash", pytest.param("zsh", marks=pytest.mark.thorough)])
 def test_the_tab_key_completes(shell: str, path) -> None:
     """The keys of a person: a word, tab, then ctrl-a and `echo`, which shows the line."""
     if shutil.which(shell) is None:
@@ -198,6 +198,7 @@ def _read_until(terminal: int, end: str) -> str:
     return text
 
 
+@pytest.mark.thorough
 @pytest.mark.builtins
 def test_fish_completes(path) -> None:
     if shutil.which("fish") is None:

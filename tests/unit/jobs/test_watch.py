@@ -17,6 +17,8 @@ import pytest
 from routelab.jobs.processes import identity, read_process, read_tree, send_signal
 from routelab.jobs.watch import LOCK, RUN, wait_for_jobs
 
+pytestmark = pytest.mark.usefixtures("default_signals")
+
 SECONDS = 5.0
 """Longest time that anything may survive."""
 

@@ -108,6 +108,7 @@ def test_letters_of_europe_stay_and_others_become_numbers():
     assert latex([Paragraph("\U0001f600 中")]) == "U+1F600 U+4E2D\n"
 
 
+@pytest.mark.thorough
 def test_latex_compiles(tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("needs pdflatex: install Debian's package texlive-latex-base")
