@@ -193,10 +193,10 @@ def test_jobs_of_batches_stop_the_next_run(site, snakemake):
     first.kill()
     first.wait()
     (job,) = jobs_in_flight(site.folder)
-    assert (job.rule, job.wildcards) == ("batches", "topologies_measured.torus-1"), site.stderr
+    assert (job.rule, job.wildcards) == ("topologies", "measured.torus-1"), site.stderr
     assert snakemake("submit=all").wait(300) == 1
     assert (
-        f"Slurm job {job.id} of an earlier run still does batches topologies_measured.torus-1 "
+        f"Slurm job {job.id} of an earlier run still does topologies measured.torus-1 "
         f"({job.progress})"
     ) in site.stderr
     assert f"cancel it with 'scancel {job.id}', then run again" in site.stderr

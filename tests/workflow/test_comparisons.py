@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from routelab.stages.kinds import kinds
+
 from .conftest import ROOT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
@@ -219,7 +221,7 @@ def shown(folder, *arguments):
     run = folder.run(*arguments, "-n", "--quiet", "host")
     assert run.returncode == 0, run.stdout + run.stderr
     jobs = re.split(r"\n(?=(?:local)?rule )", run.stdout + run.stderr)
-    jobs = [job for job in jobs if re.match(r"(local)?rule comparisons:", job)]
+    jobs = [job for job in jobs if re.match(r"(local)?rule benchmarks:", job)]
     return {re.search(r"wildcards: batch=small\.([\w-]+)\.", job)[1]: job for job in jobs}
 
 
@@ -260,7 +262,7 @@ def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
 @pytest.mark.parametrize(
     ("setting", "stay"),
     [
-        ([], {"batches", "surveys"}),
+        ([], {*kinds(), "page", "index"} - {"comparisons"}),
         (["--config", "submit=all"], set()),
     ],
 )
@@ -270,5 +272,4 @@ def test_only_comparisons_go_to_a_cluster_unless_all_are_to(measuring, setting, 
     path = measuring.write("probe.smk", including)
     run = measuring.run("report", "-n", "--snakefile", str(path), *setting)
     (line,) = (line for line in run.stdout.splitlines() if line.startswith("LOCAL"))
-    reports = {"study_report", "report_index"} if stay else set()
-    assert set(line.split()[1:]) == stay | reports | {"all", "report"}
+    assert set(line.split()[1:]) == stay | {"all", "report"}

@@ -88,7 +88,7 @@ def test_another_repository_runs_a_study_of_its_own(tmp_path):
 
 def test_the_module_can_be_in_a_git_repository(tmp_path, repository):
     planned = run_module(tmp_path / "own", repository, "--dry-run")
-    for rule in ("batches", "study_report", "report_index", "all"):
+    for rule in ("topologies", "routes", "page", "index", "all"):
         assert f"rule {rule}:" in planned
 
 

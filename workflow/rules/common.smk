@@ -8,7 +8,6 @@ if problem := unsupported_platform():
 
 from routelab.stages.workflow.containers import container_image
 from routelab.stages.workflow.snakefile import (
-    BATCHED,
     again_option,
     apply_option,
     begin_run,
@@ -18,12 +17,35 @@ from routelab.stages.workflow.snakefile import (
 plan = begin_run(workflow, config)
 
 
-def batch(wildcards, kind=None):
-    return plan.batches[kind or wildcards.kind, wildcards.batch]
+# What the rule of a stage asks of the plan. All are functions of the wildcards alone: Snakemake does not
+# record a parameter whose function also takes the input, output, threads or resources, and would not
+# notice that a fingerprint has changed.
+def batch(stage, wildcards):
+    return plan.batches[stage, wildcards.batch]
+
+
+def batches(stage, before):
+    return lambda wildcards: plan.manifests_before(batch(before, wildcards), stage)
+
+
+def files(stage):
+    return lambda wildcards: batch(stage, wildcards).inputs
+
+
+def priority(stage):
+    return lambda wildcards: batch(stage, wildcards).priority
+
+
+def spec(stage):
+    return lambda wildcards: plan.spec(batch(stage, wildcards))
+
+
+def fingerprint(stage):
+    return lambda wildcards: batch(stage, wildcards).fingerprint
 
 
 def comparison(wildcards):
-    (job,) = batch(wildcards, "comparisons").jobs
+    (job,) = batch("comparisons", wildcards).jobs
     return job
 
 
@@ -36,12 +58,11 @@ def study_plan(wildcards):
 
 
 wildcard_constraints:
-    kind="|".join(BATCHED),
     batch="[^/]+",
     study="[^/]+",
 
 
-# Of all jobs but comparisons, with --sdm apptainer.
+# Of all jobs but benchmarks, with --sdm apptainer.
 container: container_image(workflow, config)
 
 
@@ -55,7 +76,12 @@ localrules:
 if not submits_all(config):
 
     localrules:
-        batches,
+        topologies,
+        routes,
+        bounds,
+        throughput,
+        simulations,
+        flows,
         surveys,
-        study_report,
-        report_index,
+        page,
+        index,

@@ -1,4 +1,5 @@
-rule study_report:
+# The page of a study: its tables and figures, next to published numbers and bounds.
+rule page:
     input:
         lambda wildcards: plan.manifests(study_plan(wildcards)),
         files=lambda wildcards: study_plan(wildcards).inputs,
@@ -22,7 +23,8 @@ rule study_report:
         " --results results -o {params.folder:q} > {log:q} 2>&1"
 
 
-rule report_index:
+# The list of all pages, with the answer of each.
+rule index:
     input:
         expand("results/report/{study}/index.html", study=list(plan.studies)),
     output:

@@ -116,9 +116,13 @@ class Plan:
             if wanted is None or any(job.folder in wanted for job in batch.jobs)
         ]
 
-    def manifests_before(self, batch: Batch) -> list[str]:
-        """Return the manifests of the batches that must run before a batch."""
-        return [str(self.manifest(self.batches[key])) for key in batch.after]
+    def manifests_before(self, batch: Batch, kind: str | None = None) -> list[str]:
+        """Return the manifests of the batches, or of those of a kind, that must run before one."""
+        return [
+            str(self.manifest(self.batches[key]))
+            for key in batch.after
+            if kind is None or key[0] == kind
+        ]
 
     def write_specs(self) -> None:
         """Write all specs, and delete the manifests of batches with jobs that run `again`.

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from routelab.stages.kinds import kinds
+from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan
 from routelab.stages.workflow.progress import Progress
+from routelab.stages.workflow.slurm_jobs import BENCHMARKS
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""
@@ -114,12 +116,12 @@ def failure_text(name: str, logs: Iterable[str]) -> str:
 
 def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the title of a job; empty for a target, which does nothing."""
-    kind = wildcards.get("kind", rule)
-    if kind in kinds() and "batch" in wildcards:
+    kind = ComparisonJob.kind if rule == BENCHMARKS else rule
+    if kind in kinds():
         return _batch_title(plan, kind, wildcards["batch"])
-    if rule == "study_report":
-        return f"report {wildcards['study']}"
-    return "" if rule in ("report", "all") else rule.replace("_", " ")
+    if rule == "page":
+        return f"page of {wildcards['study']}"
+    return "" if rule in ("report", "all") else rule
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:

@@ -22,7 +22,7 @@ from routelab.api import InputError
 from routelab.jobs.batches import read_jobs
 from routelab.stages.kinds.comparisons import ComparisonJob
 
-COMPARISONS = "comparisons"
+BENCHMARKS = "benchmarks"
 """Rule of the comparisons; its only wildcard is the comparison's id."""
 
 SECONDS = 10.0
@@ -79,7 +79,7 @@ class SlurmJob:
     @property
     def comparison(self) -> str | None:
         """Id of the comparison that the job measures; None if it measures none."""
-        return self.wildcards or None if self.rule == COMPARISONS else None
+        return self.wildcards or None if self.rule == BENCHMARKS else None
 
     @property
     def progress(self) -> str:

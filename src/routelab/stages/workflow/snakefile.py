@@ -22,7 +22,6 @@ from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.argument_errors import call_all
-from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
@@ -38,9 +37,6 @@ from routelab.stages.workflow.warm import warm_kernels
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
-
-BATCHED = [kind for kind, job in kinds().items() if job.per_batch > 1]
-"""Kinds of job that run in batches; the others have separate rules."""
 
 SMALL = 100_000
 """Free space in bytes below which a job's files may not fit."""

@@ -264,7 +264,7 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     assert cut["s.torus-1"].after == (("topologies", "s.torus-1"),)
     assert set(map(str, map(plan.manifest, cut.values()))) <= set(plan.manifests(plan.studies["s"]))
     assert ("letters",) in plan.rehearsals()
-    line = job_title(plan, "batches", {"kind": "letters", "batch": "s.torus-1"})
+    line = job_title(plan, "letters", {"batch": "s.torus-1"})
     assert line == "counts of letters torus of s, batch 1 of 2 (2 jobs)"
     assert preview([Path("s.yaml")], Path("results")).totals("letters")["missing"] == 4
     assert count_missing_results(plan)["letters"] == 4

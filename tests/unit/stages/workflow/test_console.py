@@ -90,28 +90,28 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
     ("rule", "wildcards", "line"),
     [
         (
-            "batches",
-            {"kind": "topologies", "batch": "small.torus-1"},
+            "topologies",
+            {"batch": "small.torus-1"},
             "networks torus of small, batch 1 of 1 (1 job)",
         ),
         (
-            "batches",
-            {"kind": "routes", "batch": "small.p-sssp@up-down-1"},
+            "routes",
+            {"batch": "small.p-sssp@up-down-1"},
             "route tables p-sssp@up-down of small, batch 1 of 2 (20 jobs)",
         ),
         (
-            "batches",
-            {"kind": "routes", "batch": "small.p-sssp@up-down-2"},
+            "routes",
+            {"batch": "small.p-sssp@up-down-2"},
             "route tables p-sssp@up-down of small, batch 2 of 2 (1 job)",
         ),
         ("surveys", {"batch": "big-2-1"}, "survey runs: big-2 (3 jobs)"),
         (
-            "comparisons",
+            "benchmarks",
             {"batch": "measured.t.default-12345678-1"},
             "comparisons: measured on t (1 job)",
         ),
-        ("study_report", {"study": "small"}, "report small"),
-        ("report_index", {}, "report index"),
+        ("page", {"study": "small"}, "page of small"),
+        ("index", {}, "index"),
         ("report", {}, ""),
         ("all", {}, ""),
     ],
@@ -123,14 +123,14 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("batches", 3, kind="routes", batch="small.dor-1"))
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="batches", log=[str(log)])
+    text(short, **job("routes", 3, batch="small.dor-1"))
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     first, *rest = said.splitlines()
     name = "route tables dor of small, batch 1 of 1 (20 jobs)"
     assert first == f"FAILED: {name}. The end of its log, {log}:"
     assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
     log.unlink()
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="batches", log=[str(log)])
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
 
 
@@ -154,9 +154,7 @@ def test_what_is_not_known_is_printed_as_snakemake_does(short):
     assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
     # facts are missing, as they may be with another version of Snakemake
     assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
-    assert (
-        text(short, "a job", **job("batches", kind="routes", batch="unknown-1")) == "theirs: a job"
-    )
+    assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
 

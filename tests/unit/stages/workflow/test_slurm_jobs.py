@@ -52,7 +52,7 @@ def line(tmp_path):
             "start": START,
             "submitted": SUBMITTED,
             "folder": str(tmp_path),
-            "comment": f"rule_comparisons_wildcards_{MEASURED}",
+            "comment": f"rule_benchmarks_wildcards_{MEASURED}",
         }
         return "\x1f".join((known | fields).values()) + "\n"
 
@@ -62,7 +62,7 @@ def line(tmp_path):
 def test_a_comparison_is_named_with_its_job(squeue, line, tmp_path):
     squeue(line())
     (job,) = jobs_in_flight(tmp_path)
-    assert job == SlurmJob("7", "RUNNING", START, "comparisons", MEASURED)
+    assert job == SlurmJob("7", "RUNNING", START, "benchmarks", MEASURED)
     assert job.comparison == MEASURED
     assert job.progress == f"running since {START}"
     assert job.cancel == "scancel 7"
@@ -112,12 +112,12 @@ def test_a_job_in_the_queue_waits_since_it_was_submitted(squeue, line, tmp_path)
 
 
 def test_batches_are_named_by_rule_and_wildcard(squeue, line, tmp_path):
-    comments = ["rule_routes_wildcards_small_one.dor-1", "rule_report_index", "", "a site's note"]
+    comments = ["rule_routes_wildcards_small_one.dor-1", "rule_index", "", "a site's note"]
     squeue("".join(line(id=str(n), comment=text) for n, text in enumerate(comments)))
     jobs = jobs_in_flight(tmp_path)
     assert [(job.rule, job.wildcards) for job in jobs] == [
         ("routes", "small_one.dor-1"),
-        ("report_index", ""),
+        ("index", ""),
         ("", ""),
         ("", ""),
     ]
@@ -155,8 +155,8 @@ def test_tasks_of_an_array_have_no_wildcards(squeue, line, tmp_path):
     squeue(line(id="7_1") + line(id="7_2"))
     jobs = jobs_in_flight(tmp_path)
     assert [(job.id, job.rule, job.comparison) for job in jobs] == [
-        ("7_1", "comparisons", None),
-        ("7_2", "comparisons", None),
+        ("7_1", "benchmarks", None),
+        ("7_2", "benchmarks", None),
     ]
 
 
@@ -218,14 +218,14 @@ def test_comparisons_in_flight_and_those_behind_them_on_the_same_cluster(tmp_pat
     plan = {name: jobs[name] for name in ("one", "two", "three")}
     for name in ("one", "two", "three", "other"):
         write_jobs([jobs[name]], tmp_path / f"{name}.json")
-    one = SlurmJob("7", "RUNNING", "", "comparisons", "one")
+    one = SlurmJob("7", "RUNNING", "", "benchmarks", "one")
     others = [
         SlurmJob("8", "RUNNING", "", "routes", "three"),
-        SlurmJob("9", "RUNNING", "", "comparisons", "lost"),
+        SlurmJob("9", "RUNNING", "", "benchmarks", "lost"),
     ]
     assert comparisons_in_flight(plan, [one, *others]) == {"one": one}
     assert comparisons_behind(plan, [one, *others], tmp_path) == {"two": one}
     # of a study that is not part of this run
-    other = SlurmJob("10", "RUNNING", "", "comparisons", "other")
+    other = SlurmJob("10", "RUNNING", "", "benchmarks", "other")
     assert comparisons_in_flight(plan, [other]) == {}
     assert comparisons_behind(plan, [other], tmp_path) == {"three": other}

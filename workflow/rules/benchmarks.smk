@@ -11,10 +11,11 @@
 # - a resource that is None is not requested; then the executor's default applies.
 # - apply_routing: whether a fabric may be switched. As a parameter, omitting it would repeat all
 #   measurements that were made with it. The same holds for measure_again.
-rule comparisons:
+rule benchmarks:
     input:
         # ancient: routes that an upgrade computes again do not repeat a measurement
-        ancient(lambda wildcards: plan.manifests_before(batch(wildcards, "comparisons"))),
+        ancient(batches("topologies", before="comparisons")),
+        ancient(batches("routes", before="comparisons")),
         files=lambda wildcards: comparison(wildcards).inputs,
     output:
         "results/batches/comparisons/{batch}.json",
@@ -43,8 +44,8 @@ rule comparisons:
         apply_routing=apply_option(config),
         measure_again=again_option(config),
     params:
-        spec=lambda wildcards: plan.spec(batch(wildcards, "comparisons")),
-        fingerprint=lambda wildcards: batch(wildcards, "comparisons").fingerprint,
+        spec=spec("comparisons"),
+        fingerprint=fingerprint("comparisons"),
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
         " -o {output:q} {resources.apply_routing} {resources.measure_again} > {log:q} 2>&1"

@@ -1,0 +1,89 @@
+"""The rules of the stages: the graph that they make, and what Snakemake records of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from routelab.stages.kinds import kinds
+from routelab.stages.plan.expansion import expand_studies
+
+from .conftest import ROOT
+
+pytestmark = pytest.mark.workflow
+
+ALL_STAGES = {
+    "all": """\
+title: A study of every stage that computes
+topologies: [torus~dims=4x2]
+routings: [dor]
+traffic: [uniform]
+simulation: {loads: [1.0]}
+workloads: [{use: "npb-cg~class=S", as: CG}]
+bound: {any_routing: true}
+""",
+    "survey": """\
+title: A survey
+survey: {runs: 30}
+topologies: [torus~dims=4]
+routings: [dor]
+""",
+    "measured": """\
+title: A measurement
+topologies: [torus~dims=4x2]
+routings: [dor]
+benchmarks: [osu-alltoall]
+bench: {cluster: here}
+""",
+}
+NAMES = f"studies={','.join(ALL_STAGES)}"
+STAGES = {*kinds(), "benchmarks"} - {"comparisons"}
+
+
+@pytest.fixture
+def stages(folder):
+    """A folder with studies of all stages."""
+    folder.write("config/clusters/here.yaml", "launcher: mpiexec\n")
+    for name, text in ALL_STAGES.items():
+        folder.write(f"config/studies/{name}.yaml", text)
+    return folder
+
+
+def edges(text):
+    """Edges of a graph in mermaid's language, by the names of its nodes."""
+    names = dict(re.findall(r"^\s*(\w+)\[(.+?)\]$", text, re.MULTILINE))
+    found = re.findall(r"^\s*(\w+) --> (\w+)$", text, re.MULTILINE)
+    return {(names.get(a, a), names.get(b, b)) for a, b in found}
+
+
+def test_the_graph_in_readme_and_manual_is_that_of_the_rules(stages):
+    run = stages.run("results/report/index.html", "--rulegraph", "mermaid-js", "--config", NAMES)
+    found = edges(run.stdout)
+    assert {name for edge in found for name in edge} == {*STAGES, "page", "index"}
+    for page in ("README.md", "docs/concepts/runs.md"):
+        block = re.search(r"```mermaid\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+        assert block
+        assert edges(block[1]) == found, page
+
+
+def test_snakemake_records_fingerprints_and_the_batches_that_must_run_before(stages, monkeypatch):
+    """A parameter that is not recorded triggers nothing when it changes."""
+    stages.ran("report", "--config", NAMES)
+    paths = (stages.path / ".snakemake/metadata").rglob("*")
+    records = [json.loads(path.read_text()) for path in paths if path.is_file()]
+    monkeypatch.chdir(stages.path)
+    plan = expand_studies([Path(f"config/studies/{name}.yaml") for name in ALL_STAGES])
+    rules = set()
+    for batch in plan.batches.values():
+        (record,) = (each for each in records if repr(batch.fingerprint) in each["params"])
+        assert {*plan.manifests_before(batch)} <= {*record["input"]}
+        rules.add(record["rule"])
+    assert rules == STAGES
+
+
+def test_a_run_can_end_with_a_stage(stages):
+    made = stages.ran("report", "--until", "routes", "--config", NAMES)
+    assert {name.partition("/")[0] for name in made} == {"WARM", "topologies", "routes"}

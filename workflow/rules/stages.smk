@@ -1,0 +1,128 @@
+# The stages of a study. A job is one process: it loads modules and kernels once, then works on a batch of
+# the study's items (networks, route tables, ...), each under the study's limits. Finished items are
+# skipped, so an interrupted batch continues where it was.
+
+
+# Networks: switches, terminals and channels.
+rule topologies:
+    input:
+        files=files("topologies"),
+    output:
+        "results/batches/topologies/{batch}.json",
+    log:
+        "results/logs/topologies/{batch}.log",
+    benchmark:
+        "results/benchmarks/topologies/{batch}.tsv"
+    # long batches first
+    priority: priority("topologies")
+    conda:
+        "../envs/routelab.yaml"
+    threads: 1
+    params:
+        spec=spec("topologies"),
+        fingerprint=fingerprint("topologies"),
+    shell:
+        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q} -o {output:q} > {log:q} 2>&1"
+
+
+# Route tables: which route each pair of terminals takes, the proof that the table is free of deadlock,
+# and its metrics.
+use rule topologies as routes with:
+    input:
+        batches("topologies", before="routes"),
+        files=files("routes"),
+    output:
+        "results/batches/routes/{batch}.json",
+    log:
+        "results/logs/routes/{batch}.log",
+    benchmark:
+        "results/benchmarks/routes/{batch}.tsv"
+    priority: priority("routes")
+    params:
+        spec=spec("routes"),
+        fingerprint=fingerprint("routes"),
+
+
+# Lower bounds of the largest channel load of any table under the rules of a routing.
+use rule topologies as bounds with:
+    input:
+        batches("topologies", before="bounds"),
+        files=files("bounds"),
+    output:
+        "results/batches/bounds/{batch}.json",
+    log:
+        "results/logs/bounds/{batch}.log",
+    benchmark:
+        "results/benchmarks/bounds/{batch}.tsv"
+    priority: priority("bounds")
+    params:
+        spec=spec("bounds"),
+        fingerprint=fingerprint("bounds"),
+
+
+# Upper bounds of what any routing can deliver under a traffic pattern.
+use rule topologies as throughput with:
+    input:
+        batches("topologies", before="throughput"),
+        files=files("throughput"),
+    output:
+        "results/batches/throughput/{batch}.json",
+    log:
+        "results/logs/throughput/{batch}.log",
+    benchmark:
+        "results/benchmarks/throughput/{batch}.tsv"
+    priority: priority("throughput")
+    params:
+        spec=spec("throughput"),
+        fingerprint=fingerprint("throughput"),
+
+
+# Packets under a routing and a traffic pattern: throughput and latency.
+use rule topologies as simulations with:
+    input:
+        batches("topologies", before="simulations"),
+        files=files("simulations"),
+    output:
+        "results/batches/simulations/{batch}.json",
+    log:
+        "results/logs/simulations/{batch}.log",
+    benchmark:
+        "results/benchmarks/simulations/{batch}.tsv"
+    priority: priority("simulations")
+    params:
+        spec=spec("simulations"),
+        fingerprint=fingerprint("simulations"),
+
+
+# Applications under a routing: run times by fair shares of channels.
+use rule topologies as flows with:
+    input:
+        batches("topologies", before="flows"),
+        files=files("flows"),
+    output:
+        "results/batches/flows/{batch}.json",
+    log:
+        "results/logs/flows/{batch}.log",
+    benchmark:
+        "results/benchmarks/flows/{batch}.tsv"
+    priority: priority("flows")
+    params:
+        spec=spec("flows"),
+        fingerprint=fingerprint("flows"),
+
+
+# Surveys: many small networks with their routes, metrics and bounds, a row each. Rows are kept in
+# results/surveys/rows, which Snakemake does not track.
+use rule topologies as surveys with:
+    input:
+        files=files("surveys"),
+    output:
+        "results/surveys/{batch}.csv",
+    log:
+        "results/logs/surveys/{batch}.log",
+    benchmark:
+        "results/benchmarks/surveys/{batch}.tsv"
+    priority: priority("surveys")
+    params:
+        spec=spec("surveys"),
+        fingerprint=fingerprint("surveys"),
