@@ -6,11 +6,13 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from golden_rows import ROWS, differences, frozen_rows, read_rows
 
 from routelab.api import InputError
 from routelab.stages.workflow.project import create_project
@@ -20,6 +22,8 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "config/studies/examples").glob("*.yaml"))
 ANYWHERE = [path.stem for path in EXAMPLES if path.stem != "virtual-cluster"]
 """Those that need no scheduler."""
+GOLDEN = sorted(ROWS.glob("*.yaml"))
+"""Studies with every stage."""
 
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
@@ -58,10 +62,12 @@ def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Results of the examples, run together in a new working directory."""
+    """Results of the examples and of every stage, run together in a new working directory."""
     folder = tmp_path_factory.mktemp("examples") / "project"
     create_project(folder)
-    names = ",".join(f"examples/{name}" for name in ANYWHERE)
+    for path in GOLDEN:
+        shutil.copy(path, folder / "config/studies")
+    names = ",".join([*(f"examples/{name}" for name in ANYWHERE), *(path.stem for path in GOLDEN)])
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "report", "--config"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ended = subprocess.run(
@@ -79,6 +85,11 @@ def results(tmp_path_factory):
 def table(results, study, name, *keys):
     with (results / "report" / study / "tables" / f"{name}.csv").open(newline="") as file:
         return {tuple(row[key] for key in keys): row for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("study", [*ANYWHERE, *(path.stem for path in GOLDEN)])
+def test_rows_are_equal_to_the_frozen_ones(results, study):
+    assert differences(frozen_rows(study), read_rows(results, study)) == []
 
 
 def test_no_job_of_an_example_fails(results):
