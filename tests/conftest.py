@@ -68,12 +68,24 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "slow: more than about ten seconds, or not a unit test; see CONTRIBUTING.md"
     )
     config.addinivalue_line("markers", "thorough: runs with --all, or if it is named; not in CI")
-    if not hasattr(config, "workerinput"):  # workers of xdist get the options and other arguments
+    if hasattr(config, "workerinput"):  # a worker of xdist gets other arguments
+        config.option.slow, config.option.all = (
+            config.workerinput["slow"],
+            config.workerinput["all"],
+        )
+    else:
         everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
         config.option.all |= bool(config.option.markexpr) or not everything
         config.option.slow |= config.option.all
     if config.getoption("hide_builtins"):
         hide_builtins()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give a worker of xdist the choice of tests."""
+    node.workerinput["slow"] = node.config.option.slow
+    node.workerinput["all"] = node.config.option.all
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

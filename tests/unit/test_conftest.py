@@ -60,6 +60,7 @@ def test_files_that_can_find_a_plugin_are_known_by_their_imports(text, finds, tm
         (("-m", "slow"), ["test_far", "test_marked", "test_thorough"]),
         (("golden",), ["test_far", "test_thorough"]),
         (("-n", "1"), ["test_quick"]),
+        (("golden", "-n", "1"), ["test_far", "test_thorough"]),
     ],
 )
 def test_slow_tests_run_only_when_asked_for(tmp_path, arguments, names):
