@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cases import CASES
-from fresh_processes import forks_of_one_process
+from other_process import one_other_process
 from right import RIGHT
 
 from routelab.api import InputError
@@ -48,9 +48,9 @@ def test_every_check_has_a_mutant():
 
 
 @pytest.fixture(scope="module")
-def forks():
-    """One other process for all right plugins; the mutants before them have one each."""
-    with forks_of_one_process():
+def other_process():
+    """One other process for all right plugins; the mutants before them get one each."""
+    with one_other_process():
         yield
 
 
@@ -59,7 +59,7 @@ def all_of(kind, key):
     return run_checks(kind, key, budget_seconds=ENOUGH)
 
 
-@pytest.mark.usefixtures("forks")
+@pytest.mark.usefixtures("other_process")
 @pytest.mark.parametrize("right", RIGHT, ids=[f"{right.kind}/{right.name}" for right in RIGHT])
 def test_a_right_plugin_passes(right):
     results = all_of(right.kind, right.name)
@@ -74,7 +74,7 @@ def test_the_page_lists_every_check():
     assert {check.name for checks in CHECKS.values() for check in checks} <= named
 
 
-@pytest.mark.usefixtures("forks")
+@pytest.mark.usefixtures("other_process")
 def test_every_check_passes_somewhere():
     """Together the right plugins claim all that there is to claim."""
     passed = {

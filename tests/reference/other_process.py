@@ -1,4 +1,4 @@
-"""Forks of one process in place of new ones: to start one with routelab takes a second."""
+"""One other process for many plugins: to start one with routelab takes a second."""
 
 from __future__ import annotations
 
@@ -16,35 +16,27 @@ from routelab.testing.checks import common
 
 SERVE = """
 import io, json, os, sys
-from routelab.registry.catalogue import installed_catalogue
+from contextlib import redirect_stdout
 from routelab.testing import fresh
 
-installed_catalogue()
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 for line in sys.stdin:
-    question, text = json.loads(line)
-    reading, writing = os.pipe()
-    if not os.fork():
-        try:
-            os.dup2(writing, 1)
-            os.dup2(writing, 2)
-            sys.stdin = io.StringIO(text)
+    number, text = json.loads(line)
+    sys.stdin, output, code = io.StringIO(text), io.StringIO(), 0
+    try:
+        with redirect_stdout(output):
             fresh.main()
-            sys.stdout.flush()
-            os._exit(0)
-        except BaseException as error:
-            os.write(2, f"{type(error).__name__}: {error}".encode())
-            os._exit(1)
-    os.close(writing)
-    with open(reading) as answer:
-        text = answer.read()
-    code = os.waitstatus_to_exitcode(os.wait()[1])
-    print(json.dumps([question, code, text]), flush=True)
+    except BaseException as error:
+        code = 1
+        print(f"{type(error).__name__}: {error}", file=output)
+    print(json.dumps([number, code, output.getvalue()]), file=answers, flush=True)
 """
 
 
 @contextmanager
-def forks_of_one_process() -> Iterator[None]:
-    """Let the check `fresh-process` run plugins in forks of one other process."""
+def one_other_process() -> Iterator[None]:
+    """Let the check `fresh-process` run all plugins in one other process, one after another."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"}
     server = subprocess.Popen(
         [sys.executable, "-c", SERVE],
