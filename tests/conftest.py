@@ -77,6 +77,9 @@ def pytest_configure(config: pytest.Config) -> None:
         everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
         config.option.all |= bool(config.option.markexpr) or not everything
         config.option.slow |= config.option.all
+    import examples
+
+    examples.quick = not config.getoption("slow")
     if config.getoption("hide_builtins"):
         hide_builtins()
 

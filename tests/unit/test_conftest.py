@@ -68,10 +68,16 @@ def test_slow_tests_run_only_when_asked_for(tmp_path, arguments, names):
     (tmp_path / "conftest.py").write_text(
         (TESTS / "conftest.py").read_text().replace("Path(__file__).parent", "Path.cwd()", 1)
     )
+    (tmp_path / "reference").symlink_to(TESTS / "reference")
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = unit golden\n")
+    quick = (
+        "from examples import examples\n"
+        "def test_quick(pytestconfig):\n"
+        "    assert examples(40) == (40 if pytestconfig.getoption('slow') else 8)\n"
+    )
     marked = "import pytest\n@pytest.mark.{}\ndef test_{}(): pass\n"
     for folder, text in (
-        ("unit", marked.format("slow", "marked") + "def test_quick(): pass\n"),
+        ("unit", marked.format("slow", "marked") + quick),
         ("golden", marked.format("thorough", "thorough") + "def test_far(): pass\n"),
     ):
         (tmp_path / folder).mkdir()
