@@ -16,7 +16,7 @@ from routelab.stages.workflow.project import NOTEBOOK, project_files
 ROOT = Path(__file__).parents[2]
 PROJECT = "routelab/templates/project/"
 
-pytestmark = [pytest.mark.packaging, pytest.mark.builtins]
+pytestmark = pytest.mark.packaging
 
 pytest.importorskip("hatchling", reason="builds without isolation need hatchling")
 

@@ -12,7 +12,7 @@ from process_trees import Processes, left_after, thoroughly, wait_until
 
 from routelab.simulation.smpi import simgrid as smpi
 
-pytestmark = [pytest.mark.builtins, pytest.mark.usefixtures("default_signals")]
+pytestmark = pytest.mark.usefixtures("default_signals")
 
 ENDLESS = r"""
 #include <mpi.h>

@@ -10,8 +10,6 @@ import pytest
 from cluster import VirtualSlurm
 from site_of_tests import Site, find_imb
 
-pytestmark = pytest.mark.builtins
-
 PATTERNS = "mpi-patterns~size=1KiB,iterations=2,warm_up=1"
 IMB = "imb-alltoall~size=1KiB,iterations=2"
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.builtins,
     pytest.mark.workflow,
     pytest.mark.parametrize("slurm", [32], indirect=True),
 ]

@@ -17,7 +17,6 @@ BIN = Path(sys.executable).parent
 
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.builtins,
     pytest.mark.usefixtures("default_signals"),
 ]
 

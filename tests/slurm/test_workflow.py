@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from site_of_tests import Site, find_imb
 
-pytestmark = [pytest.mark.builtins, pytest.mark.workflow]
+pytestmark = pytest.mark.workflow
 
 ROOT = Path(__file__).parents[2]
 

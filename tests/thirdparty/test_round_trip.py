@@ -27,7 +27,7 @@ from routelab.stages.new_plugin import HOP_BY_HOP, SUMMARIES, make_new_plugin, w
 ROOT = Path(__file__).parents[2]
 QUEUEING = Path(__file__).parent / "queueing"
 
-pytestmark = [pytest.mark.thirdparty, pytest.mark.builtins]
+pytestmark = pytest.mark.thirdparty
 
 pytest.importorskip("hatchling", reason="installing without a download needs hatchling")
 pytest.importorskip("editables", reason="installing without a download needs editables")

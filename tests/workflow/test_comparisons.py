@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 METER = """
 from routelab.api import BenchmarkPlugin, BenchmarkResult, FigureOfMerit, WorkloadModel

@@ -12,7 +12,6 @@ from process_trees import Processes, left_after, thoroughly, wait_until
 
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.builtins,
     pytest.mark.usefixtures("default_signals"),
 ]
 

@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "config/studies/examples").glob("*.yaml"))
 ANYWHERE = [path.stem for path in EXAMPLES if path.stem != "virtual-cluster"]
 """Those that need no scheduler."""
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 
 def test_examples_are_short_and_told_of():

@@ -34,7 +34,7 @@ INSTEAD = {
 QUICK = ("changes", "cite")
 """Pages whose commands no other test runs one after the other; CI leaves out the others."""
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")

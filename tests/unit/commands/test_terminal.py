@@ -24,8 +24,6 @@ from rich.cells import cell_len
 
 from routelab.cli import main
 
-pytestmark = pytest.mark.builtins
-
 REPOSITORY = Path(__file__).parents[3]
 WIDTHS = (80, 100, 160)
 EVALUATE = ("evaluate", "torus~dims=4x2", "dor", "angara-sssp", "sssp@angara~turns=exact")

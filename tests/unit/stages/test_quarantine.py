@@ -21,7 +21,7 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.workflow import warm
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 MODES = """
 import faulthandler, os, signal
