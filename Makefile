@@ -55,7 +55,7 @@ fuzz: $(VENV)/installed-test ## Try property tests with random cases for MINUTES
 		--hypothesis-profile=fuzz $(ARGS); do :; done'; [ $$? -eq 124 ]
 
 .PHONY: versions
-versions: $(VENV)/installed-test ## Install routelab with every Python found, and with the lowest dependencies
+versions: $(VENV)/installed-test ## Install wheel and sdist and run a small study; ARGS=--all: with every Python found
 	$(RUN) python tests/packaging/versions.py $(ARGS)
 
 .PHONY: check

@@ -1,8 +1,7 @@
-"""What all tests share: naive twins on the path, hypothesis profiles, a run without built-ins."""
+"""What all tests share: naive twins on the path, hypothesis profiles, the choice of slow tests."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
-BUILTINS = "routelab_plugins"
 QUICK = ("unit", "conformance")
 """Folders of tests that are not slow, unless they are marked."""
 
@@ -41,11 +39,6 @@ def default_signals() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--hide-builtins",
-        action="store_true",
-        help="run the core's unit tests as if no built-in plugin were installed",
-    )
-    parser.addoption(
         "--slow",
         action="store_true",
         help="run slow tests too; otherwise they run only if files or markers (-m) are named",
@@ -63,34 +56,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "builtins: needs the built-in plugins")
     config.addinivalue_line(
         "markers", "slow: more than about ten seconds, or not a unit test; see CONTRIBUTING.md"
     )
     config.addinivalue_line("markers", "thorough: runs with --all, or if it is named; not in CI")
-    if not hasattr(config, "workerinput"):  # workers of xdist get the options and other arguments
+    if hasattr(config, "workerinput"):  # a worker of xdist gets other arguments
+        config.option.slow, config.option.all = (
+            config.workerinput["slow"],
+            config.workerinput["all"],
+        )
+    else:
         everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
         config.option.all |= bool(config.option.markexpr) or not everything
         config.option.slow |= config.option.all
-    if config.getoption("hide_builtins"):
-        hide_builtins()
+    import examples
+
+    examples.quick = not config.getoption("slow")
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Without built-ins only the core's own unit tests are collected."""
-    if not config.getoption("hide_builtins") or collection_path in TESTS.parents:
-        return None
-    unit = TESTS / "unit"
-    core = collection_path == TESTS or collection_path.is_relative_to(unit)
-    return None if core and not collection_path.is_relative_to(unit / "plugins") else True
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give a worker of xdist the choice of tests."""
+    node.workerinput["slow"] = node.config.option.slow
+    node.workerinput["all"] = node.config.option.all
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests of processes before the unit tests, and leave out what would find nothing.
+    """Put the tests of processes before the unit tests, and leave out slow ones.
 
     Slow tests at the end would keep one core busy and leave the others idle. A run of everything
-    leaves them out unless `--slow` asks for them, and thorough ones unless `--all` does. Without
-    built-ins only those tests run that need none and can notice that there are none.
+    leaves them out unless `--slow` asks for them, and thorough ones unless `--all` does.
     """
     items.sort(key=lambda item: item.path.is_relative_to(TESTS / "unit"))
     for item in items:
@@ -100,14 +95,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         leave_out(config, items, [item for item in items if item.get_closest_marker("slow")])
     if not config.getoption("all"):
         leave_out(config, items, [item for item in items if item.get_closest_marker("thorough")])
-    if config.getoption("hide_builtins"):
-        from plugin_sight import PluginSight  # loads routelab, after its plugins are hidden
-
-        sight = PluginSight()
-        left_out = [
-            item for item in items if item.get_closest_marker("builtins") or not sight.of_test(item)
-        ]
-        leave_out(config, items, left_out)
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item], some: list[pytest.Item]) -> None:
@@ -127,26 +114,3 @@ def pytest_terminal_summary(
             "Slow tests were left out: whole workflows, clusters, browsers, other programs, large "
             "published cases, documents that are run. To run all tests: make test-all"
         )
-
-
-class BuiltinsHidden:
-    """A finder that no built-in plugin gets past."""
-
-    @staticmethod
-    def find_spec(fullname: str, path: Any = None, target: Any = None) -> None:
-        if fullname.partition(".")[0] == BUILTINS:
-            raise ModuleNotFoundError(f"{fullname} is hidden in this run", name=fullname)
-
-
-def hide_builtins() -> None:
-    """Make the built-in plugins impossible to import, and their entry points vanish."""
-    sys.meta_path.insert(0, BuiltinsHidden)
-    declared = importlib.metadata.Distribution.entry_points.fget
-
-    def entry_points(distribution: importlib.metadata.Distribution) -> Any:
-        points = declared(distribution)
-        return importlib.metadata.EntryPoints(
-            point for point in points if point.value.partition(".")[0] != BUILTINS
-        )
-
-    importlib.metadata.Distribution.entry_points = property(entry_points)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -137,30 +138,41 @@ figures:
 
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """``results/report`` of two studies that really ran, in a working directory of its own."""
-    home = tmp_path_factory.mktemp("browser")
-    shutil.copytree(ROOT / "config/references", home / "config/references")
-    (home / "config/studies").mkdir()
-    shutil.copy(ROOT / "tests/data/abilene.graphml", home / "config/studies")
-    paths = [Path("config/studies") / f"{name}.yaml" for name in STUDIES]
-    results = Path("results")
-    before = Path.cwd()
-    os.chdir(home)
-    try:
-        for path in paths:
-            path.write_text(STUDIES[path.stem])
-        plan = expand_studies(paths, results)
-        for job in plan.jobs.values():  # networks first
-            perform(job)
-        for path in paths:
-            with pytest.MonkeyPatch.context() as patch:
-                if path.stem == "large":
-                    patch.setattr(f"{NETWORK}.MAX_CHANNELS_IN_PAGE", 10)
-                report_stage.write_report(path, results, results / "report" / path.stem)
-        report_stage.write_report_index(results)
+    """``results/report`` of studies that really ran; workers of xdist share it.
+
+    Its folder is the working directory of the tests.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    home = shared / "browser"
+    with (shared / "browser.lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        home.mkdir(exist_ok=True)
+        patch.chdir(home)
+        if not Path("results/report/index.html").exists():  # it is written last
+            make_report()
+        fcntl.flock(lock, fcntl.LOCK_UN)
         yield home / "results/report"
-    finally:
-        os.chdir(before)
+
+
+def make_report() -> None:
+    """Run the studies in the working directory, and write their report."""
+    shutil.copytree(ROOT / "config/references", "config/references")
+    studies, results = Path("config/studies"), Path("results")
+    studies.mkdir()
+    shutil.copy(ROOT / "tests/data/abilene.graphml", studies)
+    paths = [studies / f"{name}.yaml" for name in STUDIES]
+    for path in paths:
+        path.write_text(STUDIES[path.stem])
+    for job in expand_studies(paths, results).jobs.values():  # networks first
+        perform(job)
+    for path in paths:
+        with pytest.MonkeyPatch.context() as patch:
+            if path.stem == "large":
+                patch.setattr(f"{NETWORK}.MAX_CHANNELS_IN_PAGE", 10)
+            report_stage.write_report(path, results, results / "report" / path.stem)
+    report_stage.write_report_index(results)
 
 
 @pytest.fixture(scope="session")

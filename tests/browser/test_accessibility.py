@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 PAGES = ("index.html", "angara-small/index.html", "sizes/index.html")
 SERIOUS = ("serious", "critical")

@@ -11,7 +11,7 @@ import pytest
 
 from .test_report_page import SPACE, contrast
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 PAGE = "sizes/index.html"
 GROWTH, SPREAD = "growth", "spread"

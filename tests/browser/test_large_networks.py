@@ -18,7 +18,7 @@ from .test_network_routes import (
 from .test_report_page import contrast
 
 END = "\ue010"
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 STUDY, SMALL = "large/index.html", "networks/index.html"
 

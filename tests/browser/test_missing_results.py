@@ -15,7 +15,7 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.stages import report as report_stage
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 NAME = "patterns-small"
 PAGE = f"{NAME}/index.html"

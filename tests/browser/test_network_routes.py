@@ -10,7 +10,7 @@ import pytest
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.topology_file import load_topology
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 STUDY = "networks/index.html"
 TAB, ENTER, SPACE, ESCAPE, HOME, DOWN = "\ue004", "\ue007", " ", "\ue00c", "\ue011", "\ue015"

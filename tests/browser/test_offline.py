@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from PIL import Image
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

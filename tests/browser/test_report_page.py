@@ -15,7 +15,7 @@ from PIL import Image
 
 from routelab.cli import main
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 STUDY = "angara-small/index.html"
 PAGES = ["index.html", STUDY, "networks/index.html", "sizes/index.html"]

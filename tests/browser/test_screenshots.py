@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+pytestmark = pytest.mark.browser
 
 IMAGES = Path(__file__).parents[2] / "docs/images"
 STUDIES = {"route": "networks/index.html"}

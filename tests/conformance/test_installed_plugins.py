@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from other_process import one_other_process
 
 from routelab.api import KINDS
 from routelab.registry.catalogue import installed_catalogue
@@ -84,6 +85,12 @@ QUICK = [
     "saturation",
     "applies",
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def other_process():
+    with one_other_process():
+        yield
 
 
 def failures(results):

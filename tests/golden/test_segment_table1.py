@@ -14,7 +14,6 @@ from routelab.stages.chain import apply_routing, prove
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.link_weight import LinkWeight
 
-pytestmark = pytest.mark.builtins
 REFERENCE = Path(__file__).parents[2] / "config" / "references" / "mejia2005" / "table1.csv"
 
 

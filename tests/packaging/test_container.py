@@ -19,7 +19,7 @@ from routelab.stages.workflow.project import create_project
 ROOT = Path(__file__).parents[2]
 RECIPE = (ROOT / "Containerfile").read_text()
 
-pytestmark = [pytest.mark.packaging, pytest.mark.builtins]
+pytestmark = [pytest.mark.packaging, pytest.mark.thorough]
 
 STUDY = """\
 title: Tiny

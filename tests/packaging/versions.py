@@ -1,32 +1,34 @@
-"""Install routelab without its checkout with every supported Python, and run a small study there.
+"""Install routelab without its checkout, and run a small study there as a user would.
 
-python tests/packaging/versions.py [FOLDER]
+python tests/packaging/versions.py [--all] [--keep FOLDER]
 
-Builds wheel and sdist once. With each Python that is found, installs one of them into a new
-environment and runs the study as a user would. All must give the same results. Dependencies have
-the versions of constraints.txt; one more run has the lowest that pyproject.toml allows. Prints a
-table, and exits with 1 if a run failed or no Python was found. FOLDER, a new one, keeps the
+The wheel is installed with the oldest Python that is found and the lowest dependencies that
+pyproject.toml allows, the sdist with Python 3.13, or else the newest, and the versions of
+constraints.txt. With --all, the sdist is installed with every Python. All must give the same
+results. Exits with 1 if a run failed or no Python was found. FOLDER, a new one, keeps the
 environments and results; without it they are deleted.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+USUAL = "3.13"
+"""With the pinned dependencies, unless all are tried."""
+
 ATTEMPTS = 3
 """Of an installation: a package index may have an old answer, which lacks a pinned version."""
 
@@ -38,6 +40,7 @@ COUPLED = ("llvmlite", "pydantic-core")
 
 STUDY = """\
 title: Small
+cites: mukosey2020
 topologies: [torus~dims=4x2]
 routings:
   - dor
@@ -49,13 +52,14 @@ workloads: [{use: "npb-cg~class=S", as: CG}]
 flow: {iterations: {by: {CG: 2}}}
 bound: true
 tables:
-  loads: {rows: [routing], values: [max_load, mean_load, deadlock]}
+  loads:
+    rows: [routing, nodes]
+    values: [max_load, mean_load, deadlock]
+    beside: {reference: table2.csv, on: [routing, nodes]}
 figures:
   latency: {of: loads, kind: curve, x: load, y: latency_mean}
   net: {kind: network, colour: load}
 """
-CORES = threading.Semaphore(len(os.sched_getaffinity(0)))
-"""Studies that run at a time. All installations run together, as they mostly wait for downloads."""
 
 KINDS = ("bounds", "flows", "routes", "simulations", "topologies")
 """Folders of results with outcomes of this study."""
@@ -66,74 +70,53 @@ class RunError(Exception):
 
 
 @dataclass(frozen=True)
-class Python:
-    """An interpreter.
-
-    Attributes
-    ----------
-    path : Path
-    version : tuple of int
-        Major, minor and patch.
-    """
-
-    path: Path
-    version: tuple[int, int, int]
-
-    @property
-    def text(self) -> str:
-        """Version as text."""
-        return ".".join(map(str, self.version))
-
-
-@dataclass(frozen=True)
 class Run:
     """What is installed with which interpreter.
 
     Attributes
     ----------
-    python : Python
+    version : str
+        Minor version of Python.
+    python : Path
     dependencies : str
         ``pinned`` or ``lowest``.
     distribution : Path
         Wheel or sdist.
     """
 
-    python: Python
+    version: str
+    python: Path
     dependencies: str
     distribution: Path
 
     @property
     def name(self) -> str:
         """Name of its folder."""
-        return f"{self.python.text}-{self.dependencies}"
+        return f"{self.version}-{self.dependencies}"
 
 
-def candidates(version: str) -> Iterator[Path]:
-    """Yield the paths at which an interpreter of a minor version may be."""
-    for folder in os.get_exec_path():
-        yield Path(folder, f"python{version}")
+def find_python(version: str) -> Path | None:
+    """Return an interpreter of a minor version, from PATH or pyenv's folder."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for folder in sorted(pyenv.glob(f"versions/{version}.*")):
-        yield folder / f"bin/python{version}"
+    folders = [*map(Path, os.get_exec_path()), *sorted(pyenv.glob(f"versions/{version}.*/bin"))]
+    for program in (folder / f"python{version}" for folder in folders):
+        if os.access(program, os.X_OK):
+            # a program of pyenv is here also for versions that are not switched on, and fails then
+            asked = subprocess.run([program, "-c", "import ensurepip"], capture_output=True)
+            if asked.returncode == 0:
+                return program
+    return None
 
 
-def find_python(version: str) -> Python | None:
-    """Return the interpreter with the lowest patch version of a minor version, if there is one."""
-    # environments are left out: the interpreter that they are made of is what is tested
-    code = (
-        "import ensurepip, sys; sys.prefix != sys.base_prefix and sys.exit(1); "
-        "print(*sys.version_info[:3])"
-    )
-    found = []
-    for path in candidates(version):
-        if not os.access(path, os.X_OK):
-            continue
-        # a program of pyenv is here also for versions that are not switched on, and fails then
-        asked = subprocess.run([path, "-c", code], capture_output=True, text=True, check=False)
-        numbers = tuple(map(int, asked.stdout.split())) if asked.returncode == 0 else ()
-        if len(numbers) == 3 and f"{numbers[0]}.{numbers[1]}" == version:
-            found.append(Python(path, numbers))
-    return min(found, key=lambda python: python.version, default=None)
+def choose_runs(pythons: dict[str, Path], wheel: Path, sdist: Path, every: bool) -> list[Run]:
+    """Return the runs with the interpreters that were found, by version from the oldest."""
+    oldest, newest = next(iter(pythons)), list(pythons)[-1]
+    usual = USUAL if USUAL in pythons else newest
+    pinned = pythons if every else [usual]
+    return [
+        Run(oldest, pythons[oldest], "lowest", wheel),
+        *(Run(version, pythons[version], "pinned", sdist) for version in pinned),
+    ]
 
 
 def normal(name: str) -> str:
@@ -198,7 +181,7 @@ def install(run: Run, folder: Path) -> dict[str, str]:
         "PIP_CONSTRAINT": str(constraints),
         "PIP_BUILD_CONSTRAINT": str(constraints),
     }
-    call(run.python.path, "-m", "venv", folder / "venv", cwd=folder, env=installing)
+    call(run.python, "-m", "venv", folder / "venv", cwd=folder, env=installing)
     pip = (folder / "venv/bin/python", "-m", "pip", "--disable-pip-version-check")
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -237,6 +220,8 @@ def use(folder: Path, env: dict[str, str]) -> None:
         outcome = json.loads(path.read_text(encoding="utf-8"))
         if outcome["status"] != "ok":
             raise RunError(f"{path}: {outcome['status']}: {outcome['reason']}")
+        if outcome["provenance"]["git_commit"] is not None:
+            raise RunError(f"{path}: has the commit of a repository")
     page = (project / "results/report/small/index.html").read_text(encoding="utf-8")
     if "<table" not in page or "<svg" not in page:
         raise RunError("the page of the study lacks its table or its figures")
@@ -250,13 +235,12 @@ def try_run(run: Run, above: Path) -> str:
     try:
         env = install(run, folder)
         installed = time.monotonic()
-        with CORES:
-            use(folder, env)
+        use(folder, env)
     except RunError as error:
         print(f"{run.name}: failed\n{error}", file=sys.stderr, flush=True)
         return str(error)
     times = f"installed in {installed - started:.0f} s, ok after {time.monotonic() - started:.0f} s"
-    print(f"{run.name}: {times}", flush=True)
+    print(f"{run.name}, {run.distribution.name}, {run.python}: {times}", flush=True)
     return ""
 
 
@@ -273,53 +257,33 @@ def differences(first: Run, other: Run, above: Path) -> str:
     return ""
 
 
-def table(runs: list[Run], problems: dict[Run, str], missing: list[str]) -> str:
-    """Return a line for every run and for every version without an interpreter."""
-    rows = [("Python", "dependencies", "installed from", "result", "interpreter")]
-    for run in runs:
-        kind = "wheel" if run.distribution.suffix == ".whl" else "sdist"
-        result = "failed" if problems[run] else "ok"
-        rows.append((run.python.text, run.dependencies, kind, result, str(run.python.path)))
-    rows += [(version, "", "", "not run", "no interpreter here") for version in missing]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
-
-
-def run_all(above: Path) -> int:
+def run_all(above: Path, every: bool) -> int:
     """Run everything in a folder; return the exit code."""
-    (above / "dist").mkdir()
-    wheel, sdist = build(above / "dist")
     found = {version: find_python(version) for version in VERSIONS}
-    missing = [version for version, python in found.items() if python is None]
-    pythons = [python for python in found.values() if python]
+    pythons = {version: python for version, python in found.items() if python}
     if not pythons:
         print(f"no Python found: none of {', '.join(VERSIONS)}", file=sys.stderr)
         return 1
-    # the oldest interpreter has the lowest versions; the sdist is as good with any
-    runs = [Run(pythons[0], "lowest", wheel), Run(pythons[0], "pinned", sdist)]
-    runs += [Run(python, "pinned", wheel) for python in pythons[1:]]
-    with ThreadPoolExecutor(len(runs)) as pool:
-        found_problems = pool.map(lambda run: try_run(run, above), runs)
-        problems = dict(zip(runs, found_problems, strict=True))
-    first = next((run for run in runs if not problems[run]), runs[0])
-    for run in runs:
-        if run != first and not problems[run]:
-            problems[run] = differences(first, run, above)
-    print(table(runs, problems, missing))
-    return int(any(problems.values()))
+    (above / "dist").mkdir()
+    runs = choose_runs(pythons, *build(above / "dist"), every)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        problems = list(pool.map(lambda run: try_run(run, above), runs))
+    if not any(problems):
+        problems = [differences(runs[0], run, above) for run in runs[1:]]
+    return int(any(problems))
 
 
 def main(arguments: list[str]) -> int:
-    """Run in the folder of the first argument, or in one that is deleted."""
-    if arguments:
-        above = Path(arguments[0]).resolve()
-        above.mkdir(parents=True)
-        return run_all(above)
+    """Run in a folder that is kept, or in one that is deleted."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true", help="try every Python that is found")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="new folder for all files")
+    options = parser.parse_args(arguments)
+    if options.keep:
+        options.keep.mkdir(parents=True)
+        return run_all(options.keep.resolve(), options.all)
     with tempfile.TemporaryDirectory(prefix="routelab-versions-") as name:
-        return run_all(Path(name))
+        return run_all(Path(name), options.all)
 
 
 if __name__ == "__main__":

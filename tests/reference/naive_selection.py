@@ -24,9 +24,13 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
         )
     found: dict[tuple[int, int], list[Route]] = {}
     for source in range(count):
+        reached = {int(graph.begin[source])}
+        while more := {w for v in reached for _, w in edges[v]} - reached:
+            reached |= more
+        missing = {int(graph.vertex_switch[v]) for v in reached if graph.accepting[v]}
         # histories of channels with all vertices they may end in
         walks: dict[Route, set[int]] = {(): {int(graph.begin[source])}}
-        for _ in range(graph.num_vertices + 1):
+        while True:
             arrived: dict[int, list[Route]] = {}
             for route, vertices in walks.items():
                 for v in vertices:
@@ -37,7 +41,8 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
                             arrived[switch].append(route)
             for switch, routes in arrived.items():
                 found[source, switch] = sorted(routes)
-            if all((source, t) in found for t in range(count)):
+            missing -= arrived.keys()
+            if not missing:
                 break
             following: dict[Route, set[int]] = {}
             for route, vertices in walks.items():
@@ -45,8 +50,6 @@ def shortest_routes(graph: RoutingGraph) -> dict[tuple[int, int], list[Route]]:
                     for channel, w in edges[v]:
                         following.setdefault((*route, channel), set()).add(w)
             walks = following
-            if not walks or len(walks) > 200_000:
-                break
     return found
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 
 class Processes:
@@ -52,3 +55,8 @@ def wait_until(condition: Callable[[], object], seconds: float, what: str) -> No
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.1)
+
+
+def thoroughly(*more: object) -> list[Any]:
+    """Return parameters that take as long as the others and find less: not for CI."""
+    return [pytest.param(one, marks=pytest.mark.thorough) for one in more]

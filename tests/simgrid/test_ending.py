@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
-from process_trees import Processes, left_after, wait_until
+from process_trees import Processes, left_after, thoroughly, wait_until
 
 from routelab.simulation.smpi import simgrid as smpi
 
-pytestmark = [pytest.mark.builtins, pytest.mark.usefixtures("default_signals")]
+pytestmark = pytest.mark.usefixtures("default_signals")
 
 ENDLESS = r"""
 #include <mpi.h>
@@ -70,7 +70,9 @@ def chain(endless, tmp_path):
         command.wait()
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize(
+    "link", ["command", "smpirun", *thoroughly("supervisor", "worker", "SimGrid")]
+)
 def test_whichever_link_is_killed_nothing_is_left(chain, link):
     command, pids, below = chain
     known = Processes().identities(below)
@@ -80,7 +82,7 @@ def test_whichever_link_is_killed_nothing_is_left(chain, link):
     assert command.wait(30) != 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, *thoroughly(signal.SIGTERM)])
 def test_a_signal_to_the_command_ends_simgrid(chain, number):
     command, _, below = chain
     known = Processes().identities(below)

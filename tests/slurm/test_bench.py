@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from cluster import VirtualSlurm
-from site_of_tests import FAKE, Site, find_imb
-
-pytestmark = pytest.mark.builtins
+from site_of_tests import Site, find_imb
 
 PATTERNS = "mpi-patterns~size=1KiB,iterations=2,warm_up=1"
 IMB = "imb-alltoall~size=1KiB,iterations=2"
@@ -27,18 +26,20 @@ def in_order(rows):
     return sorted(rows, key=lambda row: (int(row["round"]), int(row["turn"])))
 
 
-@pytest.mark.parametrize(("topology", "hosts"), [
-    ("torus~dims=4", ["n03", "n01", "n04", "n02"]),
-    ("torus~dims=4x2", [f"n0{number}" for number in range(1, 9)]),
+@pytest.mark.parametrize("benchmark", [
+    PATTERNS,
+    pytest.param(IMB, marks=[
+        pytest.mark.thorough,
+        pytest.mark.skipif(find_imb() is None, reason="needs IMB-MPI1 of impi-rt from PyPI"),
+    ]),
 ])  # fmt: skip
-def test_real_benchmarks_are_measured_under_each_routing(site, topology, hosts):
-    if find_imb() is None:
-        pytest.skip("needs IMB-MPI1: install impi-rt from PyPI, .ci/run says where")
-    assert site.bench(PATTERNS, IMB, topology=topology) == 0, site.stderr
+def test_real_benchmarks_are_measured_under_each_routing(site, benchmark):
+    assert site.bench(benchmark) == 0, site.stderr
     rows = in_order(site.rows())
-    assert len(rows) == 4
+    assert len(rows) == 2
     assert {row["status"] for row in rows} == {"ok"}
-    assert {(row["hosts"], row["ranks"]) for row in rows} == {(",".join(hosts), str(len(hosts)))}
+    # in the order of the network
+    assert {(row["hosts"], row["ranks"]) for row in rows} == {("n03,n01,n04,n02", "4")}
     assert len({row["job_id"] for row in rows}) == 1  # one allocation
     order = list(dict.fromkeys(row["routing"] for row in rows))
     assert site.calls == [*(f"apply {one}" for one in order), f"restore {order[-1]}"]
@@ -50,7 +51,6 @@ def test_real_benchmarks_are_measured_under_each_routing(site, topology, hosts):
     } == {
         (routing, benchmark, f"latency_{which}", "1024", "us")
         for routing in order
-        for benchmark in (PATTERNS, IMB)
         for which in ("avg", "min", "max")
     }
     for run in rows:
@@ -58,29 +58,41 @@ def test_real_benchmarks_are_measured_under_each_routing(site, topology, hosts):
         assert 0 < mine["latency_min"] <= mine["latency_avg"] <= mine["latency_max"]
 
 
-def test_each_fault_is_a_row_and_only_they_are_run_again(site):
-    site.play("hangs", "killed", "fewer", "unsuccessful", "silent", "good")
-    asked = {"routings": ["angara-bfs"], "repeats": 6, "seconds": 3}
+def test_each_fault_is_a_row_with_what_failed_first_and_only_they_are_run_again(site):
+    site.play("hangs", "missing", "exits", "killed", "fewer", "unsuccessful", "silent", "good")
+    asked = {"routings": ["angara-bfs"], "repeats": 8, "seconds": 3}
     assert site.bench(**asked) == 1
     rows = in_order(site.rows())
     assert [(row["status"], row["failure"]) for row in rows] == [
         ("timeout", ""),
+        ("failed", "error-text"),
+        ("failed", "error-text"),
         ("failed", "killed"),
         ("failed", "wrong-processes"),
         ("failed", "verification-failed"),
         ("failed", "no-result"),
         ("ok", ""),
     ]
-    assert rows[0]["reason"] == "took longer than 3 s and was ended"
-    assert "2 processes took part, 4 were requested" in rows[2]["reason"]
-    assert site.calls == ["apply angara-bfs"] * 6 + ["restore angara-bfs"]
+    # ranks 0 to 3 are on n03, n01, n04 and n02; Slurm may lose what a rank of a failed step printed
+    reasons = [row["reason"].removesuffix(": no memory left") for row in rows]
+    missing = "n04: lu.S.x not found, exit code 127", "n04: rank 2 ended with exit code 127"
+    assert reasons[0] == "took longer than 3 s and was ended"
+    assert reasons[1] in missing
+    assert reasons[1] in site.stderr
+    assert reasons[2:4] == [
+        "n04: rank 2 ended with exit code 3",
+        "n01: rank 1 was killed by SIGKILL (kill -9, or out of memory)",
+    ]
+    assert "2 processes took part, 4 were requested" in reasons[4]
+    assert site.calls == ["apply angara-bfs"] * 8 + ["restore angara-bfs"]
     assert site.bench(**asked) == 0, site.stderr
-    assert site.done == 6 + 5
+    assert site.done == 8 + 7
     assert {row["status"] for row in site.rows()} == {"ok"}
     mops = [row["value"] for row in site.rows("figures.csv") if row["metric"] == "mops"]
-    assert list(map(float, mops)) == [938.56] * 6
+    assert list(map(float, mops)) == [938.56] * 8
 
 
+@pytest.mark.thorough
 def test_a_drained_node_and_a_restarted_controller_cost_nothing(site):
     site.play("waits", "good")
     bench = site.start()
@@ -118,6 +130,7 @@ def test_a_lost_node_ends_the_session_and_the_next_one_does_the_rest(tmp_path):
         assert len({row["job_id"] for row in site.rows()}) == 2
 
 
+@pytest.mark.thorough
 def test_a_driver_that_is_killed_leaves_no_ranks_and_no_switched_fabric(site):
     site.play("good", "waits")
     bench = site.start()
@@ -132,35 +145,32 @@ def test_a_driver_that_is_killed_leaves_no_ranks_and_no_switched_fabric(site):
     assert [row["status"] for row in site.rows()] == ["ok", "ok"]
 
 
-def test_a_lost_allocation_is_restored_and_taken_up_again(site):
-    site.play("good", "waits")
-    bench = site.start()
-    site.wait_until_it_waits(bench)
+def test_what_is_cancelled_is_told_as_such_and_taken_up_again(site):
+    asked = {"routings": ["angara-bfs"], "repeats": 2}
+    site.play("hangs", "hangs")
+    bench = site.start(**asked)
+    site.wait_for(lambda: hanging(site))
+    listed = site.slurm.run("squeue", "--steps", "--noheader", "--format=%i").stdout.split()
+    (step,) = [one for one in listed if one.partition(".")[2].isdecimal()]
+    site.slurm.run("scancel", step)
+    site.wait_for(lambda: site.done == 2 and hanging(site))
+    assert "cancelled with scancel" in site.stderr
     (job,) = site.slurm.jobs()
     site.slurm.run("scancel", job)
     assert bench.wait(300) == 1
+    assert f"stopped: Slurm's job {job} was cancelled with scancel. Finished" in site.stderr
     assert site.calls[-1].startswith("restore ")
-    site.let_go()
-    assert site.bench() == 0, site.stderr
-    assert site.done == 2 + 1
+    assert site.bench(**asked) == 0, site.stderr
+    assert [row["status"] for row in site.rows()] == ["ok", "ok"]
 
 
-def test_hooks_that_fail_are_told_and_the_fabric_is_restored_first_next_time(site):
-    (site.folder / "apply-fails").touch()
-    assert site.bench() == 1
-    assert "no rights to apply" in site.stderr
-    assert [call.split()[0] for call in site.calls] == ["apply", "restore"]
-    assert site.done == 0
-    (site.folder / "apply-fails").unlink()
-    (site.folder / "restore-fails").touch()
-    assert site.bench() == 1
-    assert "THE FABRIC WAS NOT RESTORED" in site.stderr
-    assert "no rights to restore" in site.stderr
-    assert site.done == 2  # what was measured before counts
-    (site.folder / "restore-fails").unlink()
-    (site.folder / "calls").unlink()
-    assert site.bench(repeats=2) == 0, site.stderr
-    assert site.calls[0].startswith("restore ")
-    assert [call.split()[0] for call in site.calls[1:]] == ["apply", "apply", "restore"]
-    assert site.done == 4
-    assert FAKE in {row["benchmark"] for row in site.rows()}
+def hanging(site):
+    """Whether all four ranks hang."""
+    return [_words(pid) for pid in site.ranks()].count(["sleep", "600"]) == 4
+
+
+def _words(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+    except OSError:
+        return []

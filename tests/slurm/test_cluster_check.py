@@ -54,6 +54,7 @@ def test_what_slurm_does_not_know_is_told(checks):
     assert found["srun --mpi=bogus"] == ("missing", "srun does not list it")
 
 
+@pytest.mark.thorough
 def test_without_a_controller_nothing_else_is_asked(slurm, checks):
     slurm.stop_controller()
     try:

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.builtins,
     pytest.mark.workflow,
     pytest.mark.parametrize("slurm", [32], indirect=True),
 ]
@@ -90,53 +89,43 @@ def check(run, name, code=0):
     return {(row["what"], row["state"]): row["found"] for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("name", "nodes", "benchmarks"),
-    [
-        ("desmos-rerun-table3", [max(NODES)], len(PROGRAMS)),
-        ("desmos-rerun-figure6", NODES, len(PATTERNS)),
-    ],
-)
-def test_they_take_the_allocations_and_runs_of_the_paper(project, name, nodes, benchmarks):
-    _, run = project
-    plan = json.loads(run("routelab", "study", "plan", name, "--format", "json"))
+def test_they_take_the_allocations_and_runs_of_the_paper(project):
+    folder, run = project
+    names = ("desmos-rerun-table3", "desmos-rerun-figure6")
+    plan = json.loads(run("routelab", "study", "plan", *names, "--format", "json"))
     allocations = plan["allocations"]
+    nodes = [max(NODES), *NODES]
     assert [one["nodes"] for one in allocations] == nodes
-    runs = benchmarks * len(ROUTINGS) * RUNS
-    assert [one["runs"] for one in allocations] == [runs] * len(nodes)
-    minutes = runs * 120 // 60 + 10
-    assert [one["node_hours"] for one in allocations] == [n * minutes / 60 for n in nodes]
-    hours = sum(nodes) * minutes / 60
-    shown = run("routelab", "study", "plan", name)
-    total = f"{len(nodes)} with {runs * len(nodes)} runs, at most {hours:.1f} node-hours"
-    assert f"allocations: {total} (nodes x time: " in shown
+    benchmarks = [len(PROGRAMS), *[len(PATTERNS)] * len(NODES)]
+    runs = [count * len(ROUTINGS) * RUNS for count in benchmarks]
+    assert [one["runs"] for one in allocations] == runs
+    assert (len(runs), sum(runs)) == (6, 450)
+    hours = [n * (count * 120 // 60 + 10) / 60 for n, count in zip(nodes, runs, strict=True)]
+    assert [one["node_hours"] for one in allocations] == hours
+    shown = run("routelab", "study", "plan", *names)
+    total = f"6 with 450 runs, at most {sum(hours):.1f} node-hours (nodes x time: "
+    assert f"allocations: {total}" in shown
 
-    found = check(run, name)
+    found = check(run, names[1])
     assert "missing" not in {state for _, state in found}
     assert found["partition virtual", "ok"].startswith("up, 32 nodes")
     assert found["nodes n[01-32]", "ok"] == "idle"
     assert ("disk of results", "ok") in found
     assert ("fabric command: check", "ok") in found
 
-    words = ("report", "--config", f"studies={name}", "apply_routing=true")
+    (folder / "config/config.yaml").write_text(f"studies: [{', '.join(names)}]\n")
+    words = ("report", "--config", "apply_routing=true")
     planned = run("snakemake", "-n", "--quiet", "host", "--cores", "2", *words)
-    assert sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned))) == nodes, planned
-
-
-def test_together_they_are_six_allocations_with_450_runs(project):
-    _, run = project
-    names = ("desmos-rerun-table3", "desmos-rerun-figure6")
-    allocations = json.loads(run("routelab", "study", "plan", *names, "--format", "json"))
-    sizes = [(one["nodes"], one["runs"]) for one in allocations["allocations"]]
-    assert len(sizes) == 1 + len(NODES) == 6
-    expected = (len(PROGRAMS) + len(NODES) * len(PATTERNS)) * len(ROUTINGS) * RUNS
-    assert sum(runs for _, runs in sizes) == expected == 450
+    asked = sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned)))
+    assert asked == sorted(nodes), planned
 
 
 def test_what_table_3_lacks_is_told_before_an_allocation_is_asked_for(project, slurm):
     folder, run = project
     name = "desmos-rerun-table3"
-    assert check(run, name)["executables", "ok"].startswith("5 of 5 ")
+    found = check(run, name)
+    assert "missing" not in {state for _, state in found}
+    assert found["executables", "ok"].startswith("5 of 5 ")
     (folder / "programs" / PROGRAMS[0]).unlink()
     (folder / "programs" / PROGRAMS[1]).chmod(0o644)
     slurm.drain("n07", "a cable")

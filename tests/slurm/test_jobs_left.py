@@ -14,7 +14,7 @@ from site_of_tests import FAKE, Site
 
 from routelab.stages.workflow.slurm_jobs import jobs_in_flight
 
-pytestmark = [pytest.mark.builtins, pytest.mark.workflow]
+pytestmark = [pytest.mark.workflow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[2]
 

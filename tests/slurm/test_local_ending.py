@@ -17,7 +17,6 @@ BIN = Path(sys.executable).parent
 
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.builtins,
     pytest.mark.usefixtures("default_signals"),
 ]
 
@@ -88,7 +87,9 @@ def measuring(tmp_path):
         run.wait()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.thorough), signal.SIGKILL]
+)
 def test_a_benchmark_ends_with_snakemake_and_the_fabric_is_restored(measuring, number):
     folder, run, processes = measuring
     assert shutil.which("mpiexec.mpich")

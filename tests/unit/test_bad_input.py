@@ -17,8 +17,6 @@ import pytest
 from routelab.artifacts.array_files import read_arrays, write_arrays
 from routelab.cli import main
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture
 def refused(capfd):

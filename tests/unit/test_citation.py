@@ -18,8 +18,6 @@ TYPES = {"article", "conference-paper", "generic", "report", "software"}
 """Types of references of the format, of those that are used here."""
 NAMES = ({"name"}, {"family-names", "given-names"})
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture(scope="module")
 def citation():

@@ -224,7 +224,6 @@ def test_what_is_on_the_path_is_listed_without_any_help(zoo, capsys):
     }
 
 
-@pytest.mark.builtins
 def test_columns_are_listed_by_the_rows_that_have_them(capsys):
     assert main(["plugins", "columns", "--of", "routes", "--format", "json"]) == 0
     rows = {row["column"]: row for row in json.loads(capsys.readouterr().out)}

@@ -9,12 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from routelab.cli import main
 from routelab.stages.facts import FIELDS
-
-pytestmark = pytest.mark.builtins
 
 
 def test_evaluate_prints_the_promised_fields(capsys) -> None:

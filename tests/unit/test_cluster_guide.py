@@ -19,7 +19,7 @@ from routelab.stages.plan.expansion import expand_studies
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def block(language, beginning):

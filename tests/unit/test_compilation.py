@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 LISTEN = """
 import os, sys

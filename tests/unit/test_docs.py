@@ -20,8 +20,6 @@ PAGES = [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOC
 INDENTED = re.compile(r"^    (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"(?:\.venv/bin/)?routelab (.+)")
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture(scope="module")
 def generator():

@@ -20,7 +20,7 @@ from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
 # the page builds on built-in routings
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 GUIDE = Path(__file__).parents[2] / "docs/concepts/hop-by-hop.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -21,8 +21,6 @@ from routelab.stages.plan.expansion import expand_studies
 FAILED = "+".join(map(str, range(120)))
 LONG = f"torus~dims=16x16,failed_switches={FAILED}"
 
-builtins = pytest.mark.builtins
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -31,7 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@builtins
 def test_names_longer_than_file_names_work(capfd: Any) -> None:
     assert len(LONG) > 255
     assert main(["topology", LONG, "--format", "json"]) == 0
@@ -42,7 +39,6 @@ def test_names_longer_than_file_names_work(capfd: Any) -> None:
     assert main(["study", "check", "study.yaml"]) == 2
 
 
-@builtins
 def test_studies_take_long_names_without_an_alias(capfd: Any) -> None:
     text = f'title: t\ntopologies: ["{LONG}"]\nroutings: [dor]\n'
     Path("study.yaml").write_text(text)
@@ -106,7 +102,6 @@ HOSTILE = [
 ]
 
 
-@builtins
 @pytest.mark.parametrize("arguments", HOSTILE, ids=lambda words: " ".join(words)[:60])
 def test_hostile_arguments_get_one_short_message(arguments: list[str], capfd: Any) -> None:
     assert main(arguments) == 2
@@ -117,7 +112,6 @@ def test_hostile_arguments_get_one_short_message(arguments: list[str], capfd: An
     assert Path("pipe").is_fifo()
 
 
-@builtins
 def test_a_device_is_not_replaced() -> None:
     try:
         os.mknod("device", 0o20600, os.makedev(1, 3))
@@ -127,7 +121,6 @@ def test_a_device_is_not_replaced() -> None:
     assert Path("device").is_char_device()
 
 
-@builtins
 def test_pipes_in_a_folder_to_verify_are_not_waited_for(capfd: Any) -> None:
     assert main(["export", "angara", TORUS, "angara-bfs", "-o", "files"]) == 0
     first = sorted(Path("files").iterdir())[0]
@@ -160,7 +153,6 @@ def test_a_mistake_in_a_long_name_is_shown_alone() -> None:
     assert text[mark.index("^")] == "="
 
 
-@builtins
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("key", ["dims", "seed", "fail_links", "failed_links", "nodes"])
 def test_every_value_of_a_parameter_works_or_gets_a_message(key: str, odd: str, capfd: Any) -> None:
@@ -170,7 +162,6 @@ def test_every_value_of_a_parameter_works_or_gets_a_message(key: str, odd: str, 
     assert "Traceback" not in capfd.readouterr().err
 
 
-@builtins
 @pytest.mark.parametrize("odd", ["\x1b[2J", "\x07", "\ud800", "\x9b31m"])
 def test_messages_hold_no_control_characters(odd: str, capfd: Any) -> None:
     assert main(["topology", f"torus~dims={odd}"]) == 2
@@ -179,7 +170,6 @@ def test_messages_hold_no_control_characters(odd: str, capfd: Any) -> None:
     assert odd not in printed
 
 
-@builtins
 @pytest.mark.parametrize("odd", [r'"\0"', r'"\ud800"', "a" * 300, "9" * 400, "[" * 3000, "1e999"])
 @pytest.mark.parametrize("key", ["topologies", "routings", "cites", "cluster", "metrics"])
 def test_every_value_in_a_study_works_or_gets_a_message(key: str, odd: str, capfd: Any) -> None:

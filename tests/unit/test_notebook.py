@@ -19,8 +19,6 @@ from routelab.cli import main
 from routelab.stages.facts import FIELDS
 from routelab.toolkit import build_grid
 
-builtins = pytest.mark.builtins
-
 
 def test_importing_the_package_imports_nothing_else():
     code = (
@@ -51,7 +49,6 @@ def test_jobs_do_not_depend_on_the_notebook():
     assert not [name for name in files if name.startswith(("routelab.notebook", "routelab.report"))]
 
 
-@builtins
 def test_evaluate_gives_what_the_command_line_gives(capsys):
     names = ["angara-bfs", "first@unrestricted"]
     frame = routelab.evaluate("torus~dims=4x2", names)
@@ -66,7 +63,6 @@ def test_evaluate_gives_what_the_command_line_gives(capsys):
     assert "rings" in reasons[0] or "ring" in reasons[0]
 
 
-@builtins
 def test_evaluate_keeps_the_rows_of_routings_that_do_not_apply():
     network = build_grid("mesh", (3, 2), wrap=False)
     frame = routelab.evaluate(network, ["p-sssp@up-down", "angara-sssp"])
@@ -77,7 +73,6 @@ def test_evaluate_keeps_the_rows_of_routings_that_do_not_apply():
     assert routelab.evaluate(network, []).empty
 
 
-@builtins
 def test_wrong_names_are_one_clear_message():
     with pytest.raises(InputError) as caught:
         routelab.evaluate("torus~dims=4x2", ["dorr", "dor", "angara-ssp"])
@@ -91,7 +86,6 @@ def test_wrong_names_are_one_clear_message():
         routelab.plugins("toplogy")
 
 
-@builtins
 def test_a_routing_that_does_not_apply_says_why(tmp_path):
     (tmp_path / "net.txt").write_text("a b\nb c\n")
     with pytest.raises(UnsupportedError, match="dimension-order"):
@@ -144,7 +138,6 @@ def routed():
     return routelab.route("torus~dims=4x2x2", "angara-sssp")
 
 
-@builtins
 def test_loads_add_up_to_the_hops_of_all_routes(routed):
     names = routed.topology.switch_names
     loads = routed.loads
@@ -162,7 +155,6 @@ def test_loads_add_up_to_the_hops_of_all_routes(routed):
     )
 
 
-@builtins
 def test_routes_are_walks_over_the_channels_they_name(routed):
     names = routed.topology.switch_names
     by_name = routed.routes(names[1], names[14])
@@ -177,7 +169,6 @@ def test_routes_are_walks_over_the_channels_they_name(routed):
     assert routed.routes(3, 3)[["hops", "switches"]].to_numpy().tolist() == [[0, (names[3],)]]
 
 
-@builtins
 def test_routes_to_a_terminal_by_its_name(tmp_path):
     """Two hosts of a leaf are reached over a spine each."""
     lines = ['{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "s"}, {"id": "t"}']
@@ -195,7 +186,6 @@ def test_routes_to_a_terminal_by_its_name(tmp_path):
         routed.routes("a", "n5")
 
 
-@builtins
 def test_a_switch_that_is_not_there(routed):
     with pytest.raises(InputError, match=r"no switch '0\.0\.9'.*called 0\.0\.0 to 3\.1\.1"):
         routed.routes("0.0.9", 0)
@@ -205,7 +195,6 @@ def test_a_switch_that_is_not_there(routed):
         routed.routes(-1, 0)
 
 
-@builtins
 def test_what_a_notebook_shows(routed):
     shown = repr(routed)
     assert shown.startswith("<angara-sssp on torus~dims=4x2x2: switches 16, ")
@@ -216,7 +205,6 @@ def test_what_a_notebook_shows(routed):
     assert repr(routed.topology) == "<torus: 16 switches, 16 terminals, 64 channels>"
 
 
-@builtins
 def test_the_picture_has_all_channels_and_the_loads_colours(routed):
     figure = routed.picture()
     (lines,) = [each for each in figure.axes[0].collections if each.get_gid() == "channels-0"]
@@ -228,7 +216,6 @@ def test_the_picture_has_all_channels_and_the_loads_colours(routed):
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
-@builtins
 def test_plugins_are_rows():
     frame = routelab.plugins("layers")
     assert {"none", "cycle-breaking"} <= set(frame["key"])
@@ -236,14 +223,12 @@ def test_plugins_are_rows():
     assert set(routelab.plugins()["kind"]) >= {"topology", "rules", "selection", "routing"}
 
 
-@builtins
 def test_library_use_is_silent(capfd):
     code = "import routelab; routelab.evaluate('torus~dims=4', ['dor']); routelab.plugins()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
 
 
-@builtins
 def test_simulate_gives_frames_that_agree_with_each_other():
     quick = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
     found = routelab.simulate("torus~dims=4x4", "dor", "uniform", loads=(0.1, 0.3), **quick)
@@ -258,7 +243,6 @@ def test_simulate_gives_frames_that_agree_with_each_other():
     assert "latency_p99" in found._repr_html_()
 
 
-@builtins
 def test_simulate_runs_workloads_with_another_engine():
     found = routelab.simulate(
         "torus~dims=4x2", "dor", "npb-cg~class=S", engine="flow", iterations=2
@@ -273,7 +257,6 @@ def test_simulate_runs_workloads_with_another_engine():
         routelab.simulate("torus~dims=4x2", "dor", "npb-cg", engine="flwo")
 
 
-@builtins
 def test_wrong_settings_and_names_of_a_simulation_are_told_at_once():
     with pytest.raises(InputError) as refused:
         routelab.simulate("torsu~dims=4", "dor", "unifrom", vcs=0)

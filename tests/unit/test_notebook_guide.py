@@ -12,7 +12,7 @@ import pytest
 GUIDE = Path(__file__).parents[2] / "docs/notebook.md"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def test_the_guide_s_blocks_print_what_the_guide_says(tmp_path, monkeypatch):

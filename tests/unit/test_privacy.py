@@ -105,7 +105,6 @@ def run_watched(*arguments, folder):
     )
 
 
-@pytest.mark.builtins
 def test_commands_open_no_connection(tmp_path):
     (tmp_path / "study.yaml").write_text(
         "title: Small\ntopologies: [torus~dims=4]\nroutings: [dor]\n"

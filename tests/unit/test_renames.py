@@ -81,7 +81,6 @@ def test_old_keys_of_clusters_work(renames, tmp_path, caplog):
     assert "here.yaml:1: starter: starter is deprecated" in caplog.text
 
 
-@pytest.mark.builtins
 def test_old_names_of_plugins_and_parameters_work_with_one_warning(renames, caplog):
     renames(
         Rename("plugin", "routing/xy", "dor", "9.0"),
@@ -103,7 +102,6 @@ def test_old_names_of_plugins_and_parameters_work_with_one_warning(renames, capl
         load_routing("sssp@angara~moves=exact,turns=exact")
 
 
-@pytest.mark.builtins
 def test_names_of_plugins_and_parameters_that_are_gone_are_errors(renames, capsys):
     renames(
         Rename("plugin", "routing/xy", "dor", "0.1"),

@@ -135,7 +135,6 @@ GRAPHML = """<?xml version="1.0"?>
 """
 
 
-@pytest.mark.builtins
 def test_xml_reads_no_other_files(tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     network = tmp_path / "network.graphml"
@@ -148,7 +147,6 @@ def test_xml_reads_no_other_files(tmp_path):
     assert not any("secret" in name for name in names)
 
 
-@pytest.mark.builtins
 def test_xml_does_not_expand_without_limit(tmp_path):
     entities = '<!ENTITY e0 "0123456789">' + "".join(
         f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10)
@@ -159,7 +157,6 @@ def test_xml_does_not_expand_without_limit(tmp_path):
         load("topology", f"graph~file={network}").build()
 
 
-@pytest.mark.builtins
 def test_a_study_names_no_program(tmp_path):
     (tmp_path / "program").write_text("#!/bin/sh\n")
     (tmp_path / "program").chmod(0o755)

@@ -8,8 +8,6 @@ import pytest
 
 from routelab.cli import main
 
-pytestmark = pytest.mark.builtins
-
 TORUS = "torus~dims=4x2"
 
 

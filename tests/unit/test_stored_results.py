@@ -31,7 +31,6 @@ FOLDERS = sorted(DATA.glob("results-*"))
 STUDY = "every-kind"
 
 pytestmark = [
-    pytest.mark.builtins,
     pytest.mark.parametrize("stored", FOLDERS, ids=lambda folder: folder.name),
 ]
 

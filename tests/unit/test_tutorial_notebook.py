@@ -12,7 +12,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,7 @@ def test_it_is_stored_without_results(generator):
         assert cell["execution_count"] is None
 
 
+@pytest.mark.thorough
 def test_every_algorithm_is_proven_and_loads_obey_conservation(executed):
     three, four = frames(executed, "max_load")
     for table, count in ((three, 3), (four, 4)):
@@ -70,12 +71,14 @@ def test_every_algorithm_is_proven_and_loads_obey_conservation(executed):
     assert four.iloc[3]["virtual_channels"] >= four.iloc[3]["mean_hops"]
 
 
+@pytest.mark.thorough
 def test_the_cycle_closes(executed):
     *_, cycle = frames(executed, "source")
     assert len(cycle) > 1
     assert list(cycle["target"]) == [*cycle["source"][1:], cycle["source"].iloc[0]]
 
 
+@pytest.mark.thorough
 def test_the_page_shows_what_the_notebook_gives(generator, executed):
     text, pictures = generator.notebook_page(executed)
     assert generator.NOTEBOOK_PAGE.read_text(encoding="utf-8") == text, "run `make pages`"

@@ -13,7 +13,7 @@ from routelab.stages.kinds import kinds
 
 from .conftest import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 METER = """
 from routelab.api import BenchmarkPlugin, BenchmarkResult, FigureOfMerit, WorkloadModel

@@ -8,11 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from process_trees import Processes, left_after, wait_until
+from process_trees import Processes, left_after, thoroughly, wait_until
 
 pytestmark = [
     pytest.mark.workflow,
-    pytest.mark.builtins,
     pytest.mark.usefixtures("default_signals"),
 ]
 
@@ -88,18 +87,17 @@ def waiting(folder, tmp_path):
         run.communicate()
 
 
-def test_the_chain_is_what_these_tests_take_it_for(waiting):
-    _, _, chain = waiting
-    commands = Processes().command
-    words = ("snakemake", "bash -c", "routelab batch", "routelab batch", "routelab batch", "sh -c")
-    for link, word in zip(LINKS, words, strict=False):
-        assert word in commands[chain[link]], (link, commands[chain[link]])
-    assert commands[chain["its child"]] == "sleep 1000"
-
-
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize(
+    "link",
+    ["snakemake", "batch", "job", *thoroughly("shell", "prepared", "program", "its child")],
+)
 def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link):
     _, run, chain = waiting
+    commands = Processes().command
+    words = ("snakemake", "bash -c", "routelab batch", "routelab batch", "routelab batch", "sh -c")
+    for name, word in zip(LINKS, words, strict=False):
+        assert word in commands[chain[name]], (name, commands[chain[name]])
+    assert commands[chain["its child"]] == "sleep 1000"
     jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
     assert len(jobs) == len(LINKS) - 1
     os.kill(chain[link], signal.SIGKILL)
@@ -109,7 +107,7 @@ def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link)
         run.wait(120)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, *thoroughly(signal.SIGTERM, signal.SIGHUP)])
 def test_what_a_terminal_sends_to_all_of_a_run_ends_all_of_it(waiting, number):
     _, run, chain = waiting
     jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
@@ -118,6 +116,7 @@ def test_what_a_terminal_sends_to_all_of_a_run_ends_all_of_it(waiting, number):
     run.wait(60)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_of_snakemake_alone_ends_its_jobs(waiting):
     _, run, chain = waiting
     jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
@@ -126,7 +125,7 @@ def test_ctrl_c_of_snakemake_alone_ends_its_jobs(waiting):
     run.wait(60)
 
 
-def test_no_second_run_starts_beside_an_orphan(waiting):
+def test_no_run_starts_beside_an_orphan_and_the_one_after_it_does_what_is_missing(waiting):
     folder, run, chain = waiting
     # an orphan that does not notice its run's end, as it is stopped
     os.kill(chain["batch"], signal.SIGSTOP)
@@ -142,11 +141,6 @@ def test_no_second_run_starts_beside_an_orphan(waiting):
     left = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
     assert left_after(left, SECONDS) == []
 
-
-def test_a_run_after_a_kill_does_what_is_missing(waiting):
-    folder, run, chain = waiting
-    os.kill(chain["snakemake"], signal.SIGKILL)
-    run.wait(60)
     site = Path(folder.env["PYTHONPATH"].split(os.pathsep)[0])
     (site / "waits_plugin.py").write_text(PLUGIN.replace("sleep 1000", "sleep 0"))
     again = subprocess.run(

@@ -25,7 +25,7 @@ ANYWHERE = [path.stem for path in EXAMPLES if path.stem != "virtual-cluster"]
 GOLDEN = sorted(ROWS.glob("*.yaml"))
 """Studies with every stage."""
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 
 def test_examples_are_short_and_told_of():

@@ -31,7 +31,10 @@ INSTEAD = {
 }
 """What replaces a part of a command that would take minutes."""
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+QUICK = ("changes", "cite")
+"""Pages whose commands no other test runs one after the other; CI leaves out the others."""
+
+pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +84,13 @@ def run_python(text, names):
     return output.getvalue()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.thorough)
+        for page in PAGES
+    ],
+)
 def test_everything_on_the_page_works(page, project, monkeypatch):
     if page.stem == "cluster" and shutil.which("mpiexec.mpich") is None:
         pytest.skip("needs MPICH: install Debian's package mpich")

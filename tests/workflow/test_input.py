@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 
 def said(run):

@@ -12,7 +12,7 @@ import yaml
 
 from .conftest import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 SNAKEFILE = """
 configfile: "config/config.yaml"

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 STUDY = """\
 title: Small

@@ -17,7 +17,7 @@ from bench_corpus import DATA
 
 from .conftest import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 LAUNCHER = """#!/bin/sh
 [ "$1" = --version ] && { echo "a launcher for tests 1.2.3"; exit; }

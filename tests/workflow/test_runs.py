@@ -11,7 +11,7 @@ import pytest
 
 from routelab.registry.catalogue import installed_catalogue
 
-pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+pytestmark = pytest.mark.workflow
 
 TOPOLOGIES = ["topologies/torus~dims=4", "topologies/torus~dims=4x2"]
 ROUTES = [

@@ -17,8 +17,6 @@ from routelab.bench.slurm import Allocation, AllocationLostError
 from routelab.config.bench_settings import BenchSettings
 from routelab.stages.bench.comparison import prepare_comparison
 
-pytestmark = pytest.mark.builtins
-
 HANG = "import time; time.sleep(600)"
 SILENT = "pass"
 FIRST_FAILS = """

@@ -19,8 +19,6 @@ from routelab.bench.session import SessionEnd
 from routelab.commands.bench import comparison as command
 from routelab.stages.bench.comparison import ComparisonSession, run_comparison
 
-pytestmark = pytest.mark.builtins
-
 OTHER = """
 import os
 if os.environ["PMI_RANK"] == "0":

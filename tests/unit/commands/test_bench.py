@@ -34,7 +34,6 @@ benchmarks: {{npb: {folder}/mpiexec}}
 """
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("fabric", ["", "fabric: {use: none}\n"])
 def test_routings_are_applied_only_where_something_switches_between_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, fabric: str

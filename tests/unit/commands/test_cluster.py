@@ -7,8 +7,6 @@ import pytest
 from routelab.cli import main
 from routelab.stages.cluster.files import cluster_page_text, cluster_schema_text
 
-pytestmark = pytest.mark.builtins
-
 GOOD = """\
 name: Some
 topology: torus~dims=2x2

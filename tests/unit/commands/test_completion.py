@@ -58,7 +58,6 @@ def test_commands_are_completed_without_those_of_the_workflow() -> None:
     assert completions("routelab bench p") == ["parse"]
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -165,7 +164,6 @@ TYPED = [
 ]
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("shell", ["bash", pytest.param("zsh", marks=pytest.mark.thorough)])
 def test_the_tab_key_completes(shell: str, path) -> None:
     """The keys of a person: a word, tab, then ctrl-a and `echo`, which shows the line."""
@@ -199,7 +197,6 @@ def _read_until(terminal: int, end: str) -> str:
 
 
 @pytest.mark.thorough
-@pytest.mark.builtins
 def test_fish_completes(path) -> None:
     if shutil.which("fish") is None:
         pytest.skip("needs fish")

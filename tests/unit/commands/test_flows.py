@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from routelab.cli import main
-
-pytestmark = pytest.mark.builtins
 
 
 def refused(capsys, *arguments: str) -> str:

@@ -8,8 +8,6 @@ import json
 from html import unescape
 from pathlib import Path
 
-import pytest
-
 from routelab.cli import main
 from routelab.stages.infiniband.columns import CHECK, WHAT_IF
 
@@ -145,13 +143,11 @@ def test_wrong_input_is_named(capsys, tmp_path):
     assert "cannot read" in capsys.readouterr().err
 
 
-@pytest.mark.builtins
 def test_an_unknown_switch_is_named(capsys):
     assert main(["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--switch", "x"]) == 2
     assert "--switch x: the fabric has no switch of this name" in capsys.readouterr().err
 
 
-@pytest.mark.builtins
 def test_a_missing_file_of_a_routing_is_wrong_input(capsys):
     command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "all"]
     assert main([*command, "--routing", "forwarding-tables~file=no-file"]) == 2
@@ -184,7 +180,6 @@ def test_formats_have_the_declared_columns(capsys):
     assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("safe", "3.0", "0")
 
 
-@pytest.mark.builtins
 def test_failures_are_printed_in_all_formats(capsys):
     command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "s0:3"]
     command += ["--routing", "dfsssp~routes=terminals"]

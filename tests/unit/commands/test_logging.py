@@ -125,7 +125,6 @@ def on_a_terminal(*words: str) -> tuple[str, str]:
     return printed.decode(), shown.decode()
 
 
-@pytest.mark.builtins
 def test_a_terminal_sees_each_routing_and_its_phase():
     printed, shown = on_a_terminal(*EVALUATE)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
@@ -138,12 +137,10 @@ def test_a_terminal_sees_each_routing_and_its_phase():
     assert "max_load" not in shown
 
 
-@pytest.mark.builtins
 def test_a_terminal_stays_empty_if_told_to():
     assert on_a_terminal(*EVALUATE, "--quiet")[1] == ""
 
 
-@pytest.mark.builtins
 def test_pipes_get_no_progress_and_rich_is_not_imported():
     done = routelab(*EVALUATE, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "")
@@ -156,7 +153,6 @@ def test_pipes_get_no_progress_and_rich_is_not_imported():
     assert (run.stdout.splitlines()[-1], run.stderr) == ("False", "")
 
 
-@pytest.mark.builtins
 def test_verbose_tells_the_phases_in_order():
     done = routelab(*EVALUATE, "-v", stderr=subprocess.PIPE)
     told = [line for line in done.stderr.splitlines() if line.startswith("dor: ")]

@@ -42,7 +42,6 @@ def test_only_results_may_be_replaced(tmp_path):
         check_result_folder(tmp_path / "thesis.tex")
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(
     "command",
     [

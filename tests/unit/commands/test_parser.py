@@ -64,7 +64,6 @@ def test_typing_errors_have_suggestions(line: str, text: str, capsys) -> None:
     assert message(capsys, *line.split()).endswith(text)
 
 
-@pytest.mark.builtins
 def test_an_option_of_another_command_is_found(capsys) -> None:
     """Also one that an engine declares."""
     assert message(capsys, "evaluate", "a", "b", "--load", "0.3").endswith(
@@ -119,7 +118,6 @@ def test_every_example_is_a_valid_command(example: str) -> None:
     assert callable(make_parser().parse_args(words).run)
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_names_in_examples_exist(example: str) -> None:
     from routelab.registry.catalogue import installed_catalogue

@@ -15,8 +15,6 @@ from routelab import notebook
 from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main
 
-pytestmark = pytest.mark.builtins
-
 NETWORK = "torus~dims=4x4"
 QUICK = ("--load", "0.1,0.4", "--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.1")
 UNSTABLE = {"cpu_seconds", "routing_seconds", "flit_hops_per_cpu_s"}

@@ -24,8 +24,6 @@ from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.kinds.simulations import SimulationJob
 
-pytestmark = pytest.mark.builtins
-
 RUN = ("simulate", "torus~dims=4x4", "dor", "uniform")
 QUICK = ("--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.05")
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import csv
 import fcntl
 import io
+import json
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-pytestmark = pytest.mark.builtins
+from routelab.cli import main
 
 REPOSITORY = Path(__file__).parents[3]
 WIDTHS = (80, 100, 160)
@@ -29,28 +33,54 @@ SIMULATE = (
 )
 
 
-def in_terminal(width: int, *arguments: str, code: int = 0) -> list[str]:
-    """Return the lines that a command writes to a terminal of this width, without colours."""
-    main, other = pty.openpty()
-    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "routelab", "--quiet", *arguments],
-        stdout=other,
-        env={**environment, "TERM": "xterm"},
-        cwd=REPOSITORY,
-    )
-    os.close(other)
-    written = b""
-    try:
-        while part := os.read(main, 65536):
-            written += part
-    except OSError:  # Linux reports the end in this way
-        pass
-    os.close(main)
-    assert process.wait() == code
-    text = re.sub(r"\x1b\[[\d;]*m", "", written.decode())
-    return text.replace("\r\n", "\n").splitlines()
+RUN = """
+import json, sys
+from routelab.cli import main
+for line in sys.stdin:
+    code = main(["--quiet", *json.loads(line)])
+    print(f"\\f{code}", flush=True)
+"""
+"""Runs commands one after another, and marks the end of each in the output."""
+
+
+class Terminal:
+    """A terminal in which commands run, all in one process."""
+
+    def __init__(self) -> None:
+        self.main, self.other = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", RUN],
+            stdin=subprocess.PIPE,
+            stdout=self.other,
+            env={**environment, "TERM": "xterm"},
+            cwd=REPOSITORY,
+            text=True,
+        )
+
+    def run(self, width: int, *arguments: str, code: int = 0) -> list[str]:
+        """Return the lines that a command writes at this width, without colours."""
+        fcntl.ioctl(self.other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+        print(json.dumps(arguments), file=self.process.stdin, flush=True)
+        written = b""
+        while not (end := re.search(rb"\f(\d+)\r\n", written)):
+            assert select.select([self.main], [], [], 600)[0], written
+            written += os.read(self.main, 65536)
+        assert int(end[1]) == code
+        text = re.sub(r"\x1b\[[\d;]*m", "", written[: end.start()].decode())
+        return text.replace("\r\n", "\n").splitlines()
+
+    def close(self) -> None:
+        self.process.communicate()
+        os.close(self.main)
+        os.close(self.other)
+
+
+@pytest.fixture(scope="module")
+def in_terminal() -> Iterator[Callable[..., list[str]]]:
+    terminal = Terminal()
+    yield terminal.run
+    terminal.close()
 
 
 def table(lines: list[str]) -> tuple[list[str], dict[str, list[str]], list[str]]:
@@ -70,17 +100,13 @@ def table(lines: list[str]) -> tuple[list[str], dict[str, list[str]], list[str]]
 
 @cache
 def as_csv(*arguments: str) -> list[dict[str, str]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "routelab", "--quiet", *arguments, "--format", "csv"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+    with redirect_stdout(io.StringIO()) as output:
+        assert main(["--quiet", *arguments, "--format", "csv"]) == 0
+    return list(csv.DictReader(output.getvalue().splitlines()))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_evaluate_shows_whole_numbers_and_names_the_rest(width: int) -> None:
+def test_evaluate_shows_whole_numbers_and_names_the_rest(in_terminal, width: int) -> None:
     lines = in_terminal(width, *EVALUATE)
     assert max(map(cell_len, lines)) <= width
     assert "…" not in "".join(lines)
@@ -103,7 +129,7 @@ def test_evaluate_shows_whole_numbers_and_names_the_rest(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_simulate_shows_whole_numbers_with_their_intervals(width: int) -> None:
+def test_simulate_shows_whole_numbers_with_their_intervals(in_terminal, width: int) -> None:
     lines = in_terminal(width, *SIMULATE)
     columns, cells, dropped = table(lines)
     begin = next(i for i, line in enumerate(lines) if line.startswith("traffic: "))
@@ -130,7 +156,7 @@ def test_simulate_shows_whole_numbers_with_their_intervals(width: int) -> None:
         (("route", "torus~dims=4x2", "dor"), 80),
     ],
 )
-def test_a_single_result_is_a_list_of_names_and_values(width: int, command) -> None:
+def test_a_single_result_is_a_list_of_names_and_values(in_terminal, width: int, command) -> None:
     lines = in_terminal(width, *command)
     columns, cells, _ = table(lines)
     assert columns[:2] == ["fact", "value"]
@@ -145,14 +171,14 @@ def test_a_single_result_is_a_list_of_names_and_values(width: int, command) -> N
         assert "load of the busiest channel" in "\n".join(lines)
 
 
-def test_a_single_result_has_no_empty_values() -> None:
+def test_a_single_result_has_no_empty_values(in_terminal) -> None:
     lines = in_terminal(80, "evaluate", "torus~dims=4x2", "sssp@up-down~root=nope", code=2)
     assert [line.split()[0] for line in lines[2:5]] == ["routing", "status", "pairs"]
     assert lines[5].startswith("sssp@up-down~root=nope: ")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_plugins_are_two_columns_by_kind(width: int) -> None:
+def test_plugins_are_two_columns_by_kind(in_terminal, width: int) -> None:
     lines = in_terminal(width, "plugins", "list")
     assert max(map(cell_len, lines)) <= width
     columns, _, dropped = table(lines)
@@ -180,7 +206,7 @@ def test_plugins_are_two_columns_by_kind(width: int) -> None:
         ("study", "plan", "config/studies/examples/compare-algorithms.yaml"),
     ],
 )
-def test_other_tables_fit(command) -> None:
+def test_other_tables_fit(in_terminal, command) -> None:
     lines = in_terminal(80, *command)
     mark = next(i for i, line in enumerate(lines) if "─" in line)
     end = next(

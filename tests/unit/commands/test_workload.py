@@ -11,8 +11,6 @@ import pytest
 from routelab.cli import main
 from routelab.toolkit import read_trace
 
-pytestmark = pytest.mark.builtins
-
 SHARED = ("--format", "csv")
 
 

@@ -42,7 +42,6 @@ def schema():
     return study_schema(installed_catalogue(), "routelab")
 
 
-@pytest.mark.builtins
 def test_the_schema_in_the_repository_is_that_of_the_models():
     written = (ROOT / "config/schema/study.schema.json").read_text(encoding="utf-8")
     assert written == stage.study_schema_text(built_in=True), WRITE

@@ -89,7 +89,6 @@ def both_searches(made, topology: Topology, monkeypatch) -> list:
     return [first, second]
 
 
-@pytest.mark.builtins
 @settings(max_examples=60, deadline=None)
 @given(graphs(), st.integers(1, 12))
 def test_polarized_agrees_with_naive_sets(topology, classes) -> None:
@@ -105,7 +104,6 @@ def test_polarized_agrees_with_naive_sets(topology, classes) -> None:
         assert one.problems == {}
 
 
-@pytest.mark.builtins
 @settings(max_examples=40, deadline=None)
 @given(graphs(), st.integers(1, 7))
 def test_minimal_agrees_with_naive_sets(topology, classes) -> None:
@@ -346,7 +344,6 @@ def assert_ranked(verdict) -> None:
         assert rank[a] < rank[b]
 
 
-@pytest.mark.builtins
 def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch) -> None:
     topology = torus(11, 11)
     part = part_of(load_routing("minimal"))
@@ -390,7 +387,6 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
     assert len(verdict.cycle) == 9
 
 
-@pytest.mark.builtins
 def test_the_base_of_valiant_is_explored_by_halves() -> None:
     topology = torus(9, 9)
     verdict = check_hop_routing(part_of(load_routing("valiant~base=minimal")), topology, 16)

@@ -133,7 +133,6 @@ def test_a_terminal_on_each_of_two_switches_and_many_on_one():
     assert np.count_nonzero(wide.terminal_switch[worst.target] != wide.terminal_switch) == 2
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("k", [4, 5, 8])
 def test_dimension_order_on_a_k_ary_2_cube(k):
     # with all ties in one direction the k // 2 switches before a channel of the first dimension

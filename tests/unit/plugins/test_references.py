@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from routelab.registry.bibliography import find_bibliography
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.works import citation_problems, read_bibliography
-
-pytestmark = pytest.mark.builtins
 
 
 def cited():

@@ -75,7 +75,6 @@ def test_the_columns_of_evaluate_are_declared():
     assert {*FIELDS, *BOUND_FIELDS} <= names
 
 
-@pytest.mark.builtins
 def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("source,target,bytes\n0,1,8\n")
@@ -93,7 +92,6 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     assert set(result.facts) <= set(columns.of("routes"))
 
 
-@pytest.mark.builtins
 def test_names_with_parameters_belong_to_the_instance():
     (sigma,) = [
         one for one in load("metric", "channel-load~k=2").list_columns() if "sigma" in one.name

@@ -147,7 +147,6 @@ def test_distances_in_the_picture_follow_the_hops():
     assert away[hops == 1].max() < away[hops == 3].min()
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(
     ("name", "rows", "captions", "ticks"),
     [

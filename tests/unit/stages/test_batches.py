@@ -16,8 +16,6 @@ from routelab.jobs.job import BaseJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 
-pytestmark = pytest.mark.builtins
-
 LIMITS = {"seconds": 60.0, "memory_gb": 4.0}
 
 

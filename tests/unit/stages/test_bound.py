@@ -26,8 +26,6 @@ from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = pytest.mark.builtins
-
 
 def weights(folder: Path) -> np.ndarray:
     rows = read_tuples(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})

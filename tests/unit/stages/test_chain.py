@@ -36,8 +36,6 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 def composed(
     rules: RulesPlugin | None = None,

@@ -13,8 +13,6 @@ from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = pytest.mark.builtins
-
 PLUGINS = """
 import faulthandler, os, signal, sys
 

@@ -25,8 +25,6 @@ from routelab.stages.evaluate import _row
 from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 def grid() -> Topology:
     return build_grid("torus", (3, 3), wrap=True)

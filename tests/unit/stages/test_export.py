@@ -12,7 +12,6 @@ from routelab.registry.instances import load
 from routelab.stages import export
 from routelab.stages.kinds.routes import RouteJob
 
-pytestmark = pytest.mark.builtins
 NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
 
 

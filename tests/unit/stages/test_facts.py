@@ -13,8 +13,6 @@ from routelab.stages.facts import routing_facts
 from routelab.stages.route import route_network, write_routes
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture(scope="module")
 def routed():

@@ -98,7 +98,6 @@ def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, t
     assert all(len(line) <= 100 for line in texts[f"{new.package}/__init__.py"].splitlines())
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_all_files_are_there_and_fit_together(template, tmp_path):
     folder = write_package(new_of(template, "my-key"), tmp_path / "new")
@@ -154,7 +153,6 @@ def test_the_cluster_of_a_fabric_names_it(tmp_path):
     assert set(choice.model_extra) <= set(plugin.Parameters.model_fields)
 
 
-@pytest.mark.builtins
 def test_the_study_of_a_benchmark_finds_its_cluster(tmp_path):
     folder = write_package(make_new_plugin("benchmark", "my-key"), tmp_path / "new")
     (settings,) = load_study(folder / "my-key.yaml").bench_settings
@@ -173,7 +171,6 @@ def test_all_mistakes_are_told_at_once():
     assert len(str(raised.value).splitlines()) == 3
 
 
-@pytest.mark.builtins
 def test_a_package_that_is_installed_is_not_overwritten():
     with pytest.raises(InputError, match="a package routelab_plugins is already installed"):
         make_new_plugin("rules", "plugins")

@@ -11,8 +11,6 @@ from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.programs import part_of, program
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.mark.parametrize(
     ("written", "name"),

@@ -11,6 +11,7 @@ import pytest
 from routelab.api import InputError
 from routelab.artifacts.outcome import read_outcome
 from routelab.config import Limits
+from routelab.jobs import batches
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
@@ -20,7 +21,7 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.workflow import warm
 
-pytestmark = [pytest.mark.builtins, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 MODES = """
 import faulthandler, os, signal
@@ -174,8 +175,11 @@ def mode(deed: str, network: str, classes: tuple[str, ...] = ("modes:Mode",)) ->
 DIES, HANGS = "mode~deed=die: loading kernels", "mode: loading kernels"
 
 
-def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(plugins, tmp_path):
+def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(
+    plugins, tmp_path, monkeypatch
+):
     """Kernels are loaded before the jobs, by running the plugin: it must not get away there."""
+    monkeypatch.setattr(batches, "PREPARE_SECONDS", 1.0)
     plan = expand_studies([study(tmp_path, "[torus~dims=4]", "[dor]")])
     do(plan)
     network = "results/topologies/torus~dims=4"

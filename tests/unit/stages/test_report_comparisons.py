@@ -13,8 +13,6 @@ from routelab.stages import report
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """
 title: Measured
 topologies: [{use: torus~dims=4x2, as: small}]

@@ -27,8 +27,6 @@ from routelab.stages.kinds.throughput import ThroughputJob
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.topology import obtain
 
-pytestmark = pytest.mark.builtins
-
 NETWORK, TRAFFIC = "torus~dims=8", "tornado"
 
 

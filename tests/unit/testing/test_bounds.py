@@ -54,7 +54,6 @@ class Twin(BoundsWalker):
         return answer
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(
     ("text", "vcs"),
     [

@@ -32,7 +32,6 @@ from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
 LONG = 60.0
 
 

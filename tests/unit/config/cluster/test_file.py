@@ -133,7 +133,6 @@ def test_a_missing_file_is_told_with_the_word_that_names_it(tmp_path):
     )
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("name", ["desmos", "local", "virtual-desmos"])
 def test_the_clusters_that_we_ship_are_right(name):
     path = ROOT / f"config/clusters/{name}.yaml"
@@ -147,7 +146,6 @@ def test_the_clusters_that_we_ship_are_right(name):
         assert len(cluster.hosts_of(cluster.topology, whole.num_terminals)) == cluster.nodes
 
 
-@pytest.mark.builtins
 def test_desmos_has_the_node_sets_of_the_paper():
     cluster = load_cluster(ROOT / "config/clusters/desmos.yaml").cluster
     study = load_study(ROOT / "config/studies/angara-table2.yaml")

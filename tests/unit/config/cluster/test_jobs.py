@@ -188,7 +188,6 @@ node_sets:
 """
 
 
-@pytest.mark.builtins
 def test_hosts_of_a_network_are_those_of_its_node_set_by_any_name(read):
     cluster = read(SETS)
     assert cluster.all_hosts == tuple(f"n{number}" for number in range(1, 9))
@@ -228,7 +227,6 @@ def test_a_network_without_hosts_is_refused_with_those_that_have_some(read):
     ]
 
 
-@pytest.mark.builtins
 def test_coordinates_put_hosts_into_the_order_of_terminals(read):
     placed = "topology: torus~dims=2x2\nhosts: {a: [1, 1], b: [0, 1], c: [0, 0], d: [1, 0]}\n"
     assert read(placed).hosts_of("torus~dims=2x2", 4) == ("c", "b", "d", "a")
@@ -237,7 +235,6 @@ def test_coordinates_put_hosts_into_the_order_of_terminals(read):
     assert read(two).hosts_of("torus~dims=2,terminals=2", 4) == ("b", "c", "a", "d")
 
 
-@pytest.mark.builtins
 def test_coordinates_that_do_not_fit_are_all_told(read):
     cluster = read(
         "topology: torus~dims=3x2\nhosts: {a: [0, 0], b: [0, 0], c: [3, 1], d: [2, 1]}\n"

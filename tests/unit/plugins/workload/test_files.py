@@ -14,8 +14,6 @@ from routelab.registry.instances import load
 from routelab.simulation.flow.schedule import schedule
 from routelab.toolkit import write_trace
 
-pytestmark = pytest.mark.builtins
-
 CELL = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 1000))
 
 

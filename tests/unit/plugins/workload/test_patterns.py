@@ -11,8 +11,6 @@ from routelab.api import ISEND, Block, Collective, Job
 from routelab.registry.instances import load
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 TORUS = build_grid("torus", (4, 2, 2, 2), wrap=True)
 PLACES = list(product(range(4), range(2), range(2), range(2)))
 RANK_AT = {place: rank for rank, place in enumerate(PLACES)}

@@ -26,8 +26,6 @@ from routelab.report.appendix.files import write_report_appendix
 from routelab.report.appendix.text import values_text
 from routelab.report.page.site import write_study_report
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """
 tables:
   loads: {rows: [routing, nodes], values: [max_load], over: {tie_seed: range}}

@@ -19,8 +19,6 @@ from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
 from routelab.stages.route import route_network, write_routes
 
-pytestmark = pytest.mark.builtins
-
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENTS = Figure(kind="network", colour="segment", turns=True)
 CYCLE = Figure(kind="network", colour="cycle")

@@ -23,8 +23,6 @@ from routelab.stages.chain import reroute
 from routelab.toolkit import build_grid
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
-pytestmark = pytest.mark.builtins
-
 NETWORKS = {"4x2": (4, 2), "2x2x2": (2, 2, 2)}
 
 

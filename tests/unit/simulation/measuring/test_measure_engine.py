@@ -20,8 +20,6 @@ from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 @cache
 def torus():

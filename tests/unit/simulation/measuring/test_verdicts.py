@@ -17,8 +17,6 @@ from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 CASES = {
     # four flows over four pairs of channels
     "2x2": ("mesh", (2, 2), 1, [1, 3, 0, 2]),

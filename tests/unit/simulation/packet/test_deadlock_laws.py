@@ -171,7 +171,6 @@ def test_a_torus_under_bubble_moves_with_the_least_buffers():
     assert simulation.run(1000).ejected_flits > 1000
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("routing", ["dfsssp", "first@up-down", "angara-bfs"])
 @pytest.mark.parametrize("shape", ["torus", "failed"])
 def test_published_tables_drain_on_a_torus(routing, shape):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import decision_programs as weigh
 import numpy as np
 from decision_programs import decision_program
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_table, messages_of, routers, shortest_way
@@ -72,32 +73,32 @@ SEEN = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEN, st.booleans(), st.data())
 def test_a_packet_waits_for_the_best_of_all(what, again, data):
     agree(data, what, packets=2, ranking="best", again=again)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEN, st.booleans(), st.data())
 def test_a_packet_escapes_while_the_best_has_no_room(what, again, data):
     agree(data, what, escapes=True, ranking="best-or-escape", again=again)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEN, st.integers(1, 5), st.data())
 def test_a_packet_waits_before_it_escapes(what, wait, data):
     more = {"again": True, "escape_wait": wait}
     agree(data, what, escapes=True, ranking="best-or-escape", **more)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(SEEN, st.booleans(), st.data())
 def test_candidates_made_again_are_those_of_the_cycle(what, escapes, data):
     agree(data, what, packets=2, escapes=escapes, again=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.sampled_from([weigh.WAITING_FLITS, weigh.WAITING_PACKETS]),
     st.sampled_from(["room", "best", "best-or-escape"]),
@@ -109,19 +110,19 @@ def test_what_waits_for_an_output_is_counted(what, ranking, again, data):
     agree(data, what, 2, escapes=escapes, ranking=ranking, again=again, waiting=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.booleans(), st.booleans(), st.data())
 def test_a_waypoint_is_set_and_given_up_on_the_way(again, keeps, data):
     agree(data, weigh.COUNTER, 2, turns=True, again=again, keeps_state=keeps)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.booleans(), st.booleans(), st.data())
 def test_inject_asks_what_hop_would_offer(waiting, keeps, data):
     agree(data, weigh.COUNTER, 2, detours=True, waiting=waiting, keeps_state=keeps)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.sampled_from(["room", "best"]), st.data())
 def test_a_decision_may_look_at_terminals(ranking, data):
     agree(data, weigh.TERMINALS, 2, ranking=ranking, by_terminal=True)

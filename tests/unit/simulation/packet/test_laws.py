@@ -288,7 +288,6 @@ def test_a_message_is_there_when_its_last_packet_is(switching):
     assert counts.latency.maximum == expected
 
 
-@pytest.mark.builtins
 def test_the_engine_is_compiled_once_for_all_algorithms():
     """What numba compiles after the first algorithm has run is the others' own functions."""
     topology = build_grid("torus", (4, 4), wrap=True)

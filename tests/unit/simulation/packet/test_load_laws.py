@@ -85,7 +85,6 @@ def test_no_channel_carries_more_than_it_can(table, data):
     assert np.all(crossing <= counts.channel_flits)
 
 
-@pytest.mark.builtins
 def test_uniform_traffic_on_16x16_is_bound_by_the_bisection():
     """A quarter of all pairs crosses every cut of a ring: 16 / 8 flits a channel at load 1."""
     topology = build_grid("torus", (16, 16), wrap=True)
@@ -98,7 +97,6 @@ def test_uniform_traffic_on_16x16_is_bound_by_the_bisection():
     assert rate == pytest.approx(0.3, abs=0.003)
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(("priority", "share"), [("age", 0.95), ("round-robin", 0.8)])
 @pytest.mark.parametrize("load", [0.4, 1.0])
 def test_tornado_under_dimension_order_gets_a_third(priority, share, load):
@@ -114,7 +112,6 @@ def test_tornado_under_dimension_order_gets_a_third(priority, share, load):
     assert share / 3 <= rate <= 1.0005 / 3
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize("shift", [(3, 0), (4, 4), (1, 0), None])
 def test_valiant_gets_at_most_half_of_any_pattern_over_eight_hops(shift):
     topology = build_grid("torus", (8, 8), wrap=True)

@@ -9,8 +9,6 @@ from routelab.simulation import Router, Simulation
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.mark.parametrize("routing", ["rdr", "minimal-adaptive"])
 @pytest.mark.parametrize("switching", ["virtual-cut-through", "wormhole"])

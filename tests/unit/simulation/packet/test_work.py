@@ -1,14 +1,10 @@
 """How often the engine looks at a queue: work is counted, not time."""
 
-import pytest
-
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation import Router, Simulation
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
-
-pytestmark = pytest.mark.builtins
 
 
 def looks(load, cycles=4000):

@@ -13,8 +13,6 @@ from routelab.api import BenchmarkResult, FigureOfMerit
 from routelab.cli import main
 from routelab.stages.bench import parse as stage
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
 def test_figures_are_printed_as_json(case, capsys):

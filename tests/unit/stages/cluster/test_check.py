@@ -10,8 +10,6 @@ from routelab.registry.instances import load
 from routelab.stages.cluster.check import check_cluster
 from routelab.stages.cluster.networks import strangers
 
-pytestmark = pytest.mark.builtins
-
 PARTITIONS = ["virtual|virtual*|up|infinite|1-infinite|8", "small|small|up|30:00|1-2|8"]
 STATES = [f"n{number}|virtual|idle|none" for number in range(1, 9)]
 CLUSTER = """\

@@ -15,8 +15,6 @@ from routelab.cli import main
 from routelab.stages.cluster.slurm import limit_minutes
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = pytest.mark.builtins
-
 NODES = {"2": 2, "4": 4, "4x2": 8, "4x2x2": 16, "4x2x2x2": 32}
 KERNELS = ("lu", "mg", "cg", "ft", "is")
 CLUSTER = """\

@@ -64,7 +64,7 @@ def found(engine: EnginePlugin) -> EngineResult:
         PacketEngine(**QUICK, find_saturation=True, max_probes=4, tolerance=0.3),
         PacketEngine(messages=3, message_packets=2, in_order=True, seeds=2),
         FlowEngine(),
-        pytest.param(SmpiEngine(), marks=pytest.mark.builtins),
+        SmpiEngine(),
     ],
     ids=["loads", "seeds", "saturation", "messages", "flow", "smpi"],
 )
@@ -162,7 +162,6 @@ def test_engines_are_looked_up_for_what_they_run() -> None:
         engine_class("pakcet", "traffic")
 
 
-@pytest.mark.builtins
 def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     network = build_grid("torus", (4,), wrap=True)
@@ -170,7 +169,6 @@ def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> 
         run_simulation(network, load_routing("dor"), RingWorkload(), SmpiEngine())
 
 
-@pytest.mark.builtins
 def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("program").touch()
@@ -194,7 +192,6 @@ flow: {%s}
 """
 
 
-@pytest.mark.builtins
 def test_a_study_sweeps_engines(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("study.yaml")
@@ -207,7 +204,6 @@ def test_a_study_sweeps_engines(tmp_path: Path, monkeypatch) -> None:
     assert len({job.fingerprint for job in jobs}) == 2
 
 
-@pytest.mark.builtins
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -259,7 +255,6 @@ def stranger(site):
     installed_catalogue.cache_clear()
 
 
-@pytest.mark.builtins
 def test_a_stranger_s_engine_has_options_a_table_and_a_folder(stranger, capsys, tmp_path) -> None:
     run = ["simulate", "torus~dims=4", "dor", "uniform", "--engine", "stranger", "--load", "0.8"]
     assert main(run) == 0

@@ -28,8 +28,6 @@ from routelab.stages.engines.flow import FlowEngine
 from routelab.stages.kinds.simulations import FlowJob
 from routelab.toolkit import BlockBuilder, build_grid
 
-pytestmark = pytest.mark.builtins
-
 NETWORK = "torus~dims=4x2"
 FREE = {"latency": 0, "hop_latency": 0, "memory_latency": 0, "handshake": False, "eager_bytes": 0}
 

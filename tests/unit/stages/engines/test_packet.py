@@ -36,8 +36,6 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob
 from routelab.toolkit import build_grid
 
-pytestmark = pytest.mark.builtins
-
 NETWORK = "torus~dims=4x4"
 RING = "torus~dims=8"
 """Under tornado everybody sends three hops the same way: it takes a third of the load at most."""

@@ -15,8 +15,6 @@ from routelab.stages.engines.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.simulations import SimulationJob
 
-pytestmark = pytest.mark.builtins
-
 SETTINGS = {"loads": (0.1,), "sample_cycles": 10, "max_cycles": 2000, "precision": 0.2}
 JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", "deadlock_cycle")
 

@@ -21,8 +21,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fabric_twin import FabricTwin
 
-pytestmark = pytest.mark.builtins
-
 DATA = Path(__file__).parents[3] / "data" / "infiniband"
 FABRIC = DATA / "fabric.topo"
 ROUTING = "dfsssp~routes=terminals"

@@ -25,8 +25,6 @@ from routelab.stages.plan.preview import preview
 from routelab.stages.workflow.console import job_title
 from routelab.stages.workflow.progress import Progress, count_missing_results
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """\
 title: Everything
 topologies: [torus~dims=4]

@@ -20,8 +20,6 @@ from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import preview
 from routelab.stages.survey.rows import SurveyNetwork
 
-pytestmark = pytest.mark.builtins
-
 SURVEY = """\
 title: Survey
 survey: {{runs: {runs}}}

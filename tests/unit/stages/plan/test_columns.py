@@ -17,8 +17,6 @@ routings: [dor, sssp@angara]
 {views}
 """
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture
 def told(tmp_path):

@@ -19,8 +19,6 @@ from routelab.stages.parts.instances import instance_of
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import check_studies, preview
 
-pytestmark = pytest.mark.builtins
-
 METERS = """
 from pathlib import Path
 

@@ -15,8 +15,6 @@ from routelab.stages.plan import expansion as plans
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.plugins import study_plugins
 
-pytestmark = pytest.mark.builtins
-
 ROOT = Path(__file__).parents[4]
 
 SMALL = """\

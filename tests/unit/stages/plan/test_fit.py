@@ -15,8 +15,6 @@ traffic: [{traffic}]
 simulation: {{vcs: {vcs}}}
 """
 
-pytestmark = pytest.mark.builtins
-
 
 @pytest.fixture
 def told(tmp_path):

@@ -10,8 +10,6 @@ from routelab.api import InputError
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import check_studies, preview
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """\
 title: Run
 topologies: [torus~dims=4, torus~dims=4x4]

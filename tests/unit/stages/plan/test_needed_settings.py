@@ -13,8 +13,6 @@ from routelab.simulation.packet.columns import COLUMNS
 from routelab.stages.engines.packet.facts import saturation_facts
 from routelab.stages.plan.preview import check_studies
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """\
 title: t
 topologies: [torus~dims=4]

@@ -12,8 +12,6 @@ import pytest
 from routelab.cli import main
 from routelab.stages.plan.expansion import expand_studies
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """\
 title: Small
 topologies: [torus~dims=4, torus~dims=4x2]

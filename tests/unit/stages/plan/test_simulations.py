@@ -15,8 +15,6 @@ from routelab.stages.parts.settings import DEFAULT, settings_id
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import check_studies, preview
 
-pytestmark = pytest.mark.builtins
-
 STUDY = """\
 title: Simulated
 topologies: [torus~dims=4, torus~dims=4x4]

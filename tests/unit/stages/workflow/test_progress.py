@@ -206,7 +206,6 @@ metrics: [route-length]
 """
 
 
-@pytest.mark.builtins
 def test_a_run_reports_what_its_jobs_note(plan) -> None:
     planned = plan(ROUTES)
     assert +count_missing_results(planned) == {"topologies": 2, "routes": 2}
@@ -225,7 +224,6 @@ def test_a_run_reports_what_its_jobs_note(plan) -> None:
     assert count_missing_results(expand_studies([Path("s.yaml")])).total() == 0
 
 
-@pytest.mark.builtins
 def test_rows_of_a_real_survey_are_counted(plan) -> None:
     planned = plan(
         "title: t\nsurvey: true\nbound: {seconds: 5}\n"
@@ -264,7 +262,6 @@ def test_lines_come_while_jobs_run_and_only_when_something_changed(
     assert lines == ["1 of 1 jobs done"]
 
 
-@pytest.mark.builtins
 def test_this_process_takes_part_in_no_run_by_reading_its_jobs(plan, tmp_path) -> None:
     """Only a process of a run notes events and holds the results."""
     planned = plan("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n")

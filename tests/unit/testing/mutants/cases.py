@@ -57,6 +57,6 @@ POINTS["metric"] |= {
 }
 CASES += [
     ("metric", "fails-to-import", "contract", "No module named 'a_module_that_is_not_there'"),
-    ("metric", "never-imported", "contract", "took longer than 2 s (/"),
+    ("metric", "never-imported", "contract", "took longer than 0.7 s (/"),
     ("metric", "kills-on-import", "contract", "killed by SIGSEGV"),
 ]

@@ -219,7 +219,7 @@ class ForgetsToRefuse(AnyWalk):
 
 class NeverEnds(AnyWalk):
     name = "never-ends"
-    caught = "result", "took longer than 2 s (/"
+    caught = "result", "took longer than 0.7 s (/"
 
     def routing_graph(self, topology):
         while topology.num_switches == 2:

@@ -144,7 +144,7 @@ class HoldsTheLock(RightSelection):
     """Compiled code that does not end and lets no other thread run."""
 
     name = "holds-the-lock"
-    caught = "result", "took longer than 2 s (/"
+    caught = "result", "took longer than 0.7 s (/"
 
     def select(self, graph):
         re.match("(a+)+$", "a" * 60 + "b")

@@ -14,8 +14,6 @@ from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit.infiniband import check_tables, complete, forwarding_problem
 
-pytestmark = pytest.mark.builtins
-
 
 def walks(tables):
     """Yield (switch, destination, channels) of all routes, followed one by one."""
