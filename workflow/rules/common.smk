@@ -17,7 +17,7 @@ from routelab.stages.workflow.snakefile import (
 plan = begin_run(workflow, config)
 
 
-# What the rule of a stage asks of the plan. All are functions of the wildcards alone: Snakemake does not
+# What a stage asks of the plan. All are functions of the wildcards alone, because Snakemake does not
 # record a parameter whose function also takes the input, output, threads or resources, and would not
 # notice that a fingerprint has changed.
 def batch(stage, wildcards):
