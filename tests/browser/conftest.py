@@ -282,6 +282,7 @@ def _driver(chromium: str) -> Iterator[Any]:
 def browser(_driver: Any, report: Path) -> Browser:
     """Chromium, its logs empty."""
     page = Browser(_driver, report)
+    _driver.get("about:blank")  # the page of the last test may still be loading pictures
     page.requests()
     page.complaints()
     return page

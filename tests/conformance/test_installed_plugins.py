@@ -63,6 +63,9 @@ VARIANTS = (
 )
 """Instances whose claims rest on other code than those with default parameters."""
 
+ENOUGH = 300.0
+"""Seconds that a check gets: it may compile kernels on a busy machine."""
+
 NEEDS = {"engine/smpi": smpi.PROGRAM, "routing/opensm": "ibsim"}
 """Programs without which a plugin supports nothing."""
 
@@ -105,7 +108,7 @@ def failures(results):
 def test_an_installed_plugin_conforms(plugin):
     if plugin in NEEDS and shutil.which(NEEDS[plugin]) is None:
         pytest.skip(f"{NEEDS[plugin]} is not installed")
-    results = run_checks(INSTANCES.get(plugin, plugin))
+    results = run_checks(INSTANCES.get(plugin, plugin), budget_seconds=ENOUGH)
     assert failures(results) == []
     worked = [each for each in results if (each.check, each.status) == ("result", "passed")]
     assert worked, "nothing was tried"
@@ -118,7 +121,7 @@ def test_an_installed_plugin_conforms(plugin):
 def test_a_variant_conforms(text):
     kind = text.partition("/")[0]
     checks = [check.name for check in CHECKS[kind] if check.name in QUICK]
-    results = run_checks(text, only=checks)
+    results = run_checks(text, only=checks, budget_seconds=ENOUGH)
     assert failures(results) == []
     assert ("applies", "passed") in {(each.check, each.status) for each in results}
 
