@@ -115,7 +115,8 @@ def test_commands_of_the_first_pages_work(page, project, monkeypatch):
     monkeypatch.chdir(project)
     text = (ROOT / page).read_text(encoding="utf-8")
     for file, _, content in BLOCK.findall(text):
-        Path(file).write_text(content, encoding="utf-8")
+        if file:
+            Path(file).write_text(content, encoding="utf-8")
     commands = re.findall(r"^    (routelab (?!completion).+)$", text, re.MULTILINE)
     assert len(commands) >= 3
     run_commands("\n".join(commands), project)

@@ -16,8 +16,8 @@ LINES = {
     "route tables dor of small, batch 1 of 1 (2 jobs)",
     "route tables angara-sssp of small, batch 1 of 1 (4 jobs)",
     "route tables p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 jobs)",
-    "report small",
-    "report index",
+    "page of small",
+    "index",
 }
 
 
