@@ -50,7 +50,7 @@ def test_what_is_included_or_named_is_there(tmp_path: Path) -> None:
     create_project(tmp_path / "new")
     snakefile = (tmp_path / "new/Snakefile").read_text()
     named = re.findall(r'^(?:include|configfile): "(.+)"', snakefile, re.MULTILINE)
-    assert len(named) == 6
+    assert len(named) == 5
     readme = (tmp_path / "new/README.md").read_text()
     named += [name for name in re.findall(r"`([\w/.-]+)`", readme) if "/" in name]
     examples = re.findall(r"studies=(examples/[\w-]+)", readme)
