@@ -81,6 +81,7 @@ use rule topologies as throughput with:
 use rule topologies as simulations with:
     input:
         batches("topologies", before="simulations"),
+        batches("routes", before="simulations"),
         files=files("simulations"),
     output:
         "results/batches/simulations/{batch}.json",
@@ -98,6 +99,7 @@ use rule topologies as simulations with:
 use rule topologies as flows with:
     input:
         batches("topologies", before="flows"),
+        batches("routes", before="flows"),
         files=files("flows"),
     output:
         "results/batches/flows/{batch}.json",

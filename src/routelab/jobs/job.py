@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -206,6 +206,10 @@ class BaseJob(ABC):
             return ""
         parts = [self.kind, self.text, self.digest, *self.content()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
+        """Return the job with what it has to know of those that run before, by folder."""
+        return self
 
     def content(self) -> Sequence[str]:
         """Return what the result depends on besides name and digest."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from routelab._progress import tell
 from routelab.api import (
@@ -56,12 +56,15 @@ class EngineTask(Task):
     algorithm : Routing or RouteTable
     work : TrafficPlugin, WorkloadPlugin or Path
     engine : EnginePlugin
+    routes : ComputedRoutes, optional
+        The algorithm's table, which is computed otherwise.
     """
 
     network: Topology | None
     algorithm: Routing | RouteTable
     work: Any
     engine: EnginePlugin
+    routes: ComputedRoutes | None = None
 
 
 def task_of(
@@ -182,6 +185,7 @@ def case_of(
     work: Any,
     store: Store | None = None,
     proofs: Proofs | None = None,
+    routes: ComputedRoutes | None = None,
 ) -> tuple[EngineCase, CaseRouting]:
     """Build a case and its routing, which measures the routing time.
 
@@ -195,8 +199,10 @@ def case_of(
         Store of finished parts.
     proofs : Proofs, optional
         Store of verdicts of the deadlock checker on hop-by-hop algorithms.
+    routes : ComputedRoutes, optional
+        The algorithm's table for this network, which is computed otherwise.
     """
-    routing = CaseRouting(algorithm)
+    routing = CaseRouting(algorithm, routes)
 
     def judge(
         virtual_channels: int, *, switching: Switching, packets_per_buffer: int
@@ -220,12 +226,28 @@ def case_of(
     return case, routing
 
 
+class ComputedRoutes(NamedTuple):
+    """A table that an earlier stage computed.
+
+    Attributes
+    ----------
+    table : RouteTable
+    seconds : float
+        Wall time in which it was computed.
+    """
+
+    table: RouteTable
+    seconds: float
+
+
 class CaseRouting:
     """A routing as engines see it; it computes its table once.
 
     Parameters
     ----------
     algorithm : Routing or RouteTable
+    routes : ComputedRoutes, optional
+        The algorithm's table, which is computed otherwise.
 
     Attributes
     ----------
@@ -234,11 +256,15 @@ class CaseRouting:
         first of them was computed.
     """
 
-    def __init__(self, algorithm: Routing | RouteTable) -> None:
+    def __init__(
+        self, algorithm: Routing | RouteTable, routes: ComputedRoutes | None = None
+    ) -> None:
+        if isinstance(algorithm, RouteTable):
+            routes = ComputedRoutes(algorithm, 0.0)
         self._algorithm = algorithm
         self._part = part_of(algorithm) if isinstance(algorithm, Routing) else None
-        self._table = algorithm if isinstance(algorithm, RouteTable) else None
-        self.seconds: float | None = None if self._table is None else 0.0
+        self._table = routes.table if routes else None
+        self.seconds = routes.seconds if routes else None
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
 from routelab.stages.damage import check_unchanged, check_usable
-from routelab.stages.engines.case import case_of
+from routelab.stages.engines.case import ComputedRoutes, case_of
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.facts import topology_facts
 
@@ -36,12 +36,13 @@ def run_simulation(
     engine: EnginePlugin,
     store: Store | None = None,
     proofs: Proofs | None = None,
+    routes: ComputedRoutes | None = None,
 ) -> EngineResult:
     """Run traffic or a workload on a network with an engine.
 
     Parameters
     ----------
-    network, algorithm, work, store, proofs
+    network, algorithm, work, store, proofs, routes
         As for `routelab.stages.engines.case.case_of`.
     engine : EnginePlugin
 
@@ -65,7 +66,7 @@ def run_simulation(
     if isinstance(work, TrafficPlugin):
         _ask(work.name, work.supports(network))
         check_unchanged(work.name, network)
-    case, routing = case_of(network, algorithm, work, store, proofs)
+    case, routing = case_of(network, algorithm, work, store, proofs, routes)
     _ask(engine.name, engine.supports(case))
     result = run_engine(engine, case)
     check_unchanged(engine.name, network, *routing.known_tables)

@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.artifacts.outcome import Status
+from routelab.artifacts.outcome import Outcome, Status, read_outcome
+from routelab.artifacts.routes_file import load_routes
+from routelab.jobs.blame import LostNetworkError
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.argument_errors import call_all
 from routelab.stages.engines import run as stage
-from routelab.stages.engines.case import EngineTask, network_of, routing_of
+from routelab.stages.engines.case import ComputedRoutes, EngineTask, network_of, routing_of
 from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.kinds.predictions import predictions
+from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.parts.settings import EngineChoice, traffic_engines, workload_engines
+from routelab.stages.route import ROUTES
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
 STAGE = "routelab.stages.engines.run"
+
+
+class LostRoutesError(LostNetworkError):
+    """A job's table could not be computed; the job gets the table's outcome."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +65,10 @@ class EngineJob(NetworkJob):
         to the working directory.
     engine_digest : str
         Digest of its code and files.
+    routes : str
+        Folder of the `RouteJob` that computes the table; empty if none does.
+    routes_fingerprint : str
+        Fingerprint that its outcome must have.
     """
 
     carried: ClassVar[Work]
@@ -65,6 +77,8 @@ class EngineJob(NetworkJob):
     work_digest: str = ""
     engine: str
     engine_digest: str = ""
+    routes: str = ""
+    routes_fingerprint: str = ""
 
     @classmethod
     def of(
@@ -89,6 +103,9 @@ class EngineJob(NetworkJob):
         of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
         for t, r in pairs:
             routing = parts.routings[r]
+            routes = RouteJob.folder_of(parts.results, (t, r)) if r in parts.tables else ""
+            on = cls.on(network_jobs(parts)[t])
+            on["needs"] += (routes,) if routes else ()
             for id_, (work, settings) in works.items():
                 for chosen in settings:
                     ids = t, r, id_, chosen.id
@@ -104,7 +121,8 @@ class EngineJob(NetworkJob):
                         work_digest=of_works[id_],
                         engine=name_of(chosen.engine),
                         engine_digest=of_engines[chosen.id],
-                        **cls.on(network_jobs(parts)[t]),
+                        routes=routes,
+                        **on,
                     )
 
     @property
@@ -123,6 +141,12 @@ class EngineJob(NetworkJob):
             self.engine,
             self.engine_digest,
         )
+
+    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
+        """See `BaseJob.after`."""
+        if not self.routes:
+            return self
+        return replace(self, routes_fingerprint=jobs[self.routes].fingerprint)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""
@@ -166,6 +190,11 @@ class EngineJob(NetworkJob):
             )
             routing = algorithm.name
         used = algorithm.plugins if isinstance(algorithm, Routing) else ()
+        computed = self._routes_outcome()
+        routes = None
+        if computed is not None and computed.status == "ok" and network is not None:
+            table = load_routes(Path(self.routes, ROUTES), network)
+            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
         return EngineTask(
             topology=name,
             routing=routing,
@@ -177,6 +206,7 @@ class EngineJob(NetworkJob):
             algorithm=algorithm,
             work=work,
             engine=engine,
+            routes=routes,
         )
 
     def run(self, task: Task) -> EngineResult:
@@ -187,6 +217,10 @@ class EngineJob(NetworkJob):
         """
         assert isinstance(task, EngineTask)
         network = self.find_network(task, task.network)
+        computed = self._routes_outcome()
+        if computed is not None and computed.status == "timeout":
+            # it would reach the limit again
+            raise LostRoutesError(computed.status, f"route table: {computed.reason}")
         if not self.fingerprint:
             return stage.run_simulation(network, task.algorithm, task.work, task.engine)
         # all traffic shares proofs: ids are network, routing, traffic and settings
@@ -195,10 +229,33 @@ class EngineJob(NetworkJob):
         parts = self._parts()
         try:
             return stage.run_simulation(
-                network, task.algorithm, task.work, task.engine, parts, proofs
+                network,
+                task.algorithm,
+                task.work,
+                task.engine,
+                parts,
+                proofs,
+                task.routes,
             )
         finally:
             parts.close(done=False)
+
+    def _routes_outcome(self) -> Outcome | None:
+        """Return the outcome of the job that computes the table.
+
+        Without one, or with that of other code (in a run that leaves out the stage `routes`), the
+        table is computed here.
+
+        Raises
+        ------
+        InputError
+            If the outcome is damaged.
+        """
+        path = Path(self.routes, OUTCOME)
+        outcome = read_outcome(path) if self.routes and path.is_file() else None
+        if outcome and outcome.provenance.get("fingerprint") == self.routes_fingerprint:
+            return outcome
+        return None
 
     def close(self, status: Status) -> None:
         """See `FolderJob.close`."""

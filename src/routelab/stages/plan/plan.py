@@ -190,7 +190,7 @@ def merge_jobs(studies: Iterable[Mapping[str, tuple[BaseJob, ...]]]) -> dict[str
             for job in some:
                 known = jobs.get(job.folder)
                 jobs[job.folder] = job if known is None else known.merge(job)
-    return jobs
+    return {folder: job.after(jobs) for folder, job in jobs.items()}
 
 
 def cut_batches(

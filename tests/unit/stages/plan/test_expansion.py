@@ -373,9 +373,9 @@ def test_longer_batches_start_first(write):
         "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
     )
     batches = expand_studies([write("mixed", text)]).batches
-    routes = batches["routes", "mixed.angara-sssp-1"].priority
-    assert 0 < batches["routes", "mixed.dor-1"].priority < routes
-    assert routes < batches["simulations", "mixed.dor-1"].priority
+    for kind in ("routes", "simulations"):
+        shorter, longer = (batches[kind, f"mixed.{name}-1"] for name in ("dor", "angara-sssp"))
+        assert 0 < shorter.priority < longer.priority
 
 
 def test_a_network_starts_before_what_waits_for_it(write):

@@ -67,12 +67,14 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert product in told or "2 topologies × 2 routings × 2 workloads = 16 flow" in told
 
 
-def test_flows_run_in_batches_behind_their_networks(write):
+def test_flows_run_in_batches_behind_their_networks_and_tables(write):
     plan = expand_studies([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
     assert sum(len(batch.jobs) for batch in batches.values()) == 16
     for batch in batches.values():
-        assert batch.after == (("topologies", "run.torus-1"),)
+        (network, table) = batch.after
+        assert network == ("topologies", "run.torus-1")
+        assert table in plan.batches and table[0] == "routes"
         assert batch.inputs == ("config/clusters/fast.yaml",)
     jobs = [job for batch in batches.values() for job in batch.jobs]
     folder = "results/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
