@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from golden_rows import NOT_COMPARED
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import read_outcome, write_outcome
@@ -15,7 +16,6 @@ from routelab.jobs.job import OUTCOME
 from routelab.stages.engines import case
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.route import ROUTES, apply_routing
-from tests.reference.golden_rows import NOT_COMPARED
 
 STUDY = """\
 title: Tables

@@ -74,7 +74,8 @@ def test_flows_run_in_batches_behind_their_networks_and_tables(write):
     for batch in batches.values():
         (network, table) = batch.after
         assert network == ("topologies", "run.torus-1")
-        assert table in plan.batches and table[0] == "routes"
+        assert table[0] == "routes"
+        assert table in plan.batches
         assert batch.inputs == ("config/clusters/fast.yaml",)
     jobs = [job for batch in batches.values() for job in batch.jobs]
     folder = "results/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
