@@ -47,12 +47,15 @@ test: $(VENV)/installed-test ## Run the quick tests on all cores
 test-all: $(VENV)/installed-test ## Run all tests, also the slow and thorough ones
 	$(RUN) python -m pytest $(PARALLEL) --all $(ARGS)
 
-# Repeats until something fails or the time is over.
+# Repeats until something fails or the time is over; an interrupted pytest still ends its workers.
 MINUTES := 60
 .PHONY: fuzz
 fuzz: $(VENV)/installed-test ## Try property tests with random cases for MINUTES=60
-	$(RUN) timeout --foreground $(MINUTES)m sh -c 'while python -m pytest $(PARALLEL) -m hypothesis \
-		--hypothesis-profile=fuzz $(ARGS); do :; done'; [ $$? -eq 124 ]
+	$(RUN); export PATH; end=$$(($$(date +%s) + 60 * $(MINUTES))); \
+	while left=$$((end - $$(date +%s))) && [ $$left -gt 0 ]; do \
+		timeout --foreground --signal=INT --kill-after=300 $$left python -m pytest $(PARALLEL) -x \
+			-m hypothesis --hypothesis-profile=fuzz $(ARGS) || { [ $$? -eq 124 ] || exit 1; }; \
+	done
 
 .PHONY: versions
 versions: $(VENV)/installed-test ## Install wheel and sdist and run a small study; ARGS=--all: with every Python found
