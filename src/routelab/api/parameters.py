@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -165,14 +165,20 @@ def parse_dims(value: Any) -> Any:
         if not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
             raise ValueError(f"{value!r} is not a list of dimensions; write them as 4x2x2")
         parts = value.split("x")
-        if len(parts) > MAX_DIMS:
-            raise ValueError(
-                f"there are {len(parts)} sizes, but a network has at most {MAX_DIMS} dimensions"
-            )
+        _check_number(parts)
         if max(map(len, parts)) > len(str(MAX_INTEGER)):
             raise ValueError(f"sizes must be at most {MAX_INTEGER}")
         return tuple(int(part) for part in parts)
+    if isinstance(value, list | tuple):
+        _check_number(value)
     return value
+
+
+def _check_number(sizes: Sequence[Any]) -> None:
+    if len(sizes) > MAX_DIMS:
+        raise ValueError(
+            f"there are {len(sizes)} sizes, but a network has at most {MAX_DIMS} dimensions"
+        )
 
 
 def split_items(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import model_validator
 
 from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
-from routelab.api.parameters import MAX_INTEGER
+from routelab.api.parameters import MAX_DIMS, MAX_INTEGER
 from routelab.registry.names import parse_name
 from routelab.registry.parameters import as_text, fields, read_parameters, rows
 
@@ -85,6 +85,14 @@ def test_messages_call_parameters_as_users_see_them():
     ]
 
 
+@pytest.mark.parametrize("sizes", ["x".join(["1"] * 33), [1] * 33])
+def test_too_many_dimensions_are_refused_in_every_form(sizes):
+    parameters, problems = read_parameters(Shape, {"dims": sizes})
+    assert parameters is None
+    assert len(problems) == 1
+    assert "at most 32 dimensions" in problems[0]
+
+
 def test_a_rule_over_several_parameters_speaks_for_itself():
     class Pair(Parameters):
         low: int = 0
@@ -101,7 +109,7 @@ def test_a_rule_over_several_parameters_speaks_for_itself():
 
 @given(
     st.fixed_dictionaries(
-        {"dims": st.lists(st.integers(1, 99), min_size=1).map(tuple)},
+        {"dims": st.lists(st.integers(1, 99), min_size=1, max_size=MAX_DIMS).map(tuple)},
         optional={
             "failed": st.lists(st.integers(-5, 99)).map(tuple),
             "class_": st.sampled_from("ab"),
@@ -109,7 +117,7 @@ def test_a_rule_over_several_parameters_speaks_for_itself():
             "limit": st.integers(-MAX_INTEGER, MAX_INTEGER) | st.just("auto"),
             "most": st.none() | st.integers(1, 9),
             "wrap": st.booleans(),
-            "start": st.lists(st.integers(1, 99), min_size=1).map(tuple),
+            "start": st.lists(st.integers(1, 99), min_size=1, max_size=MAX_DIMS).map(tuple),
         },
     )
 )
