@@ -1,8 +1,5 @@
 """The contract between plugins and the core: base classes, data and errors."""
 
-from typing import TYPE_CHECKING
-
-from routelab._renames import renamed_attribute
 from routelab.api.benchmark import (
     BenchmarkError,
     BenchmarkPlugin,
@@ -135,9 +132,3 @@ __all__ = [
     "parameter",
     "run_tables",
 ]
-
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        return renamed_attribute(__name__, name)

@@ -26,7 +26,6 @@ from routelab.config.entries import Entry, StudyPart, instances, parse_entry
 from routelab.config.errors import ConfigError, suggestion
 from routelab.config.headline import Headline, headline_mistakes
 from routelab.config.reference import Reference, load_reference
-from routelab.config.replaced_keys import replace_keys
 from routelab.config.simulation import DEFAULT, read_engines, read_study_settings
 from routelab.config.validation import describe
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
@@ -281,7 +280,6 @@ def load_study(path: Path | str) -> Study:
         raise ConfigError(
             [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
         )
-    replace_keys(document, "study")
     engines, wrong = _engines(document)
     measured, more = read_study_settings(document, "bench", BenchSettings)
     wrong += more + _useless_sweeps(document, measured[DEFAULT])

@@ -1,8 +1,5 @@
 """Numbers of a network, a route table and a routing graph."""
 
-from typing import TYPE_CHECKING
-
-from routelab._renames import renamed_attribute
 from routelab.metrics import columns
 from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
 from routelab.metrics.capacity import (
@@ -85,9 +82,3 @@ __all__ = [
     "turns",
     "worst_permutation",
 ]
-
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        return renamed_attribute(__name__, name)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from routelab._renames import Sort, find_rename
-from routelab.api import Composition, InputError, Plugin
+from routelab.api import Composition, Plugin
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.contract import composition_names
 from routelab.registry.names import Name
 from routelab.registry.parameters import ParameterRow, fields, no_such_parameter, rows
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -46,60 +41,14 @@ class Part:
 
 
 def make_part(kind: str, name: Name, catalogue: Catalogue) -> Part:
-    """Return the part with a name; replaced names get a warning.
+    """Return the part with a name.
 
     Raises
     ------
     InputError
-        If the plugin does not exist or cannot be used, or a name is gone.
+        If the plugin does not exist or cannot be used.
     """
-    key = _replacement("plugin", f"{kind}/{name.key}") or name.key
-    part = Part(kind, catalogue.plugin(kind, key), dict(name.parameters))
-    return replace(part, fixed=with_new_names(part, part.fixed))
-
-
-def with_new_names(part: Part, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values of parameters under their present names; replaced names get a warning.
-
-    Parameters
-    ----------
-    part : Part
-    values : mapping
-        Values by plain or qualified name, also those of other parts.
-
-    Raises
-    ------
-    InputError
-        If a name is gone, or the old and the new name of a parameter have a value.
-    """
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        kind, dot, bare = name.rpartition(".")
-        mine = kind in ("", part.kind)
-        new = _replacement("parameter", f"{part.label}.{bare}") if mine else ""
-        shown = f"{kind}{dot}{new}" if new else name
-        if shown in found or (new and shown in values):
-            raise InputError(f"remove {name!r}, because {shown!r} is present, too")
-        found[shown] = value
-    return found
-
-
-@cache
-def _replacement(sort: Sort, old: str) -> str:
-    """Return the name to use instead of a replaced one, and warn once; empty if it is valid.
-
-    Raises
-    ------
-    InputError
-        If the name is gone.
-    """
-    rename = find_rename(sort, old)
-    if rename is None:
-        return ""
-    if rename.is_gone or not rename.new:
-        raise InputError(rename.message())
-    logger.warning("%s", rename.message())
-    return rename.new
+    return Part(kind, catalogue.plugin(kind, name.key), dict(name.parameters))
 
 
 def composition_parts(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
@@ -148,8 +97,6 @@ def forward(
     """
     given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
     problems = []
-    for each in parts:
-        values = with_new_names(each, values)
     for name_text, value in values.items():
         takers = list(_takers(parts, name_text, fixed=False))
         if not takers:

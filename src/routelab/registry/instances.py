@@ -202,7 +202,6 @@ def parameter_rows(plugin: type[Plugin], catalogue: Catalogue | None = None) -> 
 
 
 def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
-    values = compositions.with_new_names(part, values)
     problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
     parameters, wrong = read_parameters(part.plugin.Parameters, {**part.fixed, **values})
     if problems or parameters is None:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from routelab._renames import find_rename
-
 
 class Parser(argparse.ArgumentParser):
     """Parser of ``routelab`` or of a command, with the options that all commands have.
@@ -73,7 +71,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments with all options; unknown options end the process with code 2."""
         self.complete()
-        self._words = [self._current(w) for w in (sys.argv[1:] if args is None else args)]
+        self._words = list(sys.argv[1:] if args is None else args)
         namespace, rest = super().parse_known_args(self._words, namespace)
         if rest and self.strict:
             options = [word for word in rest if word.startswith("-")]
@@ -81,20 +79,6 @@ class Parser(argparse.ArgumentParser):
                 self._refuse_option(options[0])
             self.error(f"unexpected arguments: {' '.join(rest)}")
         return namespace, rest
-
-    def _current(self, word: str) -> str:
-        """Return a word of the command line with the new name of a replaced option.
-
-        An option that is gone ends the process with code 2.
-        """
-        option, equals, value = word.partition("=")
-        rename = find_rename("option", f"{self.prog} {option}") if word.startswith("--") else None
-        if rename is None:
-            return word
-        if rename.is_gone or not rename.new:
-            self._fail(rename.message())
-        self._print_message(f"{self.prog}: warning: {rename.message()}\n", sys.stderr)
-        return f"{rename.new}{equals}{value}"
 
     def format_usage(self) -> str:
         """Return a line with the arguments that must be given."""

@@ -32,7 +32,6 @@ from routelab.config.document import Document, load_document
 from routelab.config.entries import StudyPart
 from routelab.config.errors import ConfigError, suggestion
 from routelab.config.files import seen_from_here
-from routelab.config.replaced_keys import replace_keys
 from routelab.config.validation import describe
 from routelab.registry.instances import canonical, load
 from routelab.simulation.flow.machine import Machine
@@ -281,7 +280,6 @@ def load_cluster(path: Path) -> ClusterFile:
         raise ConfigError(
             [f"{document.place(())}a cluster must be a mapping with machine, name, ..."]
         )
-    replace_keys(document, "cluster")
     machine, origins, mistakes = read_machine(document)
     try:
         cluster = Cluster.model_validate(document.data, context={"file": str(path)})
