@@ -1,30 +1,20 @@
-"""Placement of the ranks of a job: block, cyclic, from a file, or with short traffic."""
+"""Placement of the ranks of a job: block, cyclic, or from a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from routelab.api import RouteTable, Topology
-from routelab.api.blocks import ISEND, SEND
+from routelab.api import Topology
 from routelab.api.errors import InputError
-from routelab.api.topology import Float64Array, Int32Array, frozen_array
-from routelab.metrics.capacity import relative_loads
-from routelab.metrics.traffic import traffic_loads
-from routelab.simulation.flow.schedule import Schedule
+from routelab.api.topology import Int32Array, frozen_array
 from routelab.toolkit.input_files import read_text
 
-BLOCK, CYCLIC, OPTIMISED = "block", "cyclic", "optimised"
-PLACEMENTS = (BLOCK, CYCLIC, OPTIMISED)
+BLOCK, CYCLIC = "block", "cyclic"
+PLACEMENTS = (BLOCK, CYCLIC)
 """Placements by name; any other name is a file."""
 
-STARTS = 4
-"""Number of initial placements of the search: block, and random ones."""
-LOAD_TRIES = 2000
-"""Number of attempts to lower the largest load by a swap."""
 MAX_PROBLEMS = 5
 """Largest number of mistakes in one error message."""
 
@@ -41,8 +31,7 @@ def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: in
     ----------
     name : str
         ``block``: the first ranks on the first terminal; ``cyclic``: one after the other on as many
-        terminals; or a file, see `read_placement`. ``optimise_placement`` starts as ``block``, see
-        `optimise_placement`.
+        terminals; or a file, see `read_placement`.
     ranks : int
     topology : Topology
     ranks_per_node : int
@@ -138,180 +127,3 @@ def _refuse(problems: list[str]) -> None:
     if problems:
         more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
         raise InputError("\n".join([*problems[:MAX_PROBLEMS], *more]))
-
-
-def bytes_between(schedule: Schedule) -> Float64Array:
-    """Return the bytes between ranks in the whole program, including collectives.
-
-    Returns
-    -------
-    float64 array, shape (ranks, ranks)
-    """
-    total = np.zeros((schedule.ranks, schedule.ranks))
-    for block, times in zip(schedule.blocks, schedule.repeats().tolist(), strict=True):
-        sends = (block.kind == SEND) | (block.kind == ISEND)
-        pairs = block.rank_of()[sends], block.peer[sends]
-        np.add.at(total, pairs, times * block.amount[sends])
-    return total
-
-
-@dataclass(frozen=True)
-class Objective:
-    """Cost of a placement: byte hops, and the largest load between equal ones.
-
-    Attributes
-    ----------
-    byte_hops : float
-        Bytes times channels that they cross; the mean over several paths of a pair.
-    largest_load : float
-        Bytes across the busiest channel, relative to the fastest one.
-    """
-
-    byte_hops: float
-    largest_load: float
-
-    def __lt__(self, other: Objective) -> bool:
-        """Return whether this cost is lower, by more than rounding."""
-        close = 1e-9 * max(abs(self.byte_hops), abs(other.byte_hops))
-        if abs(self.byte_hops - other.byte_hops) > close:
-            return self.byte_hops < other.byte_hops
-        return self.largest_load < other.largest_load * (1 - 1e-9)
-
-
-def placement_cost(terminal: Int32Array, between: Float64Array, table: RouteTable) -> Objective:
-    """Return the cost of a placement.
-
-    Parameters
-    ----------
-    terminal : int32 array, shape (ranks,)
-    between : float64 array, shape (ranks, ranks)
-        Bytes, from `bytes_between`.
-    table : RouteTable
-    """
-    return Objective(
-        float((between * _hops(table)[np.ix_(terminal, terminal)]).sum()),
-        _largest_load(terminal, between, table),
-    )
-
-
-def optimise_placement(
-    between: Float64Array, table: RouteTable, ranks_per_node: int, seed: int
-) -> Int32Array:
-    """Search a placement with few bytes times hops, and with a small largest load.
-
-    Swaps two ranks, or a rank with an empty place, as long as that lowers the cost; starts with
-    block and with random placements.
-
-    Parameters
-    ----------
-    between : float64 array, shape (ranks, ranks)
-        Bytes, from `bytes_between`.
-    table : RouteTable
-    ranks_per_node : int
-    seed : int
-
-    Returns
-    -------
-    terminal : int32 array, shape (ranks,)
-        Its cost is never higher than that of block.
-    """
-    random = np.random.default_rng(seed)
-    ranks = len(between)
-    places = np.repeat(np.arange(table.topology.num_terminals), ranks_per_node)
-    # empty places are ranks without messages
-    traffic = np.zeros((len(places), len(places)))
-    traffic[:ranks, :ranks] = between
-    np.fill_diagonal(traffic, 0)
-    hops = _hops(table)
-    best: tuple[Objective, Int32Array] | None = None
-    for start in range(STARTS):
-        order = np.arange(len(places)) if start == 0 else random.permutation(len(places))
-        terminal = _fewest_hops(places[order], traffic, hops)
-        terminal = _smallest_load(terminal, traffic, hops, table, random)
-        found = placement_cost(frozen_array(terminal[:ranks], np.int32), between, table)
-        if best is None or found < best[0]:
-            best = found, frozen_array(terminal[:ranks], np.int32)
-    assert best is not None
-    return best[1]
-
-
-def _hops(table: RouteTable) -> Float64Array:
-    """Return the mean hops between terminals; float64, shape (T, T)."""
-    topology = table.topology
-    total = np.zeros(table.num_pairs)
-    np.add.at(total, table.path_pair, table.path_weight * table.path_length)
-    between = total.reshape(len(topology.endpoints), -1)
-    return between[np.ix_(topology.terminal_endpoint, table.terminal_destination)]
-
-
-def _largest_load(terminal: NDArray[np.integer], between: Float64Array, table: RouteTable) -> float:
-    matrix = np.zeros((table.topology.num_terminals,) * 2)
-    np.add.at(matrix, (terminal[:, None], terminal[None, :]), between)
-    loads = relative_loads(table.topology, traffic_loads(table, matrix))
-    return float(loads.max(initial=0))
-
-
-def _gains(
-    rank: int, terminal: NDArray[np.int64], traffic: Float64Array, hops: Float64Array
-) -> Float64Array:
-    """Return the change of byte hops by each swap of a rank with another.
-
-    Ranks send nothing to themselves, and a terminal is 0 hops from itself.
-    """
-    there = hops[np.ix_(terminal, terminal)]
-    mine = there[rank]
-    # its traffic from the other's place, and the other's from its place
-    moved = there @ traffic[rank] + there.T @ traffic[:, rank]
-    taken = traffic @ mine + traffic.T @ there[:, rank]
-    crossing = traffic * there
-    stayed = crossing.sum(axis=1) + crossing.sum(axis=0)
-    change: Float64Array = moved + taken - stayed - stayed[rank]
-    # the sums assume that the other one of the two does not move
-    change += (traffic[rank] + traffic[:, rank]) * (mine + there[:, rank])
-    change[rank] = 0
-    return change
-
-
-def _fewest_hops(
-    terminal: NDArray[np.int64], traffic: Float64Array, hops: Float64Array
-) -> NDArray[np.int64]:
-    """Swap as long as byte hops decrease."""
-    terminal = terminal.copy()
-    least = -1e-9 * max(float((traffic * hops[np.ix_(terminal, terminal)]).sum()), 1.0)
-    improved = True
-    while improved:
-        improved = False
-        for rank in range(len(terminal)):
-            change = _gains(rank, terminal, traffic, hops)
-            other = int(change.argmin())
-            if change[other] < least:
-                terminal[[rank, other]] = terminal[[other, rank]]
-                improved = True
-    return terminal
-
-
-def _smallest_load(
-    terminal: NDArray[np.int64],
-    traffic: Float64Array,
-    hops: Float64Array,
-    table: RouteTable,
-    random: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Swap as long as byte hops stay equal and the largest load decreases."""
-    total = max(float((traffic * hops[np.ix_(terminal, terminal)]).sum()), 1.0)
-    load = _largest_load(terminal, traffic, table)
-    tries = 0
-    for rank in random.permutation(len(terminal)).tolist():
-        change = _gains(rank, terminal, traffic, hops)
-        same = np.flatnonzero((change <= 1e-12 * total) & (terminal != terminal[rank]))
-        for other in same.tolist():
-            if tries == LOAD_TRIES:
-                return terminal
-            tries += 1
-            swapped = terminal.copy()
-            swapped[[rank, other]] = swapped[[other, rank]]
-            found = _largest_load(swapped, traffic, table)
-            if found < load * (1 - 1e-9):
-                terminal, load = swapped, found
-                break
-    return terminal

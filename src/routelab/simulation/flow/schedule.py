@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from routelab.api.blocks import Block
+from routelab.api.blocks import ISEND, SEND, Block
 from routelab.api.errors import InputError, UnsupportedError
-from routelab.api.topology import Int32Array, Int64Array, frozen_array
+from routelab.api.topology import Float64Array, Int32Array, Int64Array, frozen_array
 from routelab.api.workload import Collective, Loop, Program, Step
 from routelab.simulation.flow.collectives import collective_block
 
@@ -72,6 +72,20 @@ class Schedule:
             left_out = self.rounds_of - self.rounds
             counts += left_out * np.bincount(one, minlength=len(self.blocks))
         return counts
+
+    def bytes_between(self) -> Float64Array:
+        """Return the bytes between ranks in the whole program, including collectives.
+
+        Returns
+        -------
+        float64 array, shape (ranks, ranks)
+        """
+        total = np.zeros((self.ranks, self.ranks))
+        for block, times in zip(self.blocks, self.repeats().tolist(), strict=True):
+            sends = (block.kind == SEND) | (block.kind == ISEND)
+            pairs = block.rank_of()[sends], block.peer[sends]
+            np.add.at(total, pairs, times * block.amount[sends])
+        return total
 
 
 MAX_TAPE = 1 << 28

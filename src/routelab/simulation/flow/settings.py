@@ -58,8 +58,8 @@ class FlowSettings(Parameters):
     placement: str = Field(
         default="block",
         min_length=1,
-        description="Placement of ranks: block, cyclic, optimised, or a file with the terminal of "
-        "a rank on each line",
+        description="Placement of ranks: block, cyclic, or a file with the terminal of a rank on "
+        "each line",
     )
     iterations: int = Field(
         default=0,
@@ -72,9 +72,7 @@ class FlowSettings(Parameters):
         description="Algorithms of collectives, such as alltoall=pairwise+bcast=binomial; mpich, "
         "and the default for others: MPICH's choice by size and ranks",
     )
-    seed: int = Field(
-        default=0, ge=0, le=2**63 - 1, description="Seed of placement and random paths"
-    )
+    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Seed of random paths")
     link_bandwidth: float | None = _machine_field("link_bandwidth")
     injection_bandwidth: float | None = _machine_field("injection_bandwidth")
     ejection_bandwidth: float | None = _machine_field("ejection_bandwidth")

@@ -155,3 +155,19 @@ def test_a_program_without_anything_to_do_has_an_empty_tape():
 def test_no_round_at_all_is_refused():
     with pytest.raises(InputError, match="iterations=0"):
         schedule(Program(RANKS, (BLOCKS[0],), "one"), iterations=0)
+
+
+def test_bytes_between_ranks_are_those_of_all_rounds():
+    def message(source, target, amount):
+        builder = BlockBuilder(3)
+        return builder.send(source, target, amount).receive(target, source, amount).build()
+
+    program = Program(
+        ranks=3,
+        before=(message(2, 0, 7),),
+        timed=(Loop((message(0, 1, 10), Loop((message(1, 2, 3),), 2)), 5),),
+        convention="a test",
+    )
+    expected = np.array([[0, 50, 0], [0, 0, 30], [7, 0, 0]])
+    assert (schedule(program).bytes_between() == expected).all()
+    assert (schedule(program, iterations=2).bytes_between() == expected).all()

@@ -139,16 +139,6 @@ def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Pa
         named("dor", "osu-alltoall", settings)
 
 
-def test_an_optimised_placement_runs_the_same_messages() -> None:
-    found = {}
-    for placement in ("block", "optimised"):
-        settings = FlowSettings(ranks_per_node=2, placement=placement, iterations=1)
-        found[placement] = named("dor", "npb-cg~class=S", settings).facts
-    assert found["block"]["messages"] == found["optimised"]["messages"]
-    assert found["block"]["bytes"] == found["optimised"]["bytes"]
-    assert found["optimised"]["network_bytes"] <= found["block"]["network_bytes"]
-
-
 @pytest.mark.parametrize(
     ("routing", "workload", "values", "told"),
     [

@@ -24,14 +24,7 @@ from routelab.simulation.flow.collectives import parse_choice
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
-from routelab.simulation.flow.placement import (
-    OPTIMISED,
-    bytes_between,
-    is_file,
-    optimise_placement,
-    rank_terminals,
-    read_placement,
-)
+from routelab.simulation.flow.placement import is_file, rank_terminals, read_placement
 from routelab.simulation.flow.result import FlowRun
 from routelab.simulation.flow.schedule import Schedule, schedule
 from routelab.simulation.flow.settings import FlowSettings
@@ -74,7 +67,7 @@ class FlowSetup(RankPlacement):
 
 
 def place_ranks(case: EngineCase, settings: FlowSettings) -> RankPlacement:
-    """Route the network and place the ranks; an optimised placement starts as ``block``.
+    """Route the network and place the ranks.
 
     Raises
     ------
@@ -117,15 +110,7 @@ def set_up_flows(case: EngineCase, settings: FlowSettings) -> FlowSetup:
     case.tell(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
     made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
-    if settings.placement == OPTIMISED:
-        case.tell(workload.name, "placement")
-        between = bytes_between(made)
-        terminal = optimise_placement(between, paths.table, settings.ranks_per_node, settings.seed)
-        paths = Paths.create(paths.table, terminal)
-    facts = placed.facts | {
-        "convention": program.convention,
-        "terminals_used": len(np.unique(paths.terminal)),
-    }
+    facts = placed.facts | {"convention": program.convention}
     return FlowSetup(paths, placed.machine, facts, made)
 
 

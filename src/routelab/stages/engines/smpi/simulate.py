@@ -13,7 +13,6 @@ from routelab.registry.instances import load
 from routelab.simulation.flow.columns import FACTS
 from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
-from routelab.simulation.flow.placement import bytes_between
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.simgrid import SmpiRun, replay, run_executable
 from routelab.stages.engines.flow.simulate import place_ranks, set_up_flows
@@ -44,7 +43,7 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     platform, hosts = _platform(prepared.paths, prepared.machine, settings)
     case.tell(case.work.name, "SimGrid")
     schedule = prepared.schedule
-    ends = prepared.paths.terminal[np.array(np.nonzero(bytes_between(schedule)))]
+    ends = prepared.paths.terminal[np.array(np.nonzero(schedule.bytes_between()))]
     prepared.paths.between(*ends)  # SimGrid aborts where there is no route
     run = replay(schedule, platform, hosts, prepared.machine)
     whole = schedule.timed == (0, len(schedule.tape))
