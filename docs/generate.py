@@ -1,20 +1,17 @@
 """Write the generated pages: commands from their parsers, the gallery from the registry.
 
 python docs/generate.py            the pages
-python docs/generate.py --pictures the gallery's pictures and the page of the notebook, too
+python docs/generate.py --pictures the gallery's pictures, too
 """
 
 from __future__ import annotations
 
 import argparse
-import base64
 import contextlib
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from api_page import api_lines
 from json_page import json_lines
@@ -31,8 +28,6 @@ from routelab.stages.infiniband.columns import CHECK, WHAT_IF
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
-NOTEBOOK = DOCS / "tutorial.ipynb"
-NOTEBOOK_PAGE = DOCS / "notebook-tutorial.md"
 JSON_PAGE = DOCS / "reference" / "json.md"
 MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
 
@@ -246,54 +241,6 @@ def draw_pictures() -> None:
             )
 
 
-def execute_notebook() -> Any:
-    """Run the tutorial notebook and return it with its outputs."""
-    import nbformat
-    from nbclient import NotebookClient
-
-    return NotebookClient(nbformat.read(NOTEBOOK, as_version=4), timeout=300).execute()
-
-
-def notebook_page(notebook: Any) -> tuple[str, dict[Path, bytes]]:
-    """Return the page of an executed notebook, and its pictures by file."""
-    lines: list[str] = []
-    pictures: dict[Path, bytes] = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            lines += [cell.source, ""]
-            continue
-        lines += ["```python", cell.source, "```", ""]
-        for output in cell.outputs:
-            if "image/png" in output.data:
-                file = DOCS / "images" / "notebook" / f"{len(pictures) + 1}.png"
-                pictures[file] = base64.b64decode(output.data["image/png"])
-                *_, heading = re.findall(r"^#+ (.*)", "\n".join(lines), re.MULTILINE)
-                lines += [f"![{heading}]({file.relative_to(DOCS)})", ""]
-            elif "text/html" in output.data:
-                lines += [_bare_table(output.data["text/html"]), ""]
-            else:
-                lines += ["```text", output.data["text/plain"], "```", ""]
-    title, introduction, *rest = "\n".join(lines).split("\n\n", 2)
-    link = f"[{NOTEBOOK.name}]({NOTEBOOK.name})"
-    source = f"Download {link}, or run `routelab init --notebook my-experiments`."
-    return "\n\n".join([title, MADE, introduction, source, *rest]), pictures
-
-
-def _bare_table(html: str) -> str:
-    """Return a table in one line, without pandas' style."""
-    bare = re.sub(r"<style.*?</style>", "", html, flags=re.DOTALL)
-    return re.sub(r'\n\s*| (border|class|style)="[^"]*"', "", bare)
-
-
-def write_notebook_page() -> None:
-    """Run the notebook, and write its page and pictures."""
-    text, pictures = notebook_page(execute_notebook())
-    NOTEBOOK_PAGE.write_text(text, encoding="utf-8")
-    for file, content in pictures.items():
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(content)
-
-
 def pages() -> dict[Path, str]:
     """All generated pages by file."""
     return {
@@ -310,4 +257,3 @@ if __name__ == "__main__":
     JSON_PAGE.write_text(json_page(), encoding="utf-8")
     if "--pictures" in sys.argv:
         draw_pictures()
-        write_notebook_page()
