@@ -62,7 +62,7 @@ versions: $(VENV)/installed-test ## Install wheel and sdist and run a small stud
 	$(RUN) python tests/packaging/versions.py $(ARGS)
 
 .PHONY: check
-check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow, container, English
+check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow, container, spelling
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
@@ -70,7 +70,6 @@ check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workfl
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
 	$(RUN) hadolint Containerfile
-	$(RUN) python docs/check_prose.py
 	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md Makefile config docs perf plugins profiles src workflow
 
 .PHONY: format

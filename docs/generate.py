@@ -1,7 +1,9 @@
-"""Write the generated pages: commands from their parsers, the gallery from the registry.
+"""Generated pages: commands from their parsers, plugins and columns from the registry.
 
-python docs/generate.py            the pages
-python docs/generate.py --pictures the gallery's pictures, too
+python docs/generate.py             write the pages in git: commands, and a line for each plugin
+python docs/generate.py --pictures  draw the pictures of plugins, too
+
+The manual has two more pages, made when it is built: plugins in detail, and columns.
 """
 
 from __future__ import annotations
@@ -12,9 +14,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-
-from api_page import api_lines
-from json_page import json_lines
+from typing import TYPE_CHECKING
 
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
@@ -26,9 +26,12 @@ from routelab.registry.instances import parameter_rows
 from routelab.registry.works import find_work
 from routelab.stages.infiniband.columns import CHECK, WHAT_IF
 
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
-JSON_PAGE = DOCS / "reference" / "json.md"
 MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
 
 KINDS = {
@@ -150,14 +153,33 @@ def _cell(text: str) -> str:
 
 
 def gallery_page(catalogue: Catalogue) -> str:
-    """Return the page of all built-in plugins."""
+    """Return the page with a line for each built-in plugin."""
     lines = ["# Plugin gallery", "", MADE, ""]
+    lines += ["`routelab plugins show NAME` lists parameters, claims and sources of a plugin.", ""]
+    for kind, meaning in KINDS.items():
+        lines += [f"## {kind}", "", meaning, "", "| plugin | what it is |", "| --- | --- |"]
+        lines += [
+            f"| `{entry.key}` | {_cell(plugin.summary)} |"
+            for entry, plugin in _built_in(kind, catalogue)
+        ]
+        lines += [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def plugins_page(catalogue: Catalogue) -> str:
+    """Return the page of all built-in plugins with claims, parameters, pictures and citations."""
+    lines = ["# Plugins in detail", ""]
     for kind, meaning in KINDS.items():
         lines += [f"## {kind}", "", meaning, ""]
-        for entry in catalogue.entries(kind):
-            if entry.distribution == "routelab" and entry.plugin is not None:
-                lines += _plugin(entry, entry.plugin, catalogue)
+        for entry, plugin in _built_in(kind, catalogue):
+            lines += _plugin(entry, plugin, catalogue)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _built_in(kind: str, catalogue: Catalogue) -> Iterator[tuple[CatalogueEntry, type[Plugin]]]:
+    for entry in catalogue.entries(kind):
+        if entry.distribution == "routelab" and entry.plugin is not None:
+            yield entry, entry.plugin
 
 
 def _plugin(entry: CatalogueEntry, plugin: type[Plugin], catalogue: Catalogue) -> Iterator[str]:
@@ -207,21 +229,11 @@ def columns_page() -> str:
     found = [*core_columns(), *(column for plugin in plugins for column in plugin.columns)]
     # the first declaration counts
     first = {(column.name, column.of): column for column in reversed(found)}
-    lines = ["# Columns", "", MADE, "", column_page(reversed(first.values()))]
+    lines = ["# Columns", "", column_page(reversed(first.values()))]
     for title, command, columns in FABRIC_COLUMNS:
         lines += [f"## {title}", "", f"Output of `{command}`; not for studies.", ""]
         lines += column_tables(columns)
     return "\n".join(lines).rstrip() + "\n"
-
-
-def api_page() -> str:
-    """Return the reference page of the Python API, entry points and formats."""
-    return "\n".join(["# Python API and formats", "", MADE, "", *api_lines()]).rstrip() + "\n"
-
-
-def json_page() -> str:
-    """Return the reference page of JSON output, after running all commands that have it."""
-    return "\n".join(["# JSON output", "", MADE, "", *json_lines()]).rstrip() + "\n"
 
 
 def draw_pictures() -> None:
@@ -242,18 +254,26 @@ def draw_pictures() -> None:
 
 
 def pages() -> dict[Path, str]:
-    """All generated pages by file."""
+    """Pages in git by file."""
     return {
         DOCS / "reference" / "commands.md": commands_page(),
         DOCS / "reference" / "gallery.md": gallery_page(installed_catalogue()),
-        DOCS / "reference" / "columns.md": columns_page(),
-        DOCS / "reference" / "api.md": api_page(),
     }
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Add the pages that are not in git; mkdocs calls this."""
+    from mkdocs.structure.files import File
+
+    for name, text in (
+        ("plugins", plugins_page(installed_catalogue())),
+        ("columns", columns_page()),
+    ):
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
 
 
 if __name__ == "__main__":
     for path, text in pages().items():
         path.write_text(text, encoding="utf-8")
-    JSON_PAGE.write_text(json_page(), encoding="utf-8")
     if "--pictures" in sys.argv:
         draw_pictures()

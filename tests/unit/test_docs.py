@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-import routelab
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.cli import make_parser
 from routelab.commands._shared.arguments import add_format_option
@@ -33,64 +33,34 @@ def test_generated_pages_are_in_step(generator) -> None:
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make pages`"
 
 
-@pytest.mark.slow
-def test_the_json_output_of_every_command_is_as_listed(generator) -> None:
-    assert generator.JSON_PAGE.read_text(encoding="utf-8") == generator.json_page(), (
-        "the keys or types of a JSON output have changed: run `make pages`"
-    )
+INTERNAL = {"batch", "batch-outcomes", "fingerprint"}
+"""Kinds of formats that only the version that wrote them reads."""
 
 
-def test_every_command_with_json_output_is_listed() -> None:
-    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
-    commands = [
-        parser.prog
-        for parser in make_parser().descendants()
-        if "json" in (getattr(parser.options.get("--format"), "choices", None) or ())
-    ]
-    # what `schema` prints is the schema itself
-    listed = {command for command in commands if not command.endswith(" schema")}
-    assert set(re.findall("^## (.*)$", page, re.MULTILINE)) == listed
-    assert len(listed) > 15
-
-
-def more(self, table, channel):
-    """Stand for a method with another parameter."""
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "value"),
-    [
-        (routelab, "route", lambda topology: None),
-        (routelab.api.RouteTable, "loads", more),
-        (
-            importlib.import_module("routelab.deadlock.certificate"),
-            "FORMAT",
-            "deadlock-certificate/3",
-        ),
-        (hops, "ABI", 3),
-        (hops, "HOP", hops.INJECT),
-    ],
-)
-def test_a_change_of_an_interface_is_noticed(generator, monkeypatch, owner, name, value) -> None:
-    before = generator.api_page()
-    monkeypatch.setattr(owner, name, value, raising=False)
-    assert generator.api_page() != before
-
-
-def test_every_format_is_listed_or_internal() -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))
-        page = importlib.import_module("api_page")
+def test_the_reference_lists_entry_points_formats_and_the_abi() -> None:
     text = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    groups = {name for name in entry_points().groups if name.startswith("routelab.")}
+    assert groups == set(re.findall(r"`(routelab\.\w+)`", text))
     sources = (DOCS.parent / "src" / "routelab").rglob("*.py")
     formats = {
         name
         for path in sources
         for name in re.findall(r'^[A-Z_]+ = "([a-z-]+/\d+)"$', path.read_text(), re.MULTILINE)
+        if name.partition("/")[0] not in INTERNAL
     }
-    assert len(formats) > 10
-    for name in formats:
-        assert f"`{name}`" in text or name.partition("/")[0] in page.INTERNAL, name
+    assert len(formats) > 8
+    assert formats == set(re.findall(r"`([a-z-]+/\d+)` \|$", text, re.MULTILINE))
+    assert f"ABI {hops.ABI}:" in text
+    for name, signature in (("hop", hops.HOP), ("inject", hops.INJECT)):
+        types = ", ".join(map(machine_type, signature.args))
+        result = machine_type(signature.return_type)
+        assert f"| `{name}` | `{hops._ARGUMENTS[name]}` | `{types}` | `{result}` |" in text
+
+
+def machine_type(type_) -> str:
+    if hasattr(type_, "ndim"):
+        return f"{type_.dtype}[{', '.join(':' * type_.ndim)}]"
+    return "function" if hasattr(type_, "get_call_type") else str(type_)
 
 
 def test_a_changed_option_is_noticed(generator, monkeypatch) -> None:
@@ -99,22 +69,14 @@ def test_a_changed_option_is_noticed(generator, monkeypatch) -> None:
     assert generator.commands_page() != before
 
 
-def test_a_changed_key_of_json_is_noticed(generator) -> None:
-    pages = importlib.import_module("json_page")
-    before = pages.output_of("cluster list")
-    changed = before | {"[].nodes": {"integer"}}
-    assert before["[].nodes"] == {"text"}
-    page = generator.JSON_PAGE.read_text(encoding="utf-8")
-    assert pages.json_section("cluster list", before) in page
-    assert pages.json_section("cluster list", changed) not in page
-
-
 def test_every_plugin_and_command_has_its_place(generator) -> None:
-    gallery = generator.gallery_page(generator.installed_catalogue())
-    for entry in generator.installed_catalogue().entries():
+    catalogue = generator.installed_catalogue()
+    gallery, details = generator.gallery_page(catalogue), generator.plugins_page(catalogue)
+    for entry in catalogue.entries():
         if entry.distribution == "routelab":
-            assert f"\n### {entry.key}\n" in gallery
-    for name in re.findall(r"images/gallery/(\S+\.png)", gallery):
+            assert f"\n| `{entry.key}` | " in gallery
+            assert f"\n### {entry.key}\n" in details
+    for name in re.findall(r"images/gallery/(\S+\.png)", details):
         assert (DOCS / "images" / "gallery" / name).stat().st_size > 1000
 
 

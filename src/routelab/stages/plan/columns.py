@@ -183,7 +183,7 @@ class _AvailableColumns:
         known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
             known |= self._columns.of(row).keys()
-        hint = did_you_mean(name, known) or "; docs/reference/columns.md lists the columns"
+        hint = did_you_mean(name, known) or "; `routelab plugins columns` lists the columns"
         return f"no column {name!r}{hint}"
 
     def parameters(self, of: str) -> set[str]:
