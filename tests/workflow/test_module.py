@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import subprocess
 import sys
@@ -83,7 +84,8 @@ def test_another_repository_runs_a_study_of_its_own(tmp_path):
         loads = [float(row["max_load"]) for row in csv.DictReader(stream)]
     # dimension order loads all channels alike here: switches · sum of distances / channels
     assert loads == [4 * 4 / 8, 16 * 32 / 64]
-    assert "--config studies=mine\n" in (report / "appendix.md").read_text()
+    versions = json.loads((report / "mine" / "versions.json").read_text())
+    assert versions["command"] == "snakemake report --config studies=mine"
 
 
 def test_the_module_can_be_in_a_git_repository(tmp_path, repository):

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from routelab.api import InputError
 from routelab.artifacts.json_files import read_json
-from routelab.report.appendix.files import write_report_appendix
 from routelab.report.labels import duration_text
 from routelab.report.page.card import FORMAT
 from routelab.report.page.render import write_page
@@ -39,7 +38,7 @@ class Paper:
 
 
 def write_index(report: Path) -> None:
-    """Write ``index.html`` over the pages of all studies in `report`, and the appendix of all.
+    """Write ``index.html`` over the pages of all studies in `report`.
 
     Studies that cite a publication are grouped under it. A study whose ``summary.json`` cannot be
     read is listed with the reason. The card of a study with missing results lists the most serious
@@ -78,7 +77,6 @@ def write_index(report: Path) -> None:
         papers=list(papers.values()),
         others=others,
         most=MAX_LOSSES,
-        appendix=write_report_appendix(report),
     )
 
 

@@ -16,8 +16,6 @@ from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
-from routelab.report.appendix.facts import collect_facts
-from routelab.report.appendix.files import write_study_appendix
 from routelab.report.figures.chart import chart_json
 from routelab.report.figures.drawing import DARK, SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture
@@ -42,7 +40,6 @@ from routelab.report.page.commands import (
     reproductions,
     row_command,
     study_command,
-    study_selector,
     throughput_command,
 )
 from routelab.report.page.comparison import ROUTING
@@ -52,6 +49,7 @@ from routelab.report.page.missing import as_sentence, loss_json, losses_of
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.summary import summarize, tiles, verdicts
+from routelab.report.page.versions import write_versions
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, Layout, layout
 from routelab.report.tables import build_table
@@ -137,8 +135,8 @@ def write_study_report(
         Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
-        ``benchmarks.csv``, ``references.bib``, ``tables/``, ``figures/`` and the files of
-        `routelab.report.appendix`.
+        ``benchmarks.csv``, ``references.bib``, ``tables/``, ``figures/``, ``versions.json`` and
+        ``SHA256SUMS``.
     plugins : sequence of Plugin
         Plugins of the study; the page lists their citations.
     simulations : sequence of EngineRecord
@@ -182,9 +180,8 @@ def write_study_report(
     lists = _lists(views)
     for name, view in lists.items():
         write_text(directory / name, _rows_csv(view))
-    selector = study_selector(study.path)
-    facts = collect_facts(study, selector, views, tables, lists, plugins, directory)
-    write_study_appendix(facts, directory)
+    command = study_command(study.path, benchmarks)
+    write_versions(study, command, views.outcomes, plugins, directory)
     measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins, views.benchmarks.versions)
     if any(cited.work for cited in works):
@@ -259,7 +256,7 @@ def write_study_report(
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
-        command=study_command(study.path, benchmarks),
+        command=command,
         results=str(results),
     )
     write_json(directory / "summary.json", summary)

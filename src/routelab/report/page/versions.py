@@ -1,0 +1,112 @@
+"""What made the results of a study, and checksums of its CSV files, for those who repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from routelab.api import Plugin
+from routelab.artifacts.atomic import atomic_file
+from routelab.artifacts.fingerprint import content_digest
+from routelab.artifacts.json_files import write_json
+from routelab.artifacts.outcome import Outcome
+from routelab.artifacts.provenance import LIBRARIES
+from routelab.config import Study
+from routelab.report.labels import shown_path
+
+FORMAT = "versions/1"
+FILE = "versions.json"
+SUMS = "SHA256SUMS"
+"""File that ``sha256sum -c`` verifies."""
+
+
+def write_versions(
+    study: Study,
+    command: str,
+    outcomes: Sequence[Outcome],
+    plugins: Sequence[Plugin],
+    directory: Path,
+) -> None:
+    """Write ``versions.json`` and ``SHA256SUMS`` into the folder of a report.
+
+    No host is named.
+
+    Parameters
+    ----------
+    study : Study
+    command : str
+        Makes the report again.
+    outcomes : sequence of Outcome
+        Of all jobs of the study.
+    plugins : sequence of Plugin
+        Plugins of the study, which know the files that they read.
+    directory : Path
+        Has the CSV files of the report.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read.
+    """
+    origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
+    content = {
+        "format": FORMAT,
+        "study": study.name,
+        "command": command,
+        "routelab": _distinct(origin.get("routelab") for origin in origins),
+        "commits": _distinct(origin.get("git_commit") for origin in origins),
+        "local_changes": any(origin.get("git_dirty") for origin in origins),
+        "software": software_versions(origins, outcomes),
+        "machines": _distinct(machine_text(origin.get("machine")) for origin in origins),
+        "inputs": {shown_path(path): content_digest(path) for path in _inputs(study, plugins)},
+    }
+    write_json(directory / FILE, content)
+    files = sorted([*directory.glob("*.csv"), *directory.glob("tables/*.csv")])
+    lines = [f"{content_digest(path)}  {path.relative_to(directory)}\n" for path in files]
+    with atomic_file(directory / SUMS) as new:
+        new.write_text("".join(lines), encoding="utf-8")
+
+
+def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[Path]:
+    """Return the study, the published numbers that it shows, and the files that plugins read."""
+    paths = [study.path]
+    if study.reference:
+        paths += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
+    return list(dict.fromkeys([*paths, *(file for one in plugins for file in one.input_files())]))
+
+
+def machine_text(facts: Mapping[str, Any] | None) -> str:
+    """Return a machine as recorded in a provenance, in words."""
+    facts = facts or {}
+    cpus, memory = facts.get("cpus"), facts.get("memory_bytes")
+    hardware = [
+        str(facts.get("processor") or ""),
+        f"{cpus} logical CPU{'s' * (cpus != 1)}" if cpus else "",
+        f"{memory / 1e9:.1f} GB of memory" if memory else "",
+    ]
+    system = [str(facts.get(name) or "") for name in ("system", "kernel", "architecture")]
+    return "; ".join(filter(None, (", ".join(filter(None, one)) for one in (hardware, system))))
+
+
+def software_versions(
+    origins: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]
+) -> dict[str, list[str]]:
+    """Return versions by name: plugins' distributions, Python, libraries, external programs."""
+    described = [one for origin in origins for one in origin.get("plugins", ())]
+    measured = [outcome.facts for outcome in outcomes if outcome.kind == "comparison"]
+    found = [
+        *((one.get("distribution"), one.get("version")) for one in described),
+        *((name, origin.get(name)) for origin in origins for name in ("python", *LIBRARIES)),
+        *(pair for one in described for pair in one.get("programs", {}).items()),
+        *(pair for facts in measured for pair in (facts.get("versions") or {}).items()),
+    ]
+    versions: dict[str, dict[str, None]] = {}
+    for name, version in found:
+        if name and version:
+            versions.setdefault(name, {})[str(version)] = None
+    return {name: list(texts) for name, texts in versions.items()}
+
+
+def _distinct(values: Iterable[Any]) -> list[str]:
+    return list(dict.fromkeys(str(value) for value in values if value))
