@@ -52,11 +52,9 @@ def pivot_table(
     if clash := taken & {column.name for column in renamed.values()}:
         raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    runs: dict[tuple[str, ...], dict[str, int]] = {}
-    for line, by in zip(table.rows, table.value_runs, strict=True):
+    for line in table.rows:
         key = tuple(key_text(line[column.name]) for column in keys)
         row = rows.setdefault(key, {column.name: line[column.name] for column in keys})
-        run = runs.setdefault(key, {})
         for column in shared:
             if key_text(line.get(column.name)) == "":
                 continue
@@ -64,14 +62,10 @@ def pivot_table(
                 raise InputError(
                     f"{place}values: {column.name} is not the same for each {pivot.by} of a row"
                 )
-            if column.name in by:
-                run.setdefault(column.name, by[column.name])
         name = key_text(line[pivot.by])
         for column in pivoted:
             new = renamed[column.name, name].name
             row[new] = line.get(column.name)
-            if column.name in by:
-                run[new] = by[column.name]
     if pivot.groups == "names":
         order = [renamed[column.name, name] for name in names for column in pivoted]
     else:
@@ -94,7 +88,6 @@ def pivot_table(
         table,
         columns=(*keys, *shared, *order),
         rows=tuple(rows.values()),
-        value_runs=tuple(runs.values()),
         better={} if "routing" in (column.name for column in keys) else better,
         names_first=pivot.groups == "names",
     )

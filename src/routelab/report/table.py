@@ -50,8 +50,6 @@ class ReportTable:
     columns : tuple of Column
     rows : tuple of dict
         Values by column name; None or NaN if missing.
-    value_runs : tuple of dict
-        For each row, the run (its position in the study) that has the value, by column name.
     counts : bool
         Whether values also identify rows, and rows have the number of runs with these values.
     averages : bool
@@ -75,7 +73,6 @@ class ReportTable:
     title: str
     columns: tuple[ReportColumn, ...]
     rows: tuple[dict[str, Any], ...]
-    value_runs: tuple[dict[str, int], ...]
     counts: bool
     averages: bool
     statistics: bool

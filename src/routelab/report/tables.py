@@ -77,11 +77,11 @@ def build_table(
         )
     every = _group_runs(frames, jobs, spec.rows, place)
     if spec.statistics:
-        rows, value_runs = _statistic_rows(spec, frames, jobs, every, place)
+        rows = _statistic_rows(spec, frames, jobs, every, place)
     elif spec.count:
-        rows, value_runs = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
+        rows = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
     else:
-        rows, value_runs = _pooled_rows(spec, frames, jobs, every, place)
+        rows = _pooled_rows(spec, frames, jobs, every, place)
 
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
@@ -112,7 +112,6 @@ def build_table(
         title=spec.title or name,
         columns=tuple(columns),
         rows=tuple(rows),
-        value_runs=tuple(value_runs),
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
@@ -156,30 +155,27 @@ def _statistic_rows(
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
-) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
+) -> list[dict[str, Any]]:
     """Return a row for each group of runs, with statistics of the runs that have a result."""
-    rows, value_runs = [], []
+    rows = []
     for positions in groups.values():
         mine = jobs.loc[positions]
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         ok_runs = mine[mine["status"] == OK]
-        values, by = statistics_of(ok_runs, spec.statistics, spec.over, frames, place)
-        rows.append(row | values)
-        value_runs.append(by)
-    return rows, value_runs
+        rows.append(row | statistics_of(ok_runs, spec.statistics, spec.over, frames, place))
+    return rows
 
 
 def _counted_rows(
     spec: TableSpec, frames: View, jobs: pd.DataFrame, place: str
-) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """Return a row for each combination of keys and values of runs, and one such run."""
-    rows, value_runs = [], []
+) -> list[dict[str, Any]]:
+    """Return a row for each combination of keys and values of runs."""
+    rows = []
     columns = [*spec.rows, *spec.values]
     for runs in _group_runs(frames, jobs, columns, place).values():
         row = {column: frames.column(jobs, column, place)[runs[0]] for column in columns}
         rows.append(row | {"runs": len(runs)})
-        value_runs.append(dict.fromkeys(spec.values, runs[0]))
-    return rows, value_runs
+    return rows
 
 
 def _pooled_rows(
@@ -188,9 +184,9 @@ def _pooled_rows(
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
-) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """Return a row for each group of runs, and the runs that have its values."""
-    rows, value_runs = [], []
+) -> list[dict[str, Any]]:
+    """Return a row for each group of runs."""
+    rows = []
     for runs in groups.values():
         mine = jobs.loc[runs]
         # without any result there is no column for the load
@@ -198,15 +194,13 @@ def _pooled_rows(
         _check_rows_distinct(mine[identity], spec.rows, place)
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((mine["status"] == OK).sum())
-        by: dict[str, int] = {}
         for column in spec.values:
             values = frames.column(mine, column, place).dropna()
             if "mean" in spec.over.values():
                 values = _average(values, mine, spec.over, f"{place}values: column {column!r}")
-            _pool(column, values, mine, spec.over, row, by)
+            _pool(column, values, mine, spec.over, row)
         rows.append(row)
-        value_runs.append(by)
-    return rows, value_runs
+    return rows
 
 
 def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
@@ -253,13 +247,12 @@ def _pool(
     mine: pd.DataFrame,
     over: Mapping[str, str],
     row: dict[str, Any],
-    runs: dict[str, int],
 ) -> None:
-    """Add the pooled `values` of a row to `row`, and the runs that have them to `runs`.
+    """Add the pooled `values` of a row to `row`.
 
     First the lower median over the parameters marked ``median``; of these medians, one for each
     setting of the parameters marked ``range``, the lower median is the value, and the extremes
-    are the range. The first of several runs with equal values is used; no run has a mean.
+    are the range.
     """
     ranged = [parameter for parameter, how in over.items() if how == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
@@ -273,12 +266,6 @@ def _pool(
     if ranged:
         numbers |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
     row |= numbers
-    if "mean" in over.values():
-        return
-    first: dict[Any, int] = {}
-    for run, value in values.items():
-        first.setdefault(value, int(str(run)))
-    runs |= {name: first[value] for name, value in numbers.items()}
 
 
 def _join_reference(

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from routelab.api import InputError
 from routelab.config import Table
 from routelab.report.frames.runs import Frames
-from routelab.report.page.commands import reproductions
 from routelab.report.table_formats import layout, to_csv, to_latex, to_markdown
 from routelab.report.tables import build_table
 
@@ -65,15 +64,6 @@ def test_networks_are_not_compared_with_each_other(loads, write_study):
     shown = layout(built(text, loads, write_study))
     assert [len(row) for row in shown.rows] == [3, 3, 3]
     assert not any(cell.best for row in shown.rows for cell in row)
-
-
-def test_each_value_has_the_command_of_its_run(loads, write_study):
-    table = built(STUDY, loads, write_study)
-    found = [(one.numbers, one.command) for one in reproductions(table, Frames(loads.records))]
-    assert found[0][0] == "nodes 4; minimal: maximum load 6"
-    assert found[1][0] == "bfs: maximum load 5"
-    assert " bfs" in found[1][1]
-    assert " bfs" not in found[0][1]
 
 
 def test_other_values_are_the_same_for_all_of_a_row(loads, write_study):

@@ -36,7 +36,6 @@ def table(rows, notes=(), title="Loads"):
             ReportColumn("runs", "runs"),
         ),
         rows=tuple(rows),
-        value_runs=tuple({} for _ in rows),
         counts=False,
         averages=False,
         statistics=False,

@@ -60,7 +60,6 @@ def test_the_mean_of_what_is_true_or_not_is_a_share_and_no_run_is_named_for_it(w
     (row,) = table.rows
     assert (row["routable"], row["max_load"], row["runs"]) == (0.75, 1.5, 4)
     assert table.averages
-    assert table.value_runs == ({},)
     assert len(table.notes) == 1
 
 
@@ -150,7 +149,6 @@ def test_counting_shows_the_distribution_of_what_runs_attained(world, write_stud
         (28, 7, 1),
         (28, 8, 2),
     ]
-    assert [run["max_load"] for run in table.value_runs] == [1, 3, 0]
     assert table.notes == ("Without a result: 1 of 5 runs of sssp (reached a limit: because)",)
 
 
@@ -194,9 +192,7 @@ def test_mistakes_name_their_place(world, write_study, spec, message):
 
 @given(loads=st.lists(st.integers(1, 9), min_size=1, max_size=8))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_every_pooled_number_was_attained_by_the_run_that_is_named(
-    loads, tmp_path_factory, world, write_study
-):
+def test_every_pooled_number_was_attained_by_a_run(loads, tmp_path_factory, world, write_study):
     world.results = tmp_path_factory.mktemp("world")
     world.records = []
     for tie, load in enumerate(loads):
@@ -206,10 +202,8 @@ def test_every_pooled_number_was_attained_by_the_run_that_is_named(
     )
     table = built(study, world)
     jobs = Frames(world.records).jobs
-    for row, value_runs in zip(table.rows, table.value_runs, strict=True):
+    for row in table.rows:
         assert row["max_load_low"] <= row["max_load"] <= row["max_load_high"]
-        assert set(value_runs) == {
-            f"{value}{end}" for value in ("max_load", "min_load") for end in ("", "_low", "_high")
-        }
-        for name, run in value_runs.items():
-            assert row[name] == jobs[name.removesuffix("_low").removesuffix("_high")][run]
+        for value in ("max_load", "min_load"):
+            attained = set(jobs[value])
+            assert {row[value], row[f"{value}_low"], row[f"{value}_high"]} <= attained

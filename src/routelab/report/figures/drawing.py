@@ -96,8 +96,6 @@ class Drawing:
         Picture that the page shows instead of the file.
     chart : Chart, FieldChart or None
         Interactive form over `data`, which the page shows if scripts run.
-    runs : mapping
-        The run that a panel shows, by title of the panel; only for panels that show one run.
     turns : mapping
         Rows of texts about the turns that are marked in a panel, by title of the panel.
     on_paper : bool
@@ -110,7 +108,6 @@ class Drawing:
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inline: InlinePicture | None = None
     chart: Chart | FieldChart | None = None
-    runs: Mapping[str, int] = field(default_factory=dict)
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     on_paper: bool = False
 

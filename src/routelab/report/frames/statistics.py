@@ -30,7 +30,7 @@ def statistics_of(
     over: Mapping[str, str],
     frames: View,
     place: str,
-) -> tuple[dict[str, Any], dict[str, int]]:
+) -> dict[str, Any]:
     """Compute one row of a table.
 
     Parameters
@@ -50,8 +50,6 @@ def statistics_of(
     -------
     row : dict
         ``<column>_<statistic>``, with ``_low`` and ``_high`` for the range, and `SYSTEMS`.
-    value_runs : dict of str to int
-        Number of the run with the extreme value.
 
     Raises
     ------
@@ -60,7 +58,6 @@ def statistics_of(
     """
     networks = [frames.records[run].topology_name for run in mine["run"]]
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
-    value_runs: dict[str, int] = {}
     for column, names in statistics.items():
         values = _numbers(frames, mine, column, place)
         settings = _settings(mine.loc[values.index], over, frames)
@@ -75,9 +72,7 @@ def statistics_of(
             row[key] = median_low(numbers)
             if "range" in over.values():
                 row |= {f"{key}_low": min(numbers), f"{key}_high": max(numbers)}
-            if name in ("min", "max"):
-                value_runs[key] = int(mine["run"][values[values == row[key]].index[0]])
-    return row, value_runs
+    return row
 
 
 def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:

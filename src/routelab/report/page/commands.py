@@ -1,19 +1,17 @@
-"""Commands that reproduce numbers of the report."""
+"""Commands that reproduce a report, or one run."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.artifacts.outcome import Outcome
-from routelab.bounds import BOUND_FIELDS
-from routelab.bounds.throughput.facts import THROUGHPUT_FIELDS, traffic_seeds
+from routelab.bounds.throughput.facts import traffic_seeds
 from routelab.config.bench_settings import BenchSettings
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import BenchFrames
@@ -21,24 +19,11 @@ from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
 from routelab.report.labels import shown_path
-from routelab.report.number_formats import column_formats
-from routelab.report.table import ReportTable
 
-_BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options of `routelab simulate` whose names differ from their settings."""
 _BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "predict", "minutes"}
 """Settings of a comparison that change what is measured for a row."""
-_ENDS = {"low": " (lowest)", "high": " (highest)"}
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A command and the numbers of a table row that it prints."""
-
-    row: str
-    numbers: str
-    command: str
 
 
 def run_command(record: JobRecord) -> str:
@@ -111,23 +96,15 @@ def bench_command(record: BenchRecord) -> str:
     return f"routelab bench {' '.join(words)}{' --apply-routing' if record.switched else ''}"
 
 
-def row_command(view: View, run: int, column: str = "") -> str:
-    """Return the command that prints the numbers of a row, including that of a column."""
+def row_command(view: View, run: int) -> str:
+    """Return the command that prints the numbers of a row."""
     if isinstance(view, EngineFrames):
-        bounds = view.throughput_outcome(run)
-        if bounds is not None and _is_named(column, THROUGHPUT_FIELDS):
-            return throughput_command(view.records[run], bounds)
         return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
         return bench_command(view.records[run])
     record = view.records[run]
     assert isinstance(record, JobRecord)
-    return bound_command(record) if _is_named(column, _BOUND_COLUMNS) else run_command(record)
-
-
-def loads_command(view: View, run: int, folder: str) -> str:
-    """Return the command that writes the channel loads of a row to ``<folder>/channels.csv``."""
-    return f"{row_command(view, run)} -o {_shell_word(folder)}"
+    return run_command(record)
 
 
 def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
@@ -150,40 +127,6 @@ def study_selector(study: Path) -> str:
     """Return the text that selects a study: its name if that finds the file, or its path."""
     path = Path(shown_path(study))
     return path.stem if path.is_relative_to("config/studies") else str(path)
-
-
-def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
-    """Return the commands that print the numbers of every row of a table."""
-    commands = []
-    formats = column_formats(table)
-    for row, value_runs in zip(table.rows, table.value_runs, strict=True):
-        name = ", ".join(
-            row[column.name]
-            if isinstance(row[column.name], str)
-            else f"{formats[column.name].label} {formats[column.name].text(row[column.name])}"
-            for column in table.with_role("row")
-        )
-        numbers: dict[str, list[str]] = {}
-        for column in table.columns:
-            if column.name in value_runs:
-                form = formats[column.name]
-                value = form.text(row[column.name])
-                if column.of and value == form.text(row[column.of]):
-                    continue
-                text = f"{form.label} {value}{_ENDS.get(column.role, '')}"
-                if column.by:
-                    text = f"{column.by}: {text}"
-                command = row_command(view, value_runs[column.name], column.source)
-                numbers.setdefault(command, []).append(text)
-        commands += [
-            Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()
-        ]
-    return commands
-
-
-def _is_named(column: str, names: Iterable[str]) -> bool:
-    """Whether a column, or the column of a statistic, is one of some columns."""
-    return any(column == name or column.startswith(f"{name}_") for name in names)
 
 
 def _shell_word(text: str) -> str:

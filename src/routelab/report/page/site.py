@@ -34,10 +34,7 @@ from routelab.report.page.chart_script import NAME as CHART_SCRIPT
 from routelab.report.page.chart_script import write_chart_script
 from routelab.report.page.citations import bibliography, cited_works
 from routelab.report.page.commands import (
-    Reproduction,
     bound_command,
-    loads_command,
-    reproductions,
     row_command,
     study_command,
     throughput_command,
@@ -57,8 +54,6 @@ from routelab.toolkit.csv_cells import escape_cell
 
 WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
-MAX_COMMANDS = 1000
-"""Largest number of commands below a table; ``runs.csv`` has all."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,6 @@ class PageTable:
 
     table: ReportTable
     layout: Layout
-    commands: list[Reproduction]
     compared: Collection[str] = ()
 
     @property
@@ -108,7 +102,6 @@ class PageFigure:
     description: str = ""
     inline: InlinePicture | None = None
     chart: dict[str, Any] | None = None
-    commands: Sequence[Reproduction] = ()
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     on_paper: bool = False
@@ -216,8 +209,8 @@ def write_study_report(
     }
     compared = answer.comparison.routings if answer.comparison else ()
     page_tables = [
-        _page_table(table, view, compared if table.name == answer.table else ())
-        for table, view in of_views
+        PageTable(table, layout(table), compared if table.name == answer.table else ())
+        for table, _ in of_views
     ]
     chart_script = ""
     if any(figure.chart for figure in figures):
@@ -287,10 +280,6 @@ def _write_figure(
     if drawing is None:
         return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
-    commands = [
-        Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
-        for panel, run in drawing.runs.items()
-    ]
     chart = chart_json(drawing.chart, drawing.data) if drawing.chart else None
     return PageFigure(
         name,
@@ -298,15 +287,10 @@ def _write_figure(
         drawing.description,
         drawing.inline,
         chart,
-        commands,
         notes,
         drawing.turns,
         drawing.on_paper,
     )
-
-
-def _page_table(table: ReportTable, view: View, compared: Collection[str]) -> PageTable:
-    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS], compared)
 
 
 def _missing_results(views: Views) -> list[dict[str, str]]:

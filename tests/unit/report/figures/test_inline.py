@@ -110,10 +110,6 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
     assert panels["a on torus~dims=4x2"] == panels["b on torus~dims=4x2"]
     assert panels["a on torus~dims=2x2"] != panels["a on torus~dims=4x2"]
     assert len(drawing.inline.backdrops) == 2
-    assert {world.records[run].topology for run in drawing.runs.values()} == {
-        "torus~dims=4x2",
-        "torus~dims=2x2",
-    }
 
 
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):

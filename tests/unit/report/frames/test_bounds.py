@@ -12,7 +12,7 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.bounds import LoadBound, bound_numbers
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.views import Views
-from routelab.report.page.commands import row_command, throughput_command
+from routelab.report.page.commands import throughput_command
 from routelab.report.page.missing import losses_of
 from routelab.report.page.summary import summarize
 
@@ -119,12 +119,3 @@ def test_a_bound_for_any_routing_that_is_missing_is_named_with_its_command(world
     ]
     (outcome,) = views.simulations.throughput_outcomes
     assert throughput_command(record, outcome) == "routelab bound torus~dims=4x2 --traffic uniform"
-
-
-def test_numbers_of_bounds_are_reproduced_by_their_own_command(world, tmp_path) -> None:
-    throughput(tmp_path / "t/uniform", {"5": 0.25})
-    record = replace(world.simulate("dor", seed=5), throughput=tmp_path / "t/uniform")
-    view = Views([], [record]).loads
-    command = "routelab bound torus~dims=4x2 --traffic uniform --load 0.8 --seed 5"
-    assert row_command(view, 0, "accepted_bound_mean") == command
-    assert row_command(view, 0, "accepted_load").startswith("routelab simulate")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from routelab.report.frames.views import Views
-from routelab.report.page.commands import reproductions, run_command, study_command
+from routelab.report.page.commands import run_command, study_command
 from routelab.report.page.summary import summarize, verdicts
 from routelab.report.tables import build_table
 
@@ -64,41 +64,6 @@ def test_verdicts_count_pooled_runs_together(compared):
         ("bfs", "proven", "bubble", "1", 3),
         ("sssp", "proven", "bubble", "1", 3),
     ]
-
-
-def test_every_number_has_the_command_of_a_run_that_attained_it(compared):
-    views, table = compared
-    frames = views.routes
-    found = [(item.row, item.numbers, item.command) for item in reproductions(table, frames)]
-    command = "routelab route torus~dims=4x2"
-    assert found == [
-        ("bfs, nodes 8", "maximum load 48", f"{command} bfs~tie_seed=0"),
-        ("bfs, nodes 8", "maximum load 40 (lowest)", f"{command} bfs~tie_seed=1"),
-        ("bfs, nodes 8", "maximum load 60 (highest)", f"{command} bfs~tie_seed=2"),
-        ("sssp, nodes 8", "maximum load 30", f"{command} sssp~tie_seed=0"),
-        ("sssp, nodes 8", "maximum load 27 (lowest)", f"{command} sssp~tie_seed=2"),
-        ("genetic, nodes 8", "maximum load 26", f"{command} genetic"),
-    ]
-
-
-def test_bounds_are_printed_by_the_command_that_looks_for_them(world, write_study):
-    bounds = {"lower_bound_rules": 26, "gap": 2.0, "optimal": False}
-    world.add("a", "4x2", load=[28], facts=bounds)
-    study = write_study(
-        "tables: {t: {rows: [routing], values: [max_load, lower_bound_rules, gap]}, "
-        "s: {rows: [routing], statistics: {gap_percent: [max], max_load: [max]}}}\n"
-    )
-    views = Views(world.records)
-    frames = views.routes
-    route = "routelab route torus~dims=4x2 a"
-    evaluate = "routelab evaluate torus~dims=4x2 a --bound"
-    for name, shown in {
-        "t": [("maximum load 28", route), ("lower bound, rules 26; gap 2", evaluate)],
-        "s": [("gap: greatest (%) 7.7", evaluate), ("maximum load: greatest 28", route)],
-    }.items():
-        table = build_table(name, study.tables[name], frames, None, "")
-        found = reproductions(table, frames)
-        assert [(item.numbers, item.command) for item in found] == shown
 
 
 def test_commands_name_metrics_that_run_only_where_they_are_named(world):

@@ -153,7 +153,7 @@ def _heights(
     is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
     for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=not is_measurement):
-        row, _ = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
+        row = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
             extras = interval_and_noise(mine, y) if is_measurement else (row[SYSTEMS],)
             rows.append((*key, value, *extras))

@@ -99,7 +99,6 @@ def draw_networks(
         description,
         tooltips,
         inline=inline,
-        runs={panel.title: panel.run for panel in panels},
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         on_paper=True,
     )
