@@ -7,7 +7,6 @@ import csv
 import io
 import re
 import shlex
-from time import sleep
 
 import numpy as np
 import pytest
@@ -70,13 +69,7 @@ def test_the_index_leads_to_every_study(browser):
 @pytest.mark.parametrize("page", PAGES[1:])
 def test_title_answer_and_picture_are_on_the_first_screen(browser, page, width, height):
     browser.open(page, width, height)
-    # the interactive figure replaces the picture once it is drawn
-    shown = ".answer figure .plot svg" if browser.all(".answer .chart") else ".answer figure svg"
-    drawn = f"return document.querySelector('{shown}') !== null"
-    for _ in range(100):
-        if browser.js(drawn):
-            break
-        sleep(0.05)
+    shown = ".answer figure :is(svg, img)"
     title, answer = map(browser.one, ("h1", ".answer .finding"))
     picture = max(browser.all(shown), key=lambda element: element.rect["height"])
     tops = [element.rect["y"] for element in (title, answer, picture)]
@@ -405,7 +398,7 @@ def test_no_page_is_wider_than_the_screen(browser, page, width):
         """
         return [...document.querySelectorAll("main *")].filter((element) =>
           element.getBoundingClientRect().right > innerWidth + 1
-          && !element.closest(".scroll, .pane, .picture, .plot, pre, .unseen")
+          && !element.closest(".scroll, .pane, .picture, pre, .unseen")
         ).map((element) => element.outerHTML.slice(0, 80))
         """
     )
@@ -414,8 +407,6 @@ def test_no_page_is_wider_than_the_screen(browser, page, width):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everything_is_readable_in_light_and_dark(browser, scheme):
-    from selenium.webdriver.support.wait import WebDriverWait
-
     browser.open(STUDY, prefers_color_scheme=scheme)
     colour = "return getComputedStyle(arguments[0])[arguments[1]]"
     paper = browser.js(colour, browser.one("body"), "backgroundColor")
@@ -423,16 +414,9 @@ def test_everything_is_readable_in_light_and_dark(browser, scheme):
     for selector, least in (("h1", 12), (".legend", 4.5), ("nav a", 4.5), ("td.number", 7)):
         ink = browser.js(colour, browser.one(selector), "color")
         assert contrast(ink, paper) >= least, selector
-    browser.js("arguments[0].scrollIntoView()", browser.one("#figure-distribution"))
-    # figures become interactive when they come into view
-    browser.driver.implicitly_wait(20)
-    browser.one("#figure-distribution.live")
-    browser.driver.implicitly_wait(0)
-    for selector in ("#figure-distribution .chart", "#figure-torus .panel", ".scroll"):
+    for selector in ("#figure-distribution .picture", "#figure-torus .panel", ".scroll"):
         element = browser.one(selector)
-        # charts are drawn when their figure comes into view
-        browser.js("(arguments[0].closest('figure') ?? arguments[0]).scrollIntoView()", element)
-        WebDriverWait(browser.driver, 10).until(lambda _, e=element: e.size["height"] > 100)
+        browser.js("arguments[0].scrollIntoView()", element)
         mean = brightness(element)
         assert mean < 90 if scheme == "dark" else mean > 200, selector
 

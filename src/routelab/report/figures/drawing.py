@@ -16,8 +16,6 @@ from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
 from routelab.report.figures.channel_looks import scale_colours
-from routelab.report.figures.chart import Chart
-from routelab.report.figures.fields import FieldChart
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.styles import FAINT, INK
 from routelab.toolkit.csv_cells import escape_cell
@@ -94,8 +92,6 @@ class Drawing:
         Group id of a line collection to the texts of its lines, in the order of drawing.
     inline : InlinePicture or None
         Picture that the page shows instead of the file.
-    chart : Chart, FieldChart or None
-        Interactive form over `data`, which the page shows if scripts run.
     turns : mapping
         Rows of texts about the turns that are marked in a panel, by title of the panel.
     on_paper : bool
@@ -107,7 +103,6 @@ class Drawing:
     description: str
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
     inline: InlinePicture | None = None
-    chart: Chart | FieldChart | None = None
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     on_paper: bool = False
 

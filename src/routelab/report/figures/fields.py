@@ -1,11 +1,9 @@
-"""Coloured fields: the colour scale of heat maps, their drawing, and their interactive form."""
+"""Coloured fields: the colour scale of heat maps, and their drawing."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import field as attribute
 from typing import Any
 
 import numpy as np
@@ -18,16 +16,8 @@ from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 from numpy.typing import ArrayLike
 
 from routelab.report.figures.channel_looks import scale_colours
-from routelab.report.figures.chart_rows import MAX_ROWS, coded, column_json, rows_json
-from routelab.report.figures.marks import PANEL, field
-from routelab.report.figures.styles import INK
-from routelab.report.frames.view import key_text
-from routelab.report.labels import label, number_text
+from routelab.report.labels import number_text
 
-ACROSS, UP = "@across", "@up"
-"""Fields of rows: names of the places along both axes."""
-TEXT, BEST = "@text", "@best"
-"""Fields of rows: the text in a field, and whether it is bold."""
 FIRST_DARK = 7
 """First step of the colour scale with white text on light pages, and dark text on dark ones."""
 MAX_TICKS = 6
@@ -115,181 +105,3 @@ def add_colour_bar(figure: Figure, axes: Sequence[Axes], scale: ColourScale, tit
     places = [place / 100 for place, _ in scale.ticks]
     bar.set_ticks(np.asarray(scale.norm.inverse(places)).tolist())
     bar.set_ticklabels([text for _, text in scale.ticks])
-
-
-@dataclass(frozen=True)
-class FieldChart:
-    """The interactive form of fields.
-
-    Attributes
-    ----------
-    x, y : str
-        Columns of the places.
-    names : mapping
-        Texts of the places along each axis, from the left and from the top; empty if the columns
-        are numbers of equal steps.
-    colour : str
-        Column of the numbers.
-    title : str
-        What the colours mean.
-    scale : ColourScale
-    col : str or None
-        Column of the panels.
-    panels : mapping
-        Title of each panel, by the text of its value in `col`.
-    of : str
-        The rows, which decide the labels of columns.
-    texts : sequence of str
-        Text in the field of each row, or nothing.
-    best : sequence of bool
-        Whether the text of each row is bold.
-    step : int
-        Distance between numbers along both axes, if the places have no names.
-    """
-
-    x: str
-    y: str
-    names: Mapping[str, Sequence[str]]
-    colour: str
-    title: str
-    scale: ColourScale
-    col: str | None = None
-    panels: Mapping[str, str] = attribute(default_factory=dict)
-    of: str = "routes"
-    texts: Sequence[str] = ()
-    best: Sequence[bool] = ()
-    step: int = 1
-
-    def content(self, data: pd.DataFrame) -> dict[str, Any] | None:
-        """Return what the page's script needs; see `routelab.report.figures.chart.chart_json`."""
-        if len(data) > MAX_ROWS:
-            return None
-        rows = rows_json(data, self.col, self.panels)
-        for name, column in ((ACROSS, self.x), (UP, self.y)):
-            if self.names:
-                rows[name] = coded(data[column].map(key_text))
-        if self.texts:
-            rows[TEXT] = coded(pd.Series(self.texts))
-            rows[BEST] = coded(pd.Series(self.best).map(key_text))
-        sizes = [len(self.names.get(name, ())) for name in ("x", "y")]
-        return {
-            "spec": self._spec(data),
-            "rows": rows,
-            "columns": [column_json(name, self.of) for name in data.columns],
-            "hue": "",
-            "series": [],
-            "scale": {"title": self.title, "ticks": self.scale.ticks},
-            "fields": {
-                "across": sizes[0],
-                "down": sizes[1],
-                "letters": max(map(len, self.texts), default=0),
-            },
-            "axes": {
-                name: {
-                    "title": label(column, self.of),
-                    "column": column,
-                    "log": False,
-                    "fixed": True,
-                    "letters": max(map(len, names), default=0) * len(names),
-                }
-                for name, column, names in (
-                    ("x", self.x, self.names.get("x", ())),
-                    ("y", self.y, self.names.get("y", ())),
-                )
-            },
-        }
-
-    def _spec(self, data: pd.DataFrame) -> dict[str, Any]:
-        colour = {
-            "field": field(self.colour),
-            "type": "quantitative",
-            "legend": None,
-            "scale": {
-                "type": "threshold",
-                "domain": self.scale.edges,
-                "range": scale_colours(dark=False),
-            },
-        }
-        places = self._named() if self.names else self._numbered(data)
-        layers: list[dict[str, Any]] = [
-            {
-                "mark": {
-                    "type": "rect",
-                    "clip": True,
-                    "aria": False,
-                    "tooltip": {"content": "data"},
-                    **_edge(self.names),
-                },
-                "encoding": {**places, "color": colour},
-            }
-        ]
-        if self.texts:
-            bold = f"datum['{BEST}'] === 'true' ? 'bold' : 'normal'"
-            dark = f"datum[{json.dumps(self.colour)}] >= {self.scale.edges[FIRST_DARK - 1]!r}"
-            ink = {"condition": {"test": dark, "value": "#ffffff"}, "value": INK}
-            shown = {"text": {"field": TEXT}, "color": ink}
-            mark = {
-                "type": "text",
-                "fontSize": 11.5,
-                "fontWeight": {"expr": bold},
-                "aria": False,
-                "tooltip": {"content": "data"},
-            }
-            layers.append({"mark": mark, "encoding": {**places, **shown}})
-        if not self.names:
-            zoom = {"type": "interval", "encodings": ["x", "y"], "zoom": "wheel![event.ctrlKey]"}
-            layers[0]["params"] = [{"name": "zoom", "bind": "scales", "select": zoom}]
-        return {
-            "facet": {
-                "field": PANEL,
-                "type": "nominal",
-                "sort": list(self.panels.values()),
-                "header": {"title": None, "labelAnchor": "start"},
-            },
-            "spec": {"transform": [] if self.names else self._edges(), "layer": layers},
-            "resolve": {"axis": {"x": "independent", "y": "independent"}},
-        }
-
-    def _named(self) -> dict[str, Any]:
-        return {
-            axis: {
-                "field": name,
-                "type": "nominal",
-                "sort": None,
-                "title": label(column, self.of),
-                "scale": {"domain": list(self.names[axis])},
-            }
-            for axis, name, column in (("x", ACROSS, self.x), ("y", UP, self.y))
-        }
-
-    def _edges(self) -> list[dict[str, Any]]:
-        """Return transforms that compute the edges of each field."""
-        return [
-            {"calculate": f"datum[{json.dumps(column)}] + {by}", "as": name}
-            for start, column in ((ACROSS, self.x), (UP, self.y))
-            for name, by in ((start, -0.5), (f"{start}_end", self.step - 0.5))
-        ]
-
-    def _numbered(self, data: pd.DataFrame) -> dict[str, Any]:
-        most = float(data[[self.x, self.y]].max().max()) + self.step - 0.5
-        places: dict[str, Any] = {}
-        for axis, name, column in (("x", ACROSS, self.x), ("y", UP, self.y)):
-            places[axis] = {
-                "field": name,
-                "type": "quantitative",
-                "title": label(column, self.of),
-                "axis": {"grid": False, "tickMinStep": 1},
-                "scale": {
-                    "domain": [-0.5, most],
-                    "nice": False,
-                    "zero": False,
-                    "reverse": axis == "y",
-                },
-            }
-            places[f"{axis}2"] = {"field": f"{name}_end"}
-        return places
-
-
-def _edge(names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return white lines around fields with names."""
-    return {"stroke": "#ffffff", "strokeWidth": 1} if names else {}

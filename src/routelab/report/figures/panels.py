@@ -161,11 +161,6 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
         axis.axvline(value, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
-def panel_titles(data: pd.DataFrame, col: str | None, of: str = "routes") -> dict[str, str]:
-    """Return the title of each panel, in order, by the text of its value in column `col`."""
-    return {text: panel_title(col, text, of) for text in ordered_texts(data[col])} if col else {}
-
-
 def by_text(x: str, hue: str, of: str = "routes") -> str:
     """Return what the places along `x` and the colours of a figure stand for: ``by nodes``."""
     return f"by {' and '.join(dict.fromkeys([label(x, of), label(hue, of)]))}"

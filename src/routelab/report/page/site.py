@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,12 +15,11 @@ from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
-from routelab.report.figures.chart import chart_json
-from routelab.report.figures.drawing import DARK, SUFFIXES, save_drawing
+from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
-from routelab.report.figures.styles import PALETTE, Looks
+from routelab.report.figures.styles import Looks
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import Frames, JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
@@ -30,8 +28,6 @@ from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
 from routelab.report.page.bars import answer_bars
 from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
-from routelab.report.page.chart_script import NAME as CHART_SCRIPT
-from routelab.report.page.chart_script import write_chart_script
 from routelab.report.page.citations import bibliography, cited_works
 from routelab.report.page.commands import (
     bound_command,
@@ -93,15 +89,14 @@ class PageTable:
 class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
-    The chart is what the page's script draws; see `chart_json`. The notes list series without a
-    value. See `Drawing` for the turns and for pictures that suit white pages only.
+    The notes list series without a value. See `Drawing` for the turns and for pictures that suit
+    white pages only.
     """
 
     name: str
     title: str
     description: str = ""
     inline: InlinePicture | None = None
-    chart: dict[str, Any] | None = None
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     on_paper: bool = False
@@ -212,12 +207,6 @@ def write_study_report(
         PageTable(table, layout(table), compared if table.name == answer.table else ())
         for table, _ in of_views
     ]
-    chart_script = ""
-    if any(figure.chart for figure in figures):
-        shared = results / "report"
-        # all studies of a report share the script; a page elsewhere has its own
-        chart_script = f"../{CHART_SCRIPT}" if directory.parent == shared else CHART_SCRIPT
-        write_chart_script(shared if directory.parent == shared else directory)
     write_page(
         "study.html.j2",
         directory / "index.html",
@@ -228,8 +217,6 @@ def write_study_report(
         tables=[shown for shown in page_tables if shown.table.name != answer.table],
         lead=lead,
         figures=[figure for figure in figures if figure is not lead],
-        chart_script=chart_script,
-        dark_series={name: DARK[name] for name in map(str.lower, PALETTE) if name in DARK},
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
@@ -280,13 +267,11 @@ def _write_figure(
     if drawing is None:
         return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
-    chart = chart_json(drawing.chart, drawing.data) if drawing.chart else None
     return PageFigure(
         name,
         title,
         drawing.description,
         drawing.inline,
-        chart,
         notes,
         drawing.turns,
         drawing.on_paper,

@@ -70,7 +70,6 @@ def test_dots_are_the_numbers_of_the_file_and_places_descend(runs, tmp_path):
     caps = 2  # whiskers have caps, which are dots, too
     heights = {value for line in markers_of(axis)[:: caps + 1] for value in line}
     assert heights <= set(drawing.data["improvement_percent"])
-    assert drawing.chart.x.names == ["4", "8"]
     save_drawing(drawing, tmp_path, "f")
     lines = (tmp_path / "f.csv").read_text().splitlines()
     assert lines[0] == (

@@ -11,9 +11,7 @@ from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.marks import bars, headroom, signs, texts, whiskers
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
@@ -21,7 +19,6 @@ from routelab.report.figures.panels import (
     label_axes,
     name_places,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -69,30 +66,13 @@ def draw_bars(
     name_places(panels, places)
     label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, lines=False, of=spec.of)
-    with_interval = f"{y}_high" in data
-    ends = (f"{y}_low", f"{y}_high")
-    above = (
-        [*whiskers(*ends), signs(NOISE, SIGN, y, ends[1])] if with_interval else [texts(SYSTEMS)]
-    )
-    chart = Chart(
-        Axis(x, label(x, spec.of), names=places),
-        Axis(y, height, zero=True, is_fixed=True),
-        hue,
-        look,
-        [bars(), *above, headroom(y, 1.12)],
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        beside=hue != x,
-        across=[] if spec.mark is None else [spec.mark],
-    )
     what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, {by_text(x, hue, spec.of)}"
     if spec.of in BENCHMARKS:
         what = f"{label(y, spec.of)} {by_text(x, hue, spec.of)}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
         text = what + (legend if interval_columns(spec.of, y) else ".")
-        return Drawing(figure, data, text, chart=chart)
-    return Drawing(figure, data, f"{what}; above each bar the number of networks.", chart=chart)
+        return Drawing(figure, data, text)
+    return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
 
 def _draw_panel(

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.marks import Mark, bars, field
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
@@ -18,7 +16,6 @@ from routelab.report.figures.panels import (
     label_axes,
     name_places,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -86,33 +83,11 @@ def draw_bounds(
     title = label(y, spec.of)
     label_axes(panels, label(x, spec.of), title)
     add_legend(figure, look, hue, lines=False, of=spec.of)
-    chart = Chart(
-        Axis(x, label(x, spec.of), names=places),
-        Axis(y, title, zero=True),
-        hue,
-        look,
-        [bars(), *_bound_lines(bound)],
-        col=col,
-        panels=panel_titles(data, col, spec.of),
-        of=spec.of,
-        beside=hue != x,
-    )
     text = (
         f"{title} {by_text(x, hue, spec.of)}. Lines: {label(bound, spec.of)}. "
-        "In the files, numbers above bars are distances from the bound, in percent of it."
+        "Numbers above bars are distances from the bound, in percent of it."
     )
-    return Drawing(figure, data, text, chart=chart)
-
-
-def _bound_lines(bound: str) -> list[Mark]:
-    """Return a line at the bound of each bar, with a border that separates it from the bar."""
-    return [
-        {
-            "mark": {"type": "tick", "orient": "horizontal", "thickness": width, "opacity": 1},
-            "encoding": {"y": {"field": field(bound)}, "color": {"value": colour}},
-        }
-        for colour, width in (("#ffffff", 5), (INK, 2))
-    ]
+    return Drawing(figure, data, text)
 
 
 def _means(

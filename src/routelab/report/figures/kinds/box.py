@@ -9,17 +9,14 @@ import pandas as pd
 from matplotlib.patheffects import withStroke
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.marks import boxes
 from routelab.report.figures.panels import (
     add_legend,
     by_text,
     label_axes,
     name_places,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -91,20 +88,8 @@ def draw_boxes(
     height = value_label(y, spec, frames, pooled, place)
     label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, lines=False, of=spec.of)
-    chart = Chart(
-        Axis(x, label(x, spec.of), names=places),
-        Axis("median", height, log="y" in spec.log),
-        hue,
-        look,
-        boxes("min", "q25", "median", "q75", "max", "mean"),
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        beside=hue != x,
-        across=[] if spec.mark is None else [spec.mark],
-    )
     text = f"{label(y, spec.of)} of all {noun} {by_text(x, hue, spec.of)}"
-    return Drawing(figure, data, f"{text}: quartiles, extremes and mean.", chart=chart)
+    return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
 
 
 def replace_log(spec: FigureSpec) -> FigureSpec:

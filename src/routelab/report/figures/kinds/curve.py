@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.kinds.line import line_chart, line_panels
-from routelab.report.figures.marks import headroom, line_ends
+from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.styles import INK, Look, Looks
 from routelab.report.frames.view import OK, View, key_text
@@ -23,15 +22,6 @@ from routelab.report.labels import label
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
 
-SIGNS = {
-    "saturated": "↑",
-    "deadlock": "×",
-    "livelock": "↻",
-    "no-route": "∅",
-    "undecided": "?",
-    "unfinished": "…",
-}
-"""Signs of a load without a value in interactive figures, by the state of the simulation."""
 MARKS = {
     "saturated": "$\\uparrow$",
     "deadlock": "x",
@@ -100,15 +90,6 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
         data,
         text
         + (f"; a mark above: from there {ends}, and the line ends before." if states_seen else "."),
-        chart=line_chart(
-            data,
-            spec,
-            look,
-            height,
-            line_ends(y, SIGNS, cut_names),
-            headroom(f"{y}_high", 1 + 0.08 * (1 + len(cut_names))),
-            from_zero=True,
-        ),
     )
 
 

@@ -12,16 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, LOAD, lines_of, share_column
-from routelab.report.figures.marks import lines as step_lines
-from routelab.report.figures.marks import rises, targets
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -71,21 +67,9 @@ def draw_distribution(
     across = f"{label(x, spec.of)}, at most" if is_cumulative else label(x, spec.of)
     label_axes(panels, across, f"share of {things}")
     add_legend(figure, look, hue, of=spec.of)
-    steps = [step_lines("step-after"), rises()] if is_cumulative else [step_lines("step")]
-    chart = Chart(
-        Axis(x, across, log="x" in spec.log),
-        Axis(share_column(x), f"share of {things}", zero=True, percent=True, is_fixed=True),
-        hue,
-        look,
-        [*steps, targets()],
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        down=spec.lines,
-    )
     which = "at most a given" if is_cumulative else "each"
     text = f"Share of {things} with {which} {label(x, spec.of)}, by {hue}."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def _draw_shares(axis: Axes, data: pd.DataFrame, x: str, style: dict[str, Any]) -> None:

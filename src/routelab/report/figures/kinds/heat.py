@@ -8,9 +8,9 @@ import numpy as np
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.fields import ColourScale, FieldChart, add_colour_bar, draw_fields
+from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fields
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.panels import ordered_texts, panel_titles, panels_of, ranks
+from routelab.report.figures.panels import ordered_texts, panels_of, ranks
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
@@ -54,20 +54,9 @@ def draw_heat(
         axis.set_ylabel(label(y, spec.of))
     title = f"{label(colour, spec.of)}, mean of the {noun} there"
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
-    chart = FieldChart(
-        x,
-        y,
-        {"x": across, "y": up[::-1]},
-        colour,
-        title,
-        scale,
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-    )
     axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
     text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:

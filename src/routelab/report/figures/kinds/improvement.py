@@ -10,16 +10,13 @@ import pandas as pd
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.marks import points, whiskers
 from routelab.report.figures.panels import (
     add_legend,
     by_text,
     label_axes,
     name_places,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -69,20 +66,8 @@ def draw_improvements(
     label_axes(panels, label(x, spec.of), title)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
     lines = "95 % intervals" if spec.of in BENCHMARKS else "all pairs of runs"
-    chart = Chart(
-        Axis(x, label(x, spec.of), names=places),
-        Axis(y, title),
-        hue,
-        look,
-        [*whiskers(f"{y}_low", f"{y}_high", coloured=True), points()],
-        col=col,
-        panels=panel_titles(data, col, spec.of),
-        of=spec.of,
-        beside=hue != x,
-        across=(0.0,),
-    )
     text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def _sorted_places(data: pd.DataFrame, x: str, y: str) -> list[str]:

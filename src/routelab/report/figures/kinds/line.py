@@ -14,15 +14,12 @@ from matplotlib.ticker import MaxNLocator
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.marks import Mark, bands, lines, points, targets
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
     name_places,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -49,12 +46,11 @@ def draw_lines(
     if data.empty:
         return None
     height = value_label(y, spec, frames, pooled, place)
-    figure, _, look = line_panels(data, spec, place, looks, height)
+    figure, _, _ = line_panels(data, spec, place, looks, height)
     return Drawing(
         figure,
         data,
         f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.",
-        chart=line_chart(data, spec, look, height),
     )
 
 
@@ -118,34 +114,6 @@ def line_panels(
     label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, markers=True, of=spec.of)
     return figure, panels, look
-
-
-def line_chart(
-    data: pd.DataFrame,
-    spec: FigureSpec,
-    look: dict[str, Look],
-    height: str,
-    *more: Mark,
-    from_zero: bool = False,
-) -> Chart:
-    """Return the interactive form of lines with bands, and with more marks above them.
-
-    The horizontal axis may start from zero.
-    """
-    x, y = spec.x or "", spec.y or ""
-    words = not pd.api.types.is_numeric_dtype(data[x])
-    places = ordered_texts(data[x]) if words else []
-    return Chart(
-        Axis(x, label(x, spec.of), names=places, log="x" in spec.log, zero=from_zero),
-        Axis(y, height, log="y" in spec.log, zero=True),
-        spec.hue or "routing",
-        look,
-        [bands(f"{y}_low", f"{y}_high"), lines(), points(), *more, targets()],
-        spec.col,
-        panel_titles(data, spec.col, spec.of),
-        spec.of,
-        across=[] if spec.mark is None else [spec.mark],
-    )
 
 
 def _pool_runs(

@@ -10,20 +10,20 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart_rows import MAX_ROWS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import (
     ColourScale,
-    FieldChart,
     add_colour_bar,
     field_colours,
 )
 from routelab.report.figures.lines import lines_of
-from routelab.report.figures.panels import panel_titles, panels_of, ranks
+from routelab.report.figures.panels import panels_of, ranks
 from routelab.report.frames.view import View
 from routelab.report.labels import label
 
 SENDER, RECEIVER, BLOCK = "sender", "receiver", "block"
+MAX_VECTORS = 10_000
+"""Largest number of fields that are drawn as vectors; more are drawn as one image."""
 
 
 def draw_matrices(
@@ -43,7 +43,7 @@ def draw_matrices(
     block = int(data[BLOCK].max())
     most = int(data[[SENDER, RECEIVER]].max().max()) + block - 0.5
     figure, panels = panels_of(data, col, place, spec.of)
-    is_large = len(data) > MAX_ROWS
+    is_large = len(data) > MAX_VECTORS
     for axis, here in panels:
         _draw_matrix(axis, here, colour, scale, as_image=is_large)
         axis.set(xlim=(-0.5, most), ylim=(most, -0.5), aspect="equal")
@@ -51,25 +51,13 @@ def draw_matrices(
         axis.set_ylabel(label(SENDER, spec.of))
     title = label(colour, spec.of)
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
-    chart = FieldChart(
-        RECEIVER,
-        SENDER,
-        {},
-        colour,
-        title,
-        scale,
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        step=block,
-    )
     text = (
         f"Mean {title} from each terminal (row) to each other one (column), by "
         f"{label(col, spec.of)}. Pairs without messages are blank."
     )
     if block > 1:
         text += f" A field stands for blocks of {block} terminals."
-    return Drawing(figure, data, text, chart=chart, on_paper=is_large)
+    return Drawing(figure, data, text, on_paper=is_large)
 
 
 def _draw_matrix(

@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.fields import ColourScale, FieldChart, add_colour_bar, draw_fields
+from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fields
 from routelab.report.figures.panels import (
     PANELS_ACROSS,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
 )
@@ -70,23 +69,10 @@ def draw_overview(
         axis.tick_params(labelsize=8)
     title = label(colour, spec.of)
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
-    chart = FieldChart(
-        x,
-        y,
-        {"x": across, "y": down},
-        colour,
-        title,
-        scale,
-        spec.col,
-        panel_titles(data, spec.col, spec.of),
-        spec.of,
-        texts,
-        best,
-    )
     text = f"Mean {title} of each {label(y, spec.of)} and {label(x, spec.of)}."
     if better:
         text += f" The best of each {label(x, spec.of)} is bold."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def _best(

@@ -6,15 +6,12 @@ from collections.abc import Collection, Sequence
 
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.kinds.scatter import points_of
-from routelab.report.figures.marks import Mark, points
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
     ordered_texts,
-    panel_titles,
     panels_of,
     scale_axis,
 )
@@ -68,21 +65,11 @@ def draw_pareto(
     x_title, y_title = (value_label(name, spec, frames, pooled, place) for name in (x, y))
     label_axes(panels, x_title, y_title)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
-    chart = Chart(
-        Axis(x, x_title, log="x" in spec.log),
-        Axis(y, y_title, log="y" in spec.log),
-        hue,
-        look,
-        [points(), _front_line("step-after" if signs[0] > 0 else "step-before")],
-        col=col,
-        panels=panel_titles(data, col, spec.of),
-        of=spec.of,
-    )
     text = (
         f"{y_title} against {x_title}, a point per run, by {hue}. The line is the Pareto front: no "
         "other run is better in one value and at least as good in the other."
     )
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
@@ -113,12 +100,3 @@ def _sign(column: str, place: str, spec: FigureSpec, frames: View) -> int:
             "front; use kind 'scatter'"
         )
     return 1 if direction == "lower" else -1
-
-
-def _front_line(step: str) -> Mark:
-    """Return the line through the points of the front."""
-    return {
-        "transform": [{"filter": f"datum['{FRONT}'] === 'true'"}],
-        "mark": {"type": "line", "interpolate": step, "strokeWidth": 1.5},
-        "encoding": {"color": {"value": INK}, "strokeDash": None, "strokeWidth": None},
-    }

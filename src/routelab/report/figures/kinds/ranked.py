@@ -9,16 +9,12 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of, share_column
-from routelab.report.figures.marks import lines as step_lines
-from routelab.report.figures.marks import starts, targets
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
     ordered_texts,
-    panel_titles,
     panels_of,
     scale_axis,
 )
@@ -91,19 +87,8 @@ def ranked_drawing(
     across = f"share of {things}, in descending order"
     label_axes(panels, across, label(y, spec.of))
     add_legend(figure, look, hue, of=spec.of)
-    chart = Chart(
-        Axis(share_column(y), across, zero=True, percent=True, is_fixed=True),
-        Axis(y, label(y, spec.of), log="y" in spec.log, zero=True),
-        hue,
-        look,
-        [step_lines("step-before"), starts(), targets()],
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        across=[] if spec.mark is None else [spec.mark],
-    )
     text = f"{label(y, spec.of)} of all {things} in descending order, by {hue}."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def _in_descending_order(group: pd.DataFrame, y: str) -> pd.DataFrame:

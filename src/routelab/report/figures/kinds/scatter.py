@@ -8,14 +8,11 @@ import pandas as pd
 import seaborn as sns
 
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.chart import Axis, Chart
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.marks import points, whiskers
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
     ordered_texts,
-    panel_titles,
     panels_of,
     ranks,
     scale_axis,
@@ -63,20 +60,8 @@ def draw_points(
     across, up = (value_label(name, spec, frames, pooled, place) for name in (x, y))
     label_axes(panels, across, up)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
-    ends = f"{y}_low", f"{y}_high"
-    chart = Chart(
-        Axis(x, across, log="x" in spec.log),
-        Axis(y, up, log="y" in spec.log),
-        hue,
-        look,
-        [*(whiskers(*ends, coloured=True) if ends[0] in data else []), points(opacity=0.6)],
-        col,
-        panel_titles(data, col, spec.of),
-        spec.of,
-        across=[] if spec.mark is None else [spec.mark],
-    )
     text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point per run, by {hue}."
-    return Drawing(figure, data, text, chart=chart)
+    return Drawing(figure, data, text)
 
 
 def points_of(

@@ -1,23 +1,16 @@
-"""Interactive figures: their values are those of the figures' files."""
+"""What figures with series have in common: scales, shares, and colours on light and dark pages."""
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
-import vl_convert
 
 from routelab.config import Figure
-from routelab.report.figures.chart import Axis, Chart, chart_json
-from routelab.report.figures.chart_rows import MAX_ROWS
 from routelab.report.figures.drawing import DARK, save_drawing
 from routelab.report.figures.kinds import OF_SERIES, draw_figure
-from routelab.report.figures.marks import bars, headroom, signs, whiskers
-from routelab.report.figures.styles import INK, PALETTE, Looks
+from routelab.report.figures.styles import INK, PALETTE
 from routelab.report.frames.views import Views
 
 from .test_inline import PAPER, contrast
@@ -32,7 +25,6 @@ SPECS = {
     "bar": {"x": "nodes", "y": "max_load", "mark": 1.5},
     "box": {"x": "routing", "y": "load", "col": "nodes"},
 }
-SHARED = {"@series", "@panel", "@place"}
 
 
 @pytest.fixture
@@ -63,77 +55,17 @@ def draw(world):
     return drawn
 
 
-def rows_of(content):
-    """The rows of the page's script, from the text in the page."""
-    columns = {
-        name: [values["texts"][at] for at in values["at"]] if isinstance(values, dict) else values
-        for name, values in json.loads(json.dumps(content))["rows"].items()
-    }
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
-
-
-@pytest.mark.parametrize("kind", SPECS)
-def test_values_are_those_of_the_file(draw, tmp_path, kind):
-    drawing = draw(kind)
-    rows = rows_of(chart_json(drawing.chart, drawing.data))
-    save_drawing(drawing, tmp_path, "f")
-    with (tmp_path / "f.csv").open() as stream:
-        expected = list(csv.DictReader(stream))
-    assert len(rows) == len(expected) > 1
-    for row, line in zip(rows, expected, strict=True):
-        assert row.keys() - SHARED == line.keys()
-        for name, cell in line.items():
-            value = row[name]
-            if isinstance(value, int | float):
-                assert value == float(cell), name
-            else:
-                assert (value or "") == cell, name
-
-
-@pytest.mark.parametrize("kind", SPECS)
-def test_the_specification_compiles_and_names_only_columns_that_exist(draw, kind):
-    drawing = draw(kind)
-    content = chart_json(drawing.chart, drawing.data)
-    rows = rows_of(content)
-    spec = {**content["spec"], "data": {"values": rows}}
-    assert vl_convert.vegalite_to_vega(spec, vl_version="6.4")["marks"]
-    for layer in spec["spec"]["layer"]:
-        computed = {step["as"] for step in layer.get("transform", []) if "as" in step}
-        fields = {one["field"] for one in layer["encoding"].values() if "field" in one}
-        assert fields <= rows[0].keys() | computed
-
-
-@pytest.mark.parametrize("kind", SPECS)
-def test_series_look_as_in_the_picture_and_panels_have_its_titles(draw, kind):
-    drawing = draw(kind)
-    content = chart_json(drawing.chart, drawing.data)
-    (legend,) = drawing.figure.legends[:1]
-    assert [one["name"] for one in content["series"]] == [text.get_text() for text in legend.texts]
-    titles = [axis.get_title(loc="left") for axis in drawing.figure.axes]
-    panels = dict.fromkeys(row["@panel"] for row in rows_of(content))
-    assert sorted(panels) == sorted({title for title in titles if title} or {""})
-    ranges = {
-        channel: encoding["scale"]["range"]
-        for layer in content["spec"]["spec"]["layer"]
-        for channel, encoding in layer["encoding"].items()
-        if "range" in encoding.get("scale", {})
-    }
-    assert ranges["color"] == [one["color"] for one in content["series"]]
-
-
 def test_every_kind_with_series_is_tried():
     assert SPECS.keys() <= OF_SERIES.keys()
 
 
 @pytest.mark.parametrize("kind", ["line", "box", "ranked"])
-def test_panels_share_their_scales_on_paper_too(draw, kind):
+def test_panels_share_their_scales(draw, kind):
     drawing = draw(kind, col="nodes")
     axes = [axis for axis in drawing.figure.axes if axis.axison]
     assert len(axes) == 3
     assert len({(axis.get_xlim(), axis.get_ylim()) for axis in axes}) == 1
-    data = drawing.data["median" if kind == "box" else drawing.chart.y.column]
+    data = drawing.data["median" if kind == "box" else SPECS[kind]["y"]]
     low, high = axes[0].get_ylim()
     assert low <= data.min() <= data.max() <= high
 
@@ -154,7 +86,7 @@ def test_a_column_named_share_keeps_its_values(world, kind, key):
         world.add(routing, facts={"share": share})
     spec = Figure(kind=kind, **{key: "share"})
     drawing = draw_figure(spec, Views(world.records).of("routes"), (), "")
-    rows = rows_of(chart_json(drawing.chart, drawing.data))
+    rows = drawing.data.to_dict("records")
     counted = {(row["routing"], row["share"]) for row in rows if row["count"]}
     if kind == "histogram":
         counted = {(name, round(share * 4)) for name, share in counted}
@@ -162,45 +94,6 @@ def test_a_column_named_share_keeps_its_values(world, kind, key):
     else:
         assert counted == {("a", 0.25), ("b", 0.75)}
         assert {row["cumulative_share"] for row in rows} == {1.0}
-
-
-def test_too_many_rows_leave_the_picture(draw):
-    drawing = draw("scatter")
-    many = pd.concat([drawing.data] * (MAX_ROWS // len(drawing.data) + 1))
-    assert chart_json(drawing.chart, many) is None
-
-
-def test_bars_with_intervals_compile_and_mark_noise():
-    data = pd.DataFrame(
-        {
-            "routing": ["a", "b"],
-            "bench.size": [8, 8],
-            "gain": [1.5, -2.0],
-            "gain_low": [1.0, np.nan],
-            "gain_high": [2.0, np.nan],
-            "within_noise": [True, False],
-        }
-    )
-    chart = Chart(
-        Axis("bench.size", "size", names=["8"]),
-        Axis("gain", "gain (%)", zero=True, is_fixed=True),
-        "routing",
-        Looks().of("routing", ["a", "b"], ""),
-        [
-            bars(),
-            *whiskers("gain_low", "gain_high"),
-            signs("within_noise", "≈", "gain", "gain_high"),
-            headroom("gain", 1.12),
-        ],
-        beside=True,
-    )
-    content = chart_json(chart, data)
-    rows = rows_of(content)
-    assert [row["@place"] for row in rows] == ["8", "8"]
-    assert rows[1]["gain_low"] is None
-    spec = {**content["spec"], "data": {"values": rows}}
-    drawn = vl_convert.vegalite_to_svg(spec, vl_version="6.4")
-    assert drawn.count("≈") == 1
 
 
 @pytest.mark.parametrize("colour", [*PALETTE, INK])
