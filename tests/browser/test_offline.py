@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 
@@ -47,7 +46,7 @@ def render(chromium, flags, report, without_network, tmp_path):
 def test_scripts_run(render):
     text = render("angara-small/index.html", "--dump-dom")
     assert 'aria-sort="none"><button' in text
-    assert len(re.findall(r'<svg[^>]*role="img"[^>]*tabindex="0"', text)) > 4
+    assert text.count('class="copy"') > 0
 
 
 def test_pages_are_painted(render, tmp_path):

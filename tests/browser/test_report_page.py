@@ -6,20 +6,16 @@ import base64
 import csv
 import io
 import re
-import shlex
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from routelab.cli import main
-
 pytestmark = pytest.mark.browser
 
 STUDY = "angara-small/index.html"
 PAGES = ["index.html", STUDY, "networks/index.html", "sizes/index.html"]
-TAB, ENTER, SPACE, ESCAPE = "\ue004", "\ue007", " ", "\ue00c"
-RIGHT, LEFT, HOME, END = "\ue014", "\ue012", "\ue011", "\ue010"
+TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 
 
 def luminance(colour):
@@ -219,118 +215,26 @@ def loads(browser, figure):
     return list(found.values())
 
 
-def spot(browser, figure, panel):
-    """The channel whose middle is farthest from all others, and where that is on the screen."""
-    lines = browser.js(
-        """
-        const [figure, panel] = arguments;
-        const svg = document.querySelectorAll(`#figure-${figure} svg[role=img]`)[panel];
-        svg.scrollIntoView({block: "center"});
-        const place = (x, y) => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-        return [...svg.querySelectorAll("path[data-c]")].map((path) => [
-          Number(path.dataset.c),
-          path.getAttribute("d").slice(1).split("M").map((line) => {
-            const [ax, ay, bx, by] = line.match(/-?\\d+/g).map(Number);
-            const [a, b] = [place(ax, ay), place(bx, by)];
-            return [a.x, a.y, b.x, b.y];
-          }),
-        ]);
-        """,
-        figure,
-        panel,
-    )
-    middles = {channel: np.reshape(first, (2, 2)).mean(axis=0) for channel, (first, *_) in lines}
-
-    def clearance(channel):
-        others = [np.reshape(line, (2, 2)) for c, mine in lines for line in mine if c != channel]
-        along = np.linspace(0, 1, 50)[:, None]
-        points = np.concatenate([a + along * (b - a) for a, b in others])
-        return np.hypot(*(points - middles[channel]).T).min()
-
-    best = max(middles, key=clearance)
-    return best, *middles[best].tolist()
-
-
-def readings(browser, figure):
-    return browser.texts(f"#figure-{figure} .reading")
-
-
-@pytest.mark.parametrize(("figure", "panel"), [("torus", 1), ("abilene", 0)])
-def test_a_channel_under_the_pointer_shows_its_name_and_its_load_everywhere(browser, figure, panel):
+def test_pictures_name_channels_and_loads_and_large_ones_are_files(browser):
     browser.open(STUDY)
-    expected = loads(browser, figure)
-    before = readings(browser, figure)
-    channel, x, y = spot(browser, figure, panel)
-    browser.cdp("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-    name, load = expected[panel][channel]
-    shown = [tip.text for tip in browser.all(f"#figure-{figure} .tip") if tip.is_displayed()]
-    assert shown == [f"{name}\nchannel load {load}"]
-    everywhere = [mine[channel] for mine in expected]
-    assert readings(browser, figure) == [f"{n}: channel load {v}" for n, v in everywhere]
-    browser.cdp("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
-    assert readings(browser, figure) == before
+    panels = browser.all("#figure-torus .panel")
+    for panel, channels in zip(panels, loads(browser, "torus"), strict=True):
+        titles = panel.find_elements("css selector", ".channels title")
+        shown = sorted(title.get_attribute("textContent") for title in titles)
+        assert shown == sorted(f"{name}: {load}" for name, load in channels.values())
+    browser.open("large/index.html")
+    (picture,) = browser.all("#figure-torus .picture img")
+    assert browser.js("return arguments[0].complete && arguments[0].naturalWidth > 0", picture)
 
 
-def test_a_tap_keeps_a_channel_and_a_second_one_lets_go(browser):
-    browser.open(STUDY, 390, 800, touch=True)
-    before = readings(browser, "torus")
-    channel, x, y = spot(browser, "torus", 2)
-
-    def tap():
-        browser.cdp("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        browser.cdp("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    tap()
-    expected = [mine[channel] for mine in loads(browser, "torus")]
-    assert readings(browser, "torus") == [f"{n}: channel load {v}" for n, v in expected]
-    tip = next(tip for tip in browser.all("#figure-torus .tip") if tip.is_displayed())
-    assert tip.rect["x"] >= 0
-    assert tip.rect["x"] + tip.rect["width"] <= 390
-    tap()
-    assert readings(browser, "torus") == before
-
-
-def test_the_arrow_keys_walk_through_all_channels_from_the_busiest_down(browser):
-    browser.open(STUDY)
-    channels = loads(browser, "torus")[0]
-    before = readings(browser, "torus")
-    browser.js("document.querySelector('#figure-torus .scale').scrollIntoView()")
-    browser.js(
-        """
-        const figure = document.querySelector("#figure-torus");
-        const before = [...document.querySelectorAll("a, summary")].filter((element) =>
-          element.checkVisibility() && element.compareDocumentPosition(figure) & 4);
-        before.at(-1).focus();
-        """
-    )
-    browser.press(TAB, TAB, TAB, TAB)  # past the lists of switches and the button that clears them
-    assert browser.js("return document.activeElement.closest('#figure-torus .panel') !== null")
-    browser.js(
-        """
-        const reading = document.querySelector("#figure-torus .reading");
-        window.seen = [reading.textContent];
-        new MutationObserver(() => window.seen.push(reading.textContent))
-          .observe(reading, {childList: true});
-        """
-    )
-    browser.press(RIGHT * len(channels))  # the last one has nowhere to go
-    seen = browser.js("return window.seen")
-    assert seen.pop() == seen[-1]
-    values = [int(text.rpartition(" ")[2]) for text in seen]
-    assert values == sorted(values, reverse=True)
-    expected = [f"{name}: channel load {load}" for name, load in channels.values()]
-    assert sorted(seen) == sorted(expected)
-    browser.press(HOME)
-    assert readings(browser, "torus")[0] == seen[0]
-    told = browser.js("return document.querySelector('#figure-torus [role=status]').textContent")
-    assert seen[0].partition(":")[0] in told
-    assert told.count(";") == len(browser.all("#figure-torus .panel")) - 1
-    browser.press(END)
-    assert readings(browser, "torus")[0] == seen[-1]
-    browser.press(LEFT)
-    assert readings(browser, "torus")[0] == seen[-2]
-    browser.press(ESCAPE)
-    assert readings(browser, "torus") == before
+def test_the_cycle_of_a_refuted_table_is_a_list(browser):
+    browser.open("networks/index.html")
+    browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    steps = browser.texts("#figure-torus .cycle li")
+    assert len(steps) > 1
+    ends = [re.fullmatch(r"(\S+ \S+) vc \d+ waits for (\S+ \S+) vc \d+.*", one) for one in steps]
+    assert all(ends)
+    assert [end[2] for end in ends] == [*(end[1] for end in ends[1:]), ends[0][1]]
 
 
 def test_without_scripts_tables_and_tooltips_are_there(browser):
@@ -363,26 +267,6 @@ def test_a_command_is_copied(browser):
     )
     assert copied == command.text
     assert button.text == "Copied"
-
-
-def test_the_command_beside_a_number_prints_that_number(browser, monkeypatch, capsys):
-    browser.open(STUDY)
-    browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
-    rows = browser.all("#table-lengths")[0].find_elements("xpath", "../following::details[1]//tr")
-    cells = [
-        [cell.text for cell in row.find_elements("css selector", "th, td code, td")] for row in rows
-    ]
-    (row,) = [cell for cell in cells if cell[0] == "angara-sssp, torus~dims=4x2x2x2"]
-    numbers = dict(re.findall(r"((?:[a-z]+ )+)([\d.]+)", row[1]))
-    monkeypatch.chdir(browser.report.parent.parent)
-    program, *arguments = shlex.split(row[-1])
-    assert program == "routelab"
-    assert main(arguments) == 0
-    printed = dict(re.findall(r"^(\w+) +(\S+)$", capsys.readouterr().out, re.MULTILINE))
-    assert len(numbers) == 3
-    for name, number in numbers.items():
-        column_name = name.strip().replace("maximum", "max").replace(" ", "_")
-        assert float(printed[column_name]) == pytest.approx(float(number), rel=1e-3)
 
 
 # --- Sizes, colours, paper ---

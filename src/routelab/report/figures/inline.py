@@ -6,23 +6,21 @@ paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from routelab.api import Topology
-from routelab.report.figures.route_data import PanelRoutes
 from routelab.report.labels import number_text
 from routelab.report.network_picture import RADIUS, Picture
 
 UNIT = 40
 """SVG units of the distance between two rows of switches."""
 MAX_CHANNELS_IN_PAGE = 4000
-"""Limit for all pictures of a figure together; above it, the page draws them on a canvas."""
+"""Limit for all pictures of a figure together; above it, the page shows the figure's file."""
 MAX_NAMES = 60
 """Largest number of switches with names in a network without coordinates."""
 LETTER = 10
@@ -35,9 +33,8 @@ TICK_LETTER = 14
 
 @dataclass(frozen=True)
 class ChannelPath:
-    """A channel: its number, an SVG path, its class of style, and name and value as text."""
+    """A channel: an SVG path, its class of style, and name and value as text."""
 
-    channel: int
     path: str
     look: str
     text: str
@@ -107,10 +104,8 @@ class InlinePanel:
     turns : tuple of TurnPath
     numbers : tuple of Label
         Numbers of groups of channels.
-    routes : PanelRoutes
-    packed : str
-        Values and routes of a large picture, instead of the channels; see
-        `routelab.report.figures.packed`.
+    cycle : tuple of str
+        Steps of the cycle that refutes the route table.
     """
 
     title: str
@@ -119,8 +114,7 @@ class InlinePanel:
     channels: tuple[ChannelPath, ...]
     turns: tuple[TurnPath, ...] = ()
     numbers: tuple[Label, ...] = ()
-    routes: PanelRoutes = field(default_factory=PanelRoutes)
-    packed: str = ""
+    cycle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,12 +131,6 @@ class InlinePicture:
     panels : tuple of InlinePanel
     hints : tuple of str
         How to read the pictures.
-    graphs : mapping
-        Data of the networks whose routes the page has, by position of the backdrop; see
-        `routelab.report.figures.route_data.graph_data`.
-    packed : mapping
-        Large networks with their drawings, by position of the backdrop; see
-        `routelab.report.figures.packed`.
     """
 
     label: str
@@ -150,8 +138,6 @@ class InlinePicture:
     backdrops: tuple[Backdrop, ...]
     panels: tuple[InlinePanel, ...]
     hints: tuple[str, ...]
-    graphs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    packed: Mapping[int, str] = field(default_factory=dict)
 
 
 def backdrop(topology: Topology, picture: Picture, name: str = "") -> Backdrop:
@@ -208,7 +194,6 @@ def channel_paths(
         parts[channel].append(svg_path(line))
     return tuple(
         ChannelPath(
-            channel=channel,
             path="".join(parts[channel]),
             look=classes[channel],
             text=f"{topology.channel_name(channel)}: {number_text('', values[channel])}",

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from routelab.api import InputError, RouteTable, Topology
-from routelab.artifacts.routes_file import load_routes
+from routelab.api import InputError, Topology
 from routelab.artifacts.topology_file import load_topology
 from routelab.report.figures.channel_looks import ChannelLooks, Values, group_looks, load_looks
 from routelab.report.frames.view import View, key_text
@@ -20,8 +19,6 @@ from routelab.report.turn_marks import MarkedTurn, pair_turns
 
 MAX_PANELS = 12
 MAX_CHANNELS = 50_000
-MAX_PAIRS = 2_000_000
-"""Largest number of pairs of switches with terminals whose routes are read."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,8 @@ class Panel:
     groups : bool
         Whether the values are numbers of groups, and not amounts.
     turns : tuple of MarkedTurn
-    table : RouteTable or None
-        The routes; None if the picture does not show a route table, or a very large one.
-    is_routed : bool
-        Whether the picture shows a route table.
-    cycle : str
-        The steps of the cycle that refutes the table, a line each, or nothing.
+    cycle : tuple of str
+        The steps of the cycle that refutes the route table.
     """
 
     title: str
@@ -55,9 +48,7 @@ class Panel:
     values: Values
     groups: bool
     turns: tuple[MarkedTurn, ...] = ()
-    table: RouteTable | None = None
-    is_routed: bool = False
-    cycle: str = ""
+    cycle: tuple[str, ...] = ()
 
     @classmethod
     def of_values(
@@ -137,8 +128,7 @@ def collect_panels(
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
         marked = _marked_turns(frames, run, topology, place) if turns else ()
-        routes = record.directory / "routes.npz"
-        is_small = len(topology.endpoints) ** 2 <= MAX_PAIRS
+        cycle = str(frames.outcomes[run].facts.get("deadlock_cycle", ""))
         panels.append(
             Panel(
                 title,
@@ -149,9 +139,7 @@ def collect_panels(
                 values,
                 nominal,
                 marked,
-                load_routes(routes, topology) if routes.is_file() and is_small else None,
-                routes.is_file(),
-                str(frames.outcomes[run].facts.get("deadlock_cycle", "")),
+                tuple(line for line in cycle.splitlines() if " waits for " in line),
             )
         )
     return panels

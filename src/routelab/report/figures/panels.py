@@ -23,11 +23,12 @@ from routelab.report.labels import label
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
-WIDTH, HEIGHT = 3.3, 2.9
-"""Size of a panel in inches; a single panel is `ALONE` times as large."""
-ALONE = 1.6
-LETTERS_ACROSS, LETTERS_UP = 32, 26
-"""Letters that fit below a panel and beside it."""
+WIDTH = 10.5
+"""Width of the panels of a row together, in inches; a page shows them at the width of its text."""
+HEIGHTS = {1: 4.4, 2: 3.7, 3: 2.9}
+"""Height of a panel in inches, by the number of panels in a row."""
+LETTERS = 9.5
+"""Letters of an axis label on an inch."""
 EDGE = "white"
 """Of hatches."""
 
@@ -57,10 +58,7 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
         )
     across = min(PANELS_ACROSS, len(texts))
     down = -(-len(texts) // across)
-    size = ALONE if len(texts) == 1 else 1.0
-    figure = Figure(
-        figsize=(WIDTH * across * size + 0.4, HEIGHT * down * size + 0.6), layout="constrained"
-    )
+    figure = Figure(figsize=(WIDTH, HEIGHTS[across] * down + 0.6), layout="constrained")
     axes = list(np.atleast_1d(figure.subplots(down, across, squeeze=False)).flat)
     for spare in axes[len(texts) :]:
         spare.set_axis_off()
@@ -127,15 +125,15 @@ def add_legend(
 
 def label_axes(panels: Sequence[tuple[Axes, pd.DataFrame]], x: str, y: str) -> None:
     """Name the horizontal axis of every panel, and the vertical axis of the first in each row."""
-    size = ALONE if len(panels) == 1 else 1
+    across = min(PANELS_ACROSS, len(panels))
     for number, (axis, _) in enumerate(panels):
-        axis.set_xlabel(fill(x, int(LETTERS_ACROSS * size)))
-        axis.set_ylabel("" if number % PANELS_ACROSS else fill(y, int(LETTERS_UP * size)))
+        axis.set_xlabel(fill(x, int(LETTERS * WIDTH / across)))
+        axis.set_ylabel("" if number % across else fill(y, int(LETTERS * HEIGHTS[across])))
 
 
 def name_places(panels: Sequence[tuple[Axes, pd.DataFrame]], places: Sequence[str]) -> None:
     """Write names along the horizontal axes, rotated if they would overlap."""
-    most = LETTERS_ACROSS * (ALONE if len(panels) == 1 else 1)
+    most = LETTERS * WIDTH / min(PANELS_ACROSS, len(panels))
     is_crowded = len(places) * (max(map(len, places)) + 1) > most
     for axis, _ in panels:
         axis.set_xticks(range(len(places)), places)

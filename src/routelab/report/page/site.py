@@ -50,6 +50,8 @@ from routelab.toolkit.csv_cells import escape_cell
 
 WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
+MAX_SVG = 1_000_000
+"""Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ class PageTable:
 class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
-    The notes list series without a value. See `Drawing` for the turns and for pictures that suit
-    white pages only.
+    The page shows the file with the suffix, unless the picture is part of it (`inline`). The notes
+    list series without a value. See `Drawing` for the turns and for pictures that suit white pages
+    only.
     """
 
     name: str
@@ -100,6 +103,7 @@ class PageFigure:
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     on_paper: bool = False
+    suffix: str = "svg"
 
 
 def write_study_report(
@@ -267,6 +271,7 @@ def _write_figure(
     if drawing is None:
         return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
+    is_small = (directory / f"{name}.svg").stat().st_size <= MAX_SVG
     return PageFigure(
         name,
         title,
@@ -275,6 +280,7 @@ def _write_figure(
         notes,
         drawing.turns,
         drawing.on_paper,
+        "svg" if is_small else "png",
     )
 
 

@@ -36,16 +36,6 @@ from routelab.report.figures.network_panels import (
     collect_panels,
     refuse_large,
 )
-from routelab.report.figures.packed import MAX_PACKED, network_json, pack, values_json
-from routelab.report.figures.route_data import (
-    MAX_PACKED_ROUTES,
-    MAX_ROUTE_TEXT,
-    PanelRoutes,
-    cycle_steps,
-    estimate_size,
-    graph_data,
-    route_text,
-)
 from routelab.report.figures.styles import FAINT, INK
 from routelab.report.frames.view import OK, View
 from routelab.report.labels import label, number_text
@@ -87,18 +77,12 @@ def draw_networks(
     description = f"Channels coloured by {label(colour)}. {notes}."
     channels = sum(panel.topology.num_channels for panel in panels)
     networks = [frames.records[panel.run].topology for panel in panels]
-    inline = _inline(panels, networks, colour, large=channels > MAX_CHANNELS_IN_PAGE)
-    if inline is None:
-        description += (
-            f" The picture does not respond to clicks: its {channels:,} channels need more than "
-            f"{MAX_PACKED // 1000:,} kB of the page. Choose fewer pictures with `where`."
-        )
     return Drawing(
         figure,
         data,
         description,
         tooltips,
-        inline=inline,
+        inline=_inline(panels, networks, colour) if channels <= MAX_CHANNELS_IN_PAGE else None,
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         on_paper=True,
     )
@@ -173,39 +157,11 @@ def _top(panels: list[Panel]) -> float:
     return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
 
 
-def _inline(
-    panels: list[Panel], networks: list[str], colour: str, *, large: bool
-) -> InlinePicture | None:
-    """Return the pictures for the page; None if large ones have too much data for it."""
+def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePicture:
+    """Return the pictures for the page."""
     top = _top(panels)
     distinct = list(dict.fromkeys(networks))
     first = [panels[networks.index(network)] for network in distinct]
-    packed: dict[int, str] = {}
-    values: list[dict[str, Any]] = []
-    room = MAX_ROUTE_TEXT
-    if large:
-        packed = {
-            number: pack(network_json(panel.topology, panel.picture))
-            for number, panel in enumerate(first)
-        }
-        values = [values_json(panel.values, panel.looks(top).classes) for panel in panels]
-        room = MAX_PACKED - sum(map(len, (*packed.values(), *map(pack, values))))
-        if room < 0:
-            return None
-    routes = _routes(panels, room, large=large)
-    known = {name for name, mine in zip(networks, routes, strict=True) if mine.text}
-    numbers = [distinct.index(network) for network in networks]
-    drawn = (
-        [
-            _large_panel(panel, number, mine, data)
-            for panel, number, mine, data in zip(panels, numbers, routes, values, strict=True)
-        ]
-        if large
-        else [
-            _inline_panel(panel, number, top, mine)
-            for panel, number, mine in zip(panels, numbers, routes, strict=True)
-        ]
-    )
     return InlinePicture(
         label=label(colour),
         ticks=() if panels[0].groups else scale_ticks(top),
@@ -213,47 +169,15 @@ def _inline(
             backdrop(panel.topology, panel.picture, name)
             for name, panel in zip(distinct, first, strict=True)
         ),
-        panels=tuple(drawn),
-        hints=tuple(hint for hint in _hints(panels, colour) if not (large and hint == TURN_HINT)),
-        graphs={
-            number: {} if large else graph_data(panel.topology)
-            for number, (network, panel) in enumerate(zip(distinct, first, strict=True))
-            if network in known
-        },
-        packed=packed,
+        panels=tuple(
+            _inline_panel(panel, distinct.index(network), top)
+            for panel, network in zip(panels, networks, strict=True)
+        ),
+        hints=_hints(panels, colour),
     )
 
 
-def _routes(panels: list[Panel], room: int, *, large: bool) -> list[PanelRoutes]:
-    """Return the routes of each picture, as far as they fit into `room` characters of the page.
-
-    Those of large pictures are compressed on the page.
-    """
-    unit = "compressed routes" if large else "routes"
-    routes = []
-    for panel in panels:
-        steps = cycle_steps(panel.topology, panel.cycle) if panel.is_routed else ()
-        if panel.table is None:
-            note = "The page has no routes of this network: it has too many pairs of switches."
-            routes.append(PanelRoutes(note=note if panel.is_routed else "", cycle=steps))
-            continue
-        text, size = "", estimate_size(panel.table)
-        if size <= (MAX_PACKED_ROUTES if large else room):
-            text = route_text(panel.table)
-            size = len(pack({"routes": text})) if large else size
-        if not text or size > room:
-            note = (
-                f"The page leaves out the routes of this picture, about {size // 1000:,} kB: "
-                f"{room // 1000:,} kB are left for {unit} of this figure."
-            )
-            routes.append(PanelRoutes(note=note, cycle=steps))
-            continue
-        room -= size
-        routes.append(PanelRoutes(text, panel.table.per_terminal, cycle=steps))
-    return routes
-
-
-def _inline_panel(panel: Panel, network: int, top: float, routes: PanelRoutes) -> InlinePanel:
+def _inline_panel(panel: Panel, network: int, top: float) -> InlinePanel:
     topology, picture = panel.topology, panel.picture
     arcs = turn_arcs(topology, picture, panel.turns)
     return InlinePanel(
@@ -263,23 +187,7 @@ def _inline_panel(panel: Panel, network: int, top: float, routes: PanelRoutes) -
         channels=channel_paths(topology, picture, panel.values, panel.looks(top).classes),
         turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
         numbers=_number_labels(panel),
-        routes=routes,
-    )
-
-
-def _large_panel(
-    panel: Panel, network: int, routes: PanelRoutes, values: dict[str, Any]
-) -> InlinePanel:
-    """Return a picture for the canvas; only the files show the arcs of turns."""
-    data = values | (routes.data if routes.text else {})
-    return InlinePanel(
-        title=panel.title,
-        note=panel.note,
-        network=network,
-        channels=(),
-        numbers=_number_labels(panel),
-        routes=routes,
-        packed=pack(data),
+        cycle=panel.cycle,
     )
 
 
