@@ -91,9 +91,9 @@ def test_routes_to_terminals_are_printed_with_their_names(tmp_path: Path, capsys
         ("b", "b", "n3", "b"),
     ]
     assert main([*command, "-o", str(tmp_path / "out")]) == 0
-    again = ["export", "codes", str(tmp_path / "out"), "-o", str(tmp_path / "codes")]
+    again = ["export", "simgrid", str(tmp_path / "out"), "-o", str(tmp_path / "files")]
     assert main(again) == 0
-    assert "# routes to terminals" in (tmp_path / "codes" / "routes.txt").read_text()
+    assert '<route src="n1" dst="n2"' in (tmp_path / "files" / "platform.xml").read_text()
 
 
 def test_route_keeps_its_time_limit_and_writes_the_outcome(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from routelab.simulation.flow.machine import Machine
 from routelab.toolkit import build_grid
 from routelab_plugins.export.angara import AngaraExport
 from routelab_plugins.export.booksim import BookSim
-from routelab_plugins.export.codes import Codes
 from routelab_plugins.export.simgrid import SimGrid
 
 NAMES = st.text(
@@ -111,43 +110,11 @@ def test_booksim(table):
     same(plugin.read(plugin.export(table, MACHINE)), table)
 
 
-# most random networks have pairs without a route, which CODES cannot be told
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
-@given(tables(named()))
-def test_codes(table):
-    plugin = Codes()
-    assume(plugin.supports(table) is None)
-    found = plugin.read(plugin.export(table, MACHINE))
-    same(found, table)
-    assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
-
-
 def test_angara_has_routes_to_switches_only_and_says_so():
     ring = build_grid("torus", (4,), wrap=True, terminals=2)
     steps = np.tile(np.flatnonzero(ring.channel_direction == 0)[:, None], 8)
     table = RouteTable.from_next_hops(ring, steps, per_terminal=True)
     assert "the routes lead to terminals" in AngaraExport().supports(table)
-
-
-def test_matrices_of_codes_know_the_routes_of_each_terminal():
-    """Both terminals of switch 2 from switch 0: over the fast channel, and over the slow one."""
-    pair = Topology.create(
-        num_switches=2,
-        channel_source=[0, 0, 1],
-        channel_target=[1, 1, 0],
-        terminal_switch=[0, 1, 1],
-        channel_capacity=[1.0, 0.25, 1.0],
-    )
-    table = RouteTable.from_next_hops(pair, [[-1, 0, 1], [2, -1, -1]], per_terminal=True)
-    files = Codes().export(table, Machine(link_bandwidth=2**22))
-    first = files["bandwidth_mbps.conf"].splitlines()[0].split()
-    assert [float(cell.split(",")[0]) for cell in first] == [0, 4, 1]
-    assert files["routes.txt"].splitlines() == [
-        "# routes to terminals",
-        "0 1 1.0 0",
-        "0 2 1.0 1",
-        "1 0 1.0 2",
-    ]
 
 
 def test_hosts_of_a_platform_keep_names_that_can_be_read(clockwise):
@@ -186,27 +153,6 @@ def test_latencies_of_a_platform_add_up(clockwise, latency, seconds):
     assert [name for name in crossed if name[0] == "c"] == ["c2_1_2", "c4_2_3", "c6_3_4"]
     expected = seconds if latency == "per-link" else seconds + 1e-7 * 2.5
     assert sum(delay[name] for name in crossed) == pytest.approx(expected, rel=1e-12)
-
-
-def test_matrices_of_codes_are_those_of_the_routes(clockwise):
-    """MiB/s and ns, nothing on the diagonal, the narrowest channel of the way."""
-    capacity = np.ones(10)
-    capacity[2] = 0.5
-    table = RouteTable.create(
-        replace(clockwise.topology, channel_capacity=capacity),
-        pair_start=clockwise.pair_start,
-        path_start=clockwise.path_start,
-        hop_channel=clockwise.hop_channel,
-    )
-    files = Codes().export(table, Machine(link_bandwidth=2**21, latency=1e-6, hop_latency=1e-7))
-    rows = {
-        name: [[float(v) for v in cell.split(",")] for cell in files[name].splitlines()[1].split()]
-        for name in ("latency_ns.conf", "bandwidth_mbps.conf")
-    }
-    # from terminal 1: channel 2 is its way out, and 4, 3, 2, 1 hops lead to 0, 4, 3, 2
-    assert rows["bandwidth_mbps.conf"] == [[1, 1], [0, 0], [1, 1], [1, 1], [1, 1]]
-    waits = [[1400] * 2, [0] * 2, [1100] * 2, [1200] * 2, [1300] * 2]
-    assert np.allclose(rows["latency_ns.conf"], waits)
 
 
 def test_ports_of_booksim_are_its_own():
@@ -250,11 +196,10 @@ def test_what_formats_cannot_hold_is_refused(clockwise):
     assert "a link has only one direction" in BookSim().supports(one_way)
     cut = RouteTable.from_lengths(ring, np.where(np.eye(5), 0, -1), [])
     assert "some pairs have no route" in BookSim().supports(cut)
-    assert "some pairs have no route" in Codes().supports(cut)
     assert SimGrid().supports(cut) is None
 
 
-@pytest.mark.parametrize("plugin", [SimGrid(), BookSim(), Codes()], ids=lambda p: p.name)
+@pytest.mark.parametrize("plugin", [SimGrid(), BookSim()], ids=lambda p: p.name)
 def test_damaged_files_are_told(clockwise, plugin):
     files = plugin.export(clockwise, MACHINE)
     with pytest.raises(InputError, match="not found"):
