@@ -24,7 +24,7 @@ from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
 from routelab.registry.works import find_work
-from routelab.stages.infiniband.columns import CHECK, WHAT_IF
+from routelab.stages.infiniband.columns import CHECK
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -93,10 +93,7 @@ Files are relative to the repository, as pictures and pages name them.
 """
 
 
-FABRIC_COLUMNS = (
-    ("Checks of an InfiniBand fabric", "routelab infiniband check", CHECK),
-    ("Failures of an InfiniBand fabric", "routelab infiniband what-if", WHAT_IF),
-)
+FABRIC_COLUMNS = (("Checks of an InfiniBand fabric", "routelab infiniband check", CHECK),)
 """Columns that only one command has: title, command, columns."""
 
 

@@ -1,4 +1,4 @@
-"""``routelab infiniband``: check forwarding tables, and find the worst failures."""
+"""``routelab infiniband``: check forwarding tables."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._shared.arguments import add_format_option, named_path, positive
-from routelab.commands._shared.output import cell_text, print_table
 
 if TYPE_CHECKING:
     from routelab.stages.infiniband.check import FabricCheck
-    from routelab.stages.infiniband.what_if import Failure
 
 EXAMPLES = (
     "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
     "routelab infiniband check fabric.topo --lfts lfts.dump --sls sls.txt",
-    "routelab infiniband what-if fabric.topo --lfts lfts.dump --cable all",
 )
 
 EXIT_CODES = {"safe": 0, "faulty": 1, "undetermined": 3}
@@ -30,14 +27,14 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "infiniband",
-        help="check forwarding tables of a fabric, find the worst failures",
-        examples=(EXAMPLES[0], EXAMPLES[2]),
+        help="check forwarding tables of a fabric",
+        examples=EXAMPLES[:1],
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
-        examples=EXAMPLES[:2],
+        examples=EXAMPLES,
         help="check the safety and quality of forwarding tables",
         description="Check the forwarding tables of a fabric without touching it: loops, "
         "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
@@ -94,28 +91,6 @@ def add_parser(subparsers: Any) -> None:
         help="HTML page with the result and drawings of the fabric: loads and any loops",
     )
     check.set_defaults(run=run_check)
-
-    failures = actions.add_parser(
-        "what-if",
-        examples=EXAMPLES[2:],
-        help="find the cables and switches that are worst to lose",
-        description="For each failure, count the pairs of hosts that lose their route under the "
-        "present tables. Then reroute the fabric, and report its maximum load and the number of "
-        "changed entries. The worst failure comes first.",
-    )
-    _add_files(failures)
-    failures.add_argument(
-        "--cable", metavar="NAME", help="cable to fail: one of its ports as SWITCH:PORT, or all"
-    )
-    failures.add_argument("--switch", metavar="NAME", help="switch to fail: its name, or all")
-    failures.add_argument(
-        "--routing",
-        metavar="ROUTING",
-        default="ib-balanced",
-        help="routing after the failure: instance name (default: ib-balanced)",
-    )
-    add_format_option(failures)
-    failures.set_defaults(run=run_what_if)
 
 
 def _level(text: str) -> int:
@@ -203,36 +178,3 @@ def _as_json(found: FabricCheck) -> dict[str, Any]:
         "remarks": found.remarks,
         "busiest": [asdict(one) for one in found.busiest],
     }
-
-
-def run_what_if(arguments: argparse.Namespace) -> int:
-    """Print the cost of each failure."""
-    from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.child import in_child
-    from routelab.registry.instances import load_routing
-    from routelab.stages.argument_errors import call_all
-    from routelab.stages.infiniband.columns import WHAT_IF
-    from routelab.stages.infiniband.inputs import read_fabric_tables
-    from routelab.stages.infiniband.what_if import costs_of_failures
-
-    def work() -> list[Failure]:
-        routing, tables = call_all(
-            lambda: load_routing(arguments.routing),
-            lambda: read_fabric_tables(arguments.fabric, arguments.lfts),
-        )
-        with show_progress(arguments):
-            return costs_of_failures(tables, routing, arguments.cable, arguments.switch)
-
-    columns = [column.name for column in WHAT_IF]
-    rows = [one.row for one in in_child(work)]
-    if arguments.format == "json":
-        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
-    elif arguments.format == "csv":
-        from routelab.toolkit.csv_cells import write_csv_rows
-
-        write_csv_rows(sys.stdout, [columns, *rows])
-    else:
-        print_table(
-            columns, [[cell_text(value) for value in row] for row in rows], declared=WHAT_IF
-        )
-    return 0

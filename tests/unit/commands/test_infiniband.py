@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 from routelab.cli import main
-from routelab.stages.infiniband.columns import CHECK, WHAT_IF
+from routelab.stages.infiniband.columns import CHECK
 
 DATA = Path(__file__).parents[2] / "data" / "infiniband"
 FABRIC, LFTS = str(DATA / "fabric.topo"), str(DATA / "opensm-lfts.dump")
@@ -143,19 +143,6 @@ def test_wrong_input_is_named(capsys, tmp_path):
     assert "cannot read" in capsys.readouterr().err
 
 
-def test_an_unknown_switch_is_named(capsys):
-    assert main(["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--switch", "x"]) == 2
-    assert "--switch x: the fabric has no switch of this name" in capsys.readouterr().err
-
-
-def test_a_missing_file_of_a_routing_is_wrong_input(capsys):
-    command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "all"]
-    assert main([*command, "--routing", "forwarding-tables~file=no-file"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "--routing forwarding-tables~file=no-file: " in line
-    assert line.endswith("cannot read no-file: No such file or directory")
-
-
 def test_faults_are_listed(capsys, tmp_path):
     lines = Path(LFTS).read_text().splitlines(keepends=True)
     # the LID of a host moves to another number
@@ -178,25 +165,6 @@ def test_formats_have_the_declared_columns(capsys):
     (row,) = csv.DictReader(io.StringIO(text))
     assert (code, list(row)) == (0, [column.name for column in CHECK])
     assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("safe", "3.0", "0")
-
-
-def test_failures_are_printed_in_all_formats(capsys):
-    command = ["infiniband", "what-if", FABRIC, "--lfts", LFTS, "--cable", "s0:3"]
-    command += ["--routing", "dfsssp~routes=terminals"]
-    names = [column.name for column in WHAT_IF]
-    assert main([*command, "--format", "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [(row["kind"], row["failure"]) for row in rows] == [
-        ("none", ""),
-        ("cable", "s0:3 - s3:2"),
-    ]
-    assert list(rows[0]) == names
-    assert {row["routing"] for row in rows} == {"dfsssp~routes=terminals"}
-    assert main([*command, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [str(one["lost_pairs"]) for one in found] == [row["lost_pairs"] for row in rows]
-    assert main(command) == 0
-    assert capsys.readouterr().out.split()[: len(names)] == names
 
 
 def test_multicast_tables_change_the_exit_code(tmp_path, capsys):

@@ -80,26 +80,3 @@ CHECK: Final = (
     Column("faulty_groups", "MLIDs whose entries do not form a tree"),
 )
 """Facts of a check."""
-
-WHAT_IF: Final = (
-    Column("kind", "`cable` or `switch`; `none` for the fabric without a failure"),
-    Column("failure", "the cable, by both of its ports, or the switch"),
-    Column("routing", "routing of the fabric after the failure (`--routing`)"),
-    Column(
-        "lost_pairs",
-        "ordered pairs of hosts that lose their route under the present tables",
-        unit="pairs",
-    ),
-    Column(
-        "unreachable_pairs",
-        "ordered pairs of hosts that stay without a route after rerouting",
-        unit="pairs",
-    ),
-    Column("max_load", "`max_load` of the fabric after rerouting", unit="routes"),
-    Column(
-        "changed_entries",
-        "entries of the forwarding tables of remaining switches that rerouting changes",
-    ),
-    Column("reason", "why the routing does not apply after the failure"),
-)
-"""Columns of failures."""
