@@ -84,12 +84,6 @@ def add_parser(subparsers: Any) -> None:
         help="approximate time limit of the lower bound, in seconds (default: 60)",
     )
     add_format_option(check)
-    check.add_argument(
-        "--html",
-        metavar="FILE",
-        type=named_path,
-        help="HTML page with the result and drawings of the fabric: loads and any loops",
-    )
     check.set_defaults(run=run_check)
 
 
@@ -130,15 +124,11 @@ def run_check(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the verdict and the output of a check."""
     from routelab.api.errors import InputError
-    from routelab.artifacts.atomic import check_file_writable
     from routelab.commands._shared.logging import show_progress
     from routelab.stages.infiniband.check import check_fabric
-    from routelab.stages.infiniband.page import write_page
 
     if arguments.multicast_sl is not None and arguments.mfts is None:
         raise InputError("--multicast-sl needs multicast forwarding tables; add --mfts FILE")
-    if arguments.html is not None:
-        check_file_writable(arguments.html)
     with show_progress(arguments):
         found = check_fabric(
             arguments.fabric,
@@ -150,8 +140,6 @@ def _check(arguments: argparse.Namespace) -> tuple[str, str]:
             replies=arguments.replies,
             bound_seconds=arguments.bound_seconds,
         )
-        if arguments.html is not None:
-            write_page(found, arguments.fabric.name, arguments.html)
     return found.verdict, _output(found, arguments.format)
 
 

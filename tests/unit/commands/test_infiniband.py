@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from html import unescape
 from pathlib import Path
 
 from routelab.cli import main
@@ -108,30 +107,6 @@ def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
     assert "'16' is not a service level (0 to 15)" in capsys.readouterr().err
     assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--multicast-sl", "1"]) == 2
     assert "--multicast-sl needs multicast forwarding tables" in capsys.readouterr().err
-
-
-def test_the_page_draws_loads_and_loops(capsys, tmp_path):
-    fabric, _ = clockwise(tmp_path)
-    page = tmp_path / "page.html"
-    code, text = check(
-        capsys,
-        fabric,
-        "--lfts",
-        str(tmp_path / "lfts"),
-        "--html",
-        str(page),
-        "--bound-seconds",
-        "5",
-    )
-    content = page.read_text()
-    assert code == 3
-    assert unescape(content.partition("<pre>")[2].partition("</pre>")[0]) == text.rstrip("\n")
-    assert content.count("<svg") == 2
-    assert "<h2>Loop 1 of 1</h2>" in content
-    bad = str(tmp_path / "lfts" / "page.html")
-    assert (
-        main(["infiniband", "check", fabric, "--lfts", str(tmp_path / "lfts"), "--html", bad]) == 2
-    )
 
 
 def test_wrong_input_is_named(capsys, tmp_path):

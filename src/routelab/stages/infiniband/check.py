@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from routelab._progress import tell
-from routelab.api import Topology
 from routelab.api.topology import BoolArray, Float64Array, Int8Array
 from routelab.metrics import (
     channel_loads,
@@ -82,13 +81,8 @@ class FabricCheck:
         Credit loop that may exist; empty if there is none.
     busiest : tuple of CableLoad
         The busiest cables, in descending order.
-    topology : Topology
-    loads : float64 array, shape (C,)
-        Ordered pairs of hosts whose route uses each channel, relative to its capacity.
     remarks : tuple of str
         Which part of the traffic has no credit loop, although all of it has.
-    cycles : tuple of tuple of int
-        Channels of each loop of forwarding entries, then of the example of a credit loop.
     """
 
     facts: dict[str, Any]
@@ -96,9 +90,6 @@ class FabricCheck:
     undetermined: str
     remarks: tuple[str, ...]
     busiest: tuple[CableLoad, ...]
-    topology: Topology
-    loads: Float64Array
-    cycles: tuple[tuple[int, ...], ...]
 
     @property
     def verdict(self) -> Verdict:
@@ -195,9 +186,6 @@ def check_fabric(
         faults.undetermined,
         faults.remarks,
         _busiest(tables, loads),
-        topology,
-        loads,
-        faults.cycles,
     )
     facts["verdict"] = found.verdict
     tell("check", found.verdict, ended=True)
@@ -241,7 +229,6 @@ class Faults:
         See `FabricCheck.faults`.
     undetermined : str
     remarks : tuple of str
-    cycles : tuple of tuple of int
         See `FabricCheck`.
     """
 
@@ -254,7 +241,6 @@ class Faults:
     texts: tuple[tuple[str, str], ...]
     undetermined: str
     remarks: tuple[str, ...]
-    cycles: tuple[tuple[int, ...], ...]
 
 
 def find_faults(
@@ -269,13 +255,11 @@ def find_faults(
     unreachable, optional = _unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
     texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
-    cycles = [loop.channels for loop in loops]
     multicast = None
     if groups is not None:
         tell("check", "multicast")
         multicast = find_multicast_faults(groups)
         texts += [("multicast", text) for text in multicast.texts]
-        cycles += multicast.loops
         groups = groups.of(~multicast.has_loop)
     tell("check", "credit loops")
     own = find_credit_loops(tables, service, fates, groups)
@@ -286,7 +270,6 @@ def find_faults(
     remarks: tuple[str, ...] = ()
     case = same if same is not None and replies == "same" else own
     if case.count:
-        cycles.append(tuple(channel for channel, _ in case.example))
         remarks = tuple(_remarks(tables, service, fates, groups, same=case is same))
         if service.levels is None:
             undetermined = _cycle_text(tables, case)
@@ -308,7 +291,6 @@ def find_faults(
         tuple(texts),
         undetermined,
         remarks,
-        tuple(cycles),
     )
 
 
