@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
         "check",
         examples=EXAMPLES,
         help="check the safety and quality of forwarding tables",
-        description="Check the forwarding tables of a fabric without touching it: loops, "
+        description="Check the unicast forwarding tables of a fabric without touching it: loops, "
         "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
         "bisection bandwidth, the worst cable to lose. Without --sls all traffic counts as SL 0. "
         "Exit code 0: safe; 1: proven fault; 2: wrong input; 3: undetermined, because there is a "
@@ -55,19 +55,6 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         type=named_path,
         help="SL2VL tables, as ibdmchk -d reads them (default: VL = SL)",
-    )
-    check.add_argument(
-        "--mfts",
-        metavar="FILE",
-        type=named_path,
-        help="multicast forwarding tables: opensm.mcfdbs, or output of dump_mfts (default: "
-        "multicast is not checked)",
-    )
-    check.add_argument(
-        "--multicast-sl",
-        metavar="SL",
-        type=_level,
-        help="SL of multicast packets, with --mfts (default: 0)",
     )
     check.add_argument(
         "--replies",
@@ -123,20 +110,15 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the verdict and the output of a check."""
-    from routelab.api.errors import InputError
     from routelab.commands._shared.logging import show_progress
     from routelab.stages.infiniband.check import check_fabric
 
-    if arguments.multicast_sl is not None and arguments.mfts is None:
-        raise InputError("--multicast-sl needs multicast forwarding tables; add --mfts FILE")
     with show_progress(arguments):
         found = check_fabric(
             arguments.fabric,
             arguments.lfts,
             arguments.sls,
             arguments.sl2vl,
-            arguments.mfts,
-            multicast_level=arguments.multicast_sl or 0,
             replies=arguments.replies,
             bound_seconds=arguments.bound_seconds,
         )

@@ -28,18 +28,8 @@ from routelab.stages.infiniband.inputs import (
     service_of,
 )
 from routelab.stages.infiniband.losses import pairs_over_links
-from routelab.stages.infiniband.multicast import (
-    MulticastFaults,
-    MulticastGroups,
-    find_multicast_faults,
-    groups_of,
-)
 from routelab.stages.infiniband.walk import ARRIVES, IS_LOST, Loop, fates_of, host_routes
-from routelab.toolkit.infiniband import (
-    destination_ports,
-    read_lane_tables,
-    read_multicast_tables,
-)
+from routelab.toolkit.infiniband import destination_ports, read_lane_tables
 
 SAMPLES = 1000
 """Random bisections, with seed 0."""
@@ -76,7 +66,7 @@ class FabricCheck:
     facts : dict
         By the names of `routelab.stages.infiniband.columns.CHECK`.
     faults : tuple of (str, str)
-        Kind (``loop``, ``entry``, ``multicast``, ``credit loop`` or ``lane``) and sentence.
+        Kind (``loop``, ``entry``, ``credit loop`` or ``lane``) and sentence.
     undetermined : str
         Credit loop that may exist; empty if there is none.
     busiest : tuple of CableLoad
@@ -104,13 +94,11 @@ def check_fabric(
     lft_file: Path,
     levels: Path | int | None = None,
     lane_file: Path | None = None,
-    multicast_file: Path | None = None,
     *,
-    multicast_level: int = 0,
     replies: Literal["own", "same"] = "own",
     bound_seconds: float = 60.0,
 ) -> FabricCheck:
-    """Check forwarding tables, with service levels and multicast groups if they are known.
+    """Check the unicast forwarding tables, with service levels if they are known.
 
     Parameters
     ----------
@@ -119,10 +107,8 @@ def check_fabric(
     levels : Path or int, optional
         File of service levels (as ``ibdmchk`` reads them, or a QoS policy), or the service level
         of all packets.
-    lane_file, multicast_file : Path, optional
-        SL2VL tables, and multicast forwarding tables.
-    multicast_level : int
-        Service level of multicast packets.
+    lane_file : Path, optional
+        SL2VL tables.
     replies : {"own", "same"}
         Whether credit loops that arise only if replies use the SL of the request are faults.
     bound_seconds : float
@@ -141,14 +127,9 @@ def check_fabric(
         None if lane_file is None else read_lane_tables(lane_file),
         str(levels),
         str(lane_file),
-        multicast_level,
     )
-    groups = None
-    if multicast_file is not None:
-        given = read_multicast_tables(multicast_file)
-        groups = groups_of(tables, given, str(multicast_file))
     topology = tables.topology
-    faults = find_faults(tables, service, replies, groups)
+    faults = find_faults(tables, service, replies)
     tell("check", "loads")
     table = host_routes(tables)
     loads = relative_loads(topology, channel_loads(table))
@@ -178,7 +159,6 @@ def check_fabric(
         "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
         "worst_cable": "" if worst is None else tables.cable_name(worst),
         "worst_cable_pairs": 0 if worst is None else int(over[worst]),
-        **_multicast_facts(faults.multicast),
     }
     found = FabricCheck(
         facts,
@@ -198,17 +178,6 @@ def _kind_of(levels: Path | int | None) -> str:
     return "file" if isinstance(levels, Path) else str(levels)
 
 
-def _multicast_facts(found: MulticastFaults | None) -> dict[str, Any]:
-    if found is None:
-        return {"multicast": "not checked", "multicast_groups": None, "faulty_groups": None}
-    faulty = int(np.count_nonzero(found.is_faulty))
-    return {
-        "multicast": "faulty" if faulty else "trees",
-        "multicast_groups": len(found.is_faulty),
-        "faulty_groups": faulty,
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class Faults:
     """Faults of forwarding tables and service levels, without their loads.
@@ -223,8 +192,6 @@ class Faults:
     own, same : CreditLoops
         If replies use the SL of their own path record, or that of the request. `same` is None
         without service levels.
-    multicast : MulticastFaults or None
-        None if the groups are unknown.
     texts : tuple of (str, str)
         See `FabricCheck.faults`.
     undetermined : str
@@ -237,7 +204,6 @@ class Faults:
     optional: BoolArray
     own: CreditLoops
     same: CreditLoops | None
-    multicast: MulticastFaults | None
     texts: tuple[tuple[str, str], ...]
     undetermined: str
     remarks: tuple[str, ...]
@@ -247,7 +213,6 @@ def find_faults(
     tables: FabricTables,
     service: Service,
     replies: Literal["own", "same"] = "own",
-    groups: MulticastGroups | None = None,
 ) -> Faults:
     """Find loops, wrong and missing entries, and credit loops; see `check_fabric`."""
     tell("check", "routes")
@@ -255,39 +220,28 @@ def find_faults(
     unreachable, optional = _unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
     texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
-    multicast = None
-    if groups is not None:
-        tell("check", "multicast")
-        multicast = find_multicast_faults(groups)
-        texts += [("multicast", text) for text in multicast.texts]
-        groups = groups.of(~multicast.has_loop)
     tell("check", "credit loops")
-    own = find_credit_loops(tables, service, fates, groups)
+    own = find_credit_loops(tables, service, fates)
     same = None
     if service.levels is not None:
-        same = find_credit_loops(tables, service, fates, groups, same=True)
+        same = find_credit_loops(tables, service, fates, same=True)
     undetermined = ""
     remarks: tuple[str, ...] = ()
     case = same if same is not None and replies == "same" else own
     if case.count:
-        remarks = tuple(_remarks(tables, service, fates, groups, same=case is same))
+        remarks = tuple(_remarks(tables, service, fates, same=case is same))
         if service.levels is None:
             undetermined = _cycle_text(tables, case)
         else:
             texts.append(("credit loop", _cycle_text(tables, case)))
     if case.dropped:
         texts.append(("lane", f"{case.dropped} routes are dropped: their SL leads to VL 15"))
-    if case.dropped_copies:
-        level = service.multicast_level
-        copies = f"{case.dropped_copies} multicast entries drop copies: SL {level} leads to VL 15"
-        texts.append(("lane", copies))
     return Faults(
         loops,
         unreachable,
         optional,
         own,
         same,
-        multicast,
         tuple(texts),
         undetermined,
         remarks,
@@ -295,17 +249,10 @@ def find_faults(
 
 
 def _remarks(
-    tables: FabricTables,
-    service: Service,
-    fates: Int8Array,
-    groups: MulticastGroups | None,
-    *,
-    same: bool,
+    tables: FabricTables, service: Service, fates: Int8Array, *, same: bool
 ) -> Iterator[str]:
     """Describe parts of the traffic without a credit loop."""
-    if groups is not None and not find_credit_loops(tables, service, fates, same=same).count:
-        yield "Without multicast there is no credit loop."
-    if not find_credit_loops(tables, service, fates, groups, same=same, hosts_only=True).count:
+    if not find_credit_loops(tables, service, fates, same=same, hosts_only=True).count:
         yield "Without packets from and to switches there is no credit loop."
 
 

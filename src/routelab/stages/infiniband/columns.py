@@ -71,12 +71,5 @@ CHECK: Final = (
         "ordered pairs of hosts that lose their route if `worst_cable` fails",
         unit="pairs",
     ),
-    Column(
-        "multicast",
-        "`trees` if the entries of each group form a tree, otherwise `faulty`; `not checked` "
-        "without `--mfts`",
-    ),
-    Column("multicast_groups", "MLIDs in the multicast forwarding tables"),
-    Column("faulty_groups", "MLIDs whose entries do not form a tree"),
 )
 """Facts of a check."""

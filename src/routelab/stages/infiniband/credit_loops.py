@@ -1,8 +1,7 @@
 """Credit loops: cycles of virtual lanes in which packets wait for each other.
 
 Every terminal and every switch (port 0) is a source and a destination. A lane of a channel is a
-resource; channels from and to terminals are in no cycle. Multicast packets have SL 0, and every
-host at a switch of a group may send some, listed as a member or not.
+resource; channels from and to terminals are in no cycle. Multicast packets are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from routelab.api import InputError
 from routelab.api.topology import Int8Array, Int32Array, Int64Array, frozen_array
 from routelab.kernels.dependency import short_cycle, strong_components
 from routelab.stages.infiniband.inputs import FabricTables, Service
-from routelab.stages.infiniband.multicast import MulticastGroups
 from routelab.stages.infiniband.walk import LOOPS
 from routelab.toolkit.infiniband import destination_ports
 from routelab.toolkit.infiniband.completion import CYCLE_BUDGET
@@ -38,14 +36,11 @@ class CreditLoops:
         Channel and lane of a short cycle, each waiting for the next.
     dropped : int
         Routes that are dropped, because their SL is mapped to VL 15 on the way.
-    dropped_copies : int
-        Multicast entries some of whose copies are dropped, because their SL is mapped to VL 15.
     """
 
     count: int
     example: tuple[tuple[int, int], ...]
     dropped: int
-    dropped_copies: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +62,6 @@ def find_credit_loops(
     tables: FabricTables,
     service: Service,
     fates: Int8Array,
-    groups: MulticastGroups | None = None,
     *,
     same: bool = False,
     hosts_only: bool = False,
@@ -80,12 +74,10 @@ def find_credit_loops(
     service : Service
     fates : int8 array, shape (S, T + S)
         From `routelab.stages.infiniband.walk.fates_of`. Routes that loop are left out.
-    groups : MulticastGroups, optional
-        Without loops.
     same : bool
         Whether replies between hosts use the service level of the request, as well as their own.
     hosts_only : bool
-        Whether to leave out unicast routes from and to switches.
+        Whether to leave out routes from and to switches.
 
     Raises
     ------
@@ -98,11 +90,6 @@ def find_credit_loops(
         found.append(dependencies)
         dropped += lost
     edges = np.unique(np.concatenate(found))
-    dropped_copies = 0
-    if groups is not None:
-        lanes = _lanes_of_entries(tables, service, groups)
-        edges = np.union1d(edges, _multicast_dependencies(tables, service, groups, lanes))
-        dropped_copies = int(np.count_nonzero(lanes >> MANAGEMENT_LANE))
     size = tables.topology.num_channels * LANES
     tail, head = np.divmod(edges, size)
     start = frozen_array(np.searchsorted(tail, np.arange(size + 1)), np.int64)
@@ -110,11 +97,11 @@ def find_credit_loops(
     component = strong_components(start, target)
     inside = component[tail] == component[head]
     if not inside.any():
-        return CreditLoops(0, (), dropped, dropped_copies)
+        return CreditLoops(0, (), dropped)
     cycle = short_cycle(start, target, component, inside, CYCLE_BUDGET)
     example = tuple((int(one) // LANES, int(one) % LANES) for one in cycle)
     count = len(np.unique(component[tail[inside]]))
-    return CreditLoops(count, example, dropped, dropped_copies)
+    return CreditLoops(count, example, dropped)
 
 
 def _packets(
@@ -203,62 +190,6 @@ def _dependencies(
             packets.routes,
         )
     return np.unique(np.concatenate(found)), dropped
-
-
-def _multicast_dependencies(
-    tables: FabricTables, service: Service, groups: MulticastGroups, lanes: Int64Array
-) -> Int64Array:
-    """Return each dependency of copies once, ascending, as `_dependencies` does.
-
-    Parameters
-    ----------
-    lanes : int64 array, shape (N,)
-        From `_lanes_of_entries`.
-    """
-    first, second, lane = _onward(tables, service, groups)
-    held, wanted = groups.channel[first], groups.channel[second]
-    size = tables.topology.num_channels * LANES
-    found = [np.empty(0, dtype=np.int64)]
-    for one in range(MANAGEMENT_LANE):
-        waits = (lanes[first] >> one & 1 > 0) & (lane != MANAGEMENT_LANE)
-        found.append(
-            np.unique((held[waits] * LANES + one) * size + wanted[waits] * LANES + lane[waits])
-        )
-    return np.unique(np.concatenate(found))
-
-
-def _onward(
-    tables: FabricTables, service: Service, groups: MulticastGroups
-) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Return pairs of entries whose second one sends copies on to a switch, and its lane."""
-    first, second = groups.copies
-    onward = groups.channel[second] >= 0
-    first, second = first[onward], second[onward]
-    came = tables.topology.target_port[groups.channel[first]]
-    out = groups.channel[second]
-    lane = _lane(tables, service, groups.switch[second], came, out, service.multicast_level)
-    return first, second, lane
-
-
-def _lanes_of_entries(
-    tables: FabricTables, service: Service, groups: MulticastGroups
-) -> Int64Array:
-    """Return the lanes of copies that each entry sends over a cable, as bits; int64, shape (N,)."""
-    entry, port = groups.starts()
-    sent = groups.channel[entry] >= 0
-    entry, port = entry[sent], port[sent]
-    channel = groups.channel[entry]
-    lane = _lane(tables, service, groups.switch[entry], port, channel, service.multicast_level)
-    lanes = np.zeros(len(groups.group), dtype=np.int64)
-    np.bitwise_or.at(lanes, entry, 1 << lane)
-    first, second, lane = _onward(tables, service, groups)
-    while True:
-        before = lanes.copy()
-        # copies on the management lane are dropped and go no further
-        goes_on = lanes[first] & ((1 << MANAGEMENT_LANE) - 1) > 0
-        np.bitwise_or.at(lanes, second[goes_on], 1 << lane[goes_on])
-        if (lanes == before).all():
-            return lanes
 
 
 def _lane(

@@ -158,14 +158,11 @@ class Service:
         Virtual lane by switch, input port, output port and SL; −1 if unknown. None: VL = SL.
     unlisted : int
         Pairs of ports without an SL in the file; they use SL 0.
-    multicast_level : int
-        Service level of multicast packets.
     """
 
     levels: Int8Array | None = None
     lanes: Int8Array | None = None
     unlisted: int = 0
-    multicast_level: int = 0
 
 
 def read_levels(file: Path) -> ServiceLevels | Policy:
@@ -188,11 +185,10 @@ def service_of(
     lanes: LaneTables | None,
     level_file: str = "service levels",
     lane_file: str = "SL2VL tables",
-    multicast_level: int = 0,
 ) -> Service:
     """Put service levels and lanes in the order of the fabric's ports and switches.
 
-    A number is the service level of all unicast packets.
+    A number is the service level of all packets.
 
     Raises
     ------
@@ -209,7 +205,7 @@ def service_of(
     elif levels is not None:
         found, unlisted = _levels(tables, levels, level_file)
     own_lanes = _lanes(tables, lanes, lane_file) if lanes else None
-    return Service(found, own_lanes, unlisted, multicast_level)
+    return Service(found, own_lanes, unlisted)
 
 
 def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> tuple[Int8Array, int]:

@@ -17,7 +17,6 @@ _NONE = {
 _TITLES = {
     "loop": "Loops",
     "entry": "Wrong or missing entries",
-    "multicast": "Faults of multicast groups",
     "credit loop": "Credit loops",
     "lane": "Virtual lanes",
 }
@@ -48,24 +47,10 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
             f"Routes from switches without hosts to switches: {facts['lost_switch_pairs']} are "
             "missing; hosts do not need them."
         )
-    yield _multicast_line(facts)
     yield from _credit_lines(found)
     yield from _load_lines(found)
     yield ""
     yield f"Result: {_result(found)}"
-
-
-def _multicast_line(facts: dict[str, Any]) -> str:
-    count, faulty = facts["multicast_groups"], facts["faulty_groups"]
-    if count is None:
-        return "Multicast: not checked (no --mfts)."
-    if faulty:
-        return f"Multicast: the entries of {faulty} of {count} groups do not form a tree."
-    return (
-        f"Multicast: the entries of all {count} groups form trees."
-        if count
-        else ("Multicast: no groups.")
-    )
 
 
 def _credit_lines(found: FabricCheck) -> Iterator[str]:
@@ -124,10 +109,12 @@ def _result(found: FabricCheck) -> str:
         )
     levels = found.facts["service_levels"]
     if levels == "unknown":
-        return "the tables are safe with all traffic on SL 0, and therefore on any one VL."
+        return (
+            "the tables are safe for unicast with all traffic on SL 0, and therefore on any one VL."
+        )
     if levels != "file":
-        return f"the tables are safe with all unicast traffic on SL {levels}."
-    return "the tables are safe with these service levels."
+        return f"the tables are safe for unicast with all traffic on SL {levels}."
+    return "the tables are safe for unicast with these service levels."
 
 
 def _text(value: Any) -> str:

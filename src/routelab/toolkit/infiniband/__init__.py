@@ -24,11 +24,6 @@ from routelab.toolkit.infiniband.forwarding import (
     write_forwarding_tables,
 )
 from routelab.toolkit.infiniband.loaded_routes import loaded_routes
-from routelab.toolkit.infiniband.multicast import (
-    MulticastTables,
-    parse_multicast_tables,
-    read_multicast_tables,
-)
 from routelab.toolkit.infiniband.netdiscover import parse_fabric, read_fabric
 from routelab.toolkit.infiniband.network import topology_of
 from routelab.toolkit.infiniband.qos_policy import Policy, make_rules, parse_policy, write_policy
@@ -54,7 +49,6 @@ __all__ = [
     "ForwardingTables",
     "LaneTables",
     "LidOwner",
-    "MulticastTables",
     "Node",
     "Policy",
     "Port",
@@ -74,13 +68,11 @@ __all__ = [
     "parse_fabric",
     "parse_forwarding_tables",
     "parse_lane_tables",
-    "parse_multicast_tables",
     "parse_policy",
     "parse_service_levels",
     "read_fabric",
     "read_forwarding_tables",
     "read_lane_tables",
-    "read_multicast_tables",
     "read_service_levels",
     "root_switches",
     "simulation_lines",

@@ -11,13 +11,11 @@ from routelab.toolkit.input_files import read_bytes
 MAX_GUID = (1 << 64) - 1
 MAX_LID = 0xBFFF
 """Largest unicast LID: InfiniBand Architecture Specification, volume 1, section 4.1.3."""
-FIRST_MULTICAST_LID, LAST_MULTICAST_LID = 0xC000, 0xFFFE
-"""Range of multicast LIDs, from the same section."""
 MAX_PORT = 254
 """Largest number of a port of a switch; 255 in a forwarding table means no entry."""
 
 REPLACED_COMMAND = r"\*\*\* WARNING \*\*\*: this command has been replaced by .*"
-"""Line that ``dump_lfts`` and ``dump_mfts`` print at their end, as a regular expression."""
+"""Line that ``dump_lfts`` prints at its end, as a regular expression."""
 
 
 @dataclass(frozen=True)

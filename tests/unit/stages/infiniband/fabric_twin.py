@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import networkx as nx
 
@@ -12,8 +12,6 @@ from routelab.toolkit.infiniband import Fabric
 
 Ports = Mapping[tuple[int, int], int]
 """Port by node of a switch and LID."""
-Groups = Mapping[tuple[int, int], Collection[int]]
-"""Ports by node of a switch and MLID."""
 Lane = Callable[[int, int, int, int], int]
 """VL by node of a switch, input port, output port and SL."""
 Dependency = tuple[tuple[int, int, int], tuple[int, int, int]]
@@ -116,93 +114,7 @@ class FabricTwin:
         return found
 
 
-class MulticastTwin:
-    """Copies of the packets of a group, one by one.
-
-    Parameters
-    ----------
-    fabric : FabricTwin
-    groups : mapping of (int, int) to collection of int
-        Ports by node of a switch and MLID.
-    """
-
-    def __init__(self, fabric: FabricTwin, groups: Groups) -> None:
-        self.fabric, self.groups = fabric, groups
-
-    def copies(self, mlid: int, switch: int, came: int) -> Iterator[list[tuple[int, int, int]]]:
-        """Iterate over the ways of copies: switches with input and output port, in order.
-
-        A way ends at the first switch that it visits twice.
-        """
-        pending: list[list[tuple[int, int, int]]] = [[(switch, came, -1)]]
-        while pending:
-            *way, (here, entry, _) = pending.pop()
-            for port in set(self.groups.get((here, mlid), ())) - {entry}:
-                yield [*way, (here, entry, port)]
-                cable = self.fabric.nodes[here].ports.get(port)
-                again = any(here == before for before, _, _ in way)
-                if cable is not None and self.fabric.is_switch(cable.peer[0]) and not again:
-                    pending.append([*way, (here, entry, port), (*cable.peer, -1)])
-
-    def sources(self, mlid: int) -> list[tuple[int, int]]:
-        """Return the switches and ports where packets of a group enter."""
-        hosts = [self.fabric.begin(lid) for lid in self.fabric.hosts]
-        switches = [(here, 0) for here, one in self.groups if one == mlid]
-        return [
-            (here, port)
-            for here, port in (*hosts, *switches)
-            if (here, mlid) in self.groups and (port or 0 in self.groups[here, mlid])
-        ]
-
-    def loops(self, mlid: int) -> bool:
-        """Whether some copy visits a switch twice."""
-        everywhere = [(here, -1) for here, one in self.groups if one == mlid]
-        return any(
-            len({here for here, _, _ in way}) < len(way)
-            for source in everywhere
-            for way in self.copies(mlid, *source)
-        )
-
-    def is_faulty(self, mlid: int) -> bool:
-        """Whether members do not get one copy each, or copies go where nothing is."""
-        if self.loops(mlid):
-            return True
-        members = []
-        for here in [here for here, one in self.groups if one == mlid]:
-            for port in self.groups[here, mlid]:
-                cable = self.fabric.nodes[here].ports.get(port)
-                if cable is None and port:
-                    return True
-                if cable is None or not self.fabric.is_switch(cable.peer[0]):
-                    members.append((here, port))
-                elif cable.peer[1] not in self.groups.get((cable.peer[0], mlid), ()):
-                    return True
-        return any(
-            one not in {(here, port) for here, _, port in map(_last, self.copies(mlid, *other))}
-            for one, other in permutations(members, 2)
-        )
-
-    def dependencies(self, mlid: int, lane: Lane, level: int = 0) -> set[Dependency]:
-        """Return which lane of a port waits for which."""
-        found = set()
-        for source in self.sources(mlid):
-            for way in self.copies(mlid, *source):
-                held = []
-                for here, came, port in way:
-                    cable = self.fabric.nodes[here].ports.get(port)
-                    to_switch = cable is not None and self.fabric.is_switch(cable.peer[0])
-                    if not to_switch or lane(here, came, port, level) == 15:
-                        break
-                    held.append((here, port, lane(here, came, port, level)))
-                found |= set(pairwise(held))
-        return found
-
-
 def groups_that_wait(edges: Collection[Dependency]) -> int:
     """Count the strongly connected components with several resources."""
     groups = nx.strongly_connected_components(nx.DiGraph(edges))
     return sum(len(group) > 1 for group in groups)
-
-
-def _last(way: list[tuple[int, int, int]]) -> tuple[int, int, int]:
-    return way[-1]
