@@ -182,22 +182,3 @@ def test_the_next_run_leaves_other_comparisons_of_the_cluster_for_later(site, sn
     site.wait_for(lambda: left(site) == [])
     assert snakemake().wait(300) == 0, site.stderr
     assert site.done == 2
-
-
-def test_jobs_of_batches_stop_the_next_run(site, snakemake):
-    for name in site.slurm.names:
-        site.slurm.drain(name)
-    # --config takes all that follows
-    first = snakemake("submit=all")
-    site.wait_for(lambda: site.slurm.jobs() != [] or first.poll() is not None)
-    first.kill()
-    first.wait()
-    (job,) = jobs_in_flight(site.folder)
-    assert (job.rule, job.wildcards) == ("topologies", "measured.torus-1"), site.stderr
-    assert snakemake("submit=all").wait(300) == 1
-    assert (
-        f"Slurm job {job.id} of an earlier run still does topologies measured.torus-1 "
-        f"({job.progress})"
-    ) in site.stderr
-    assert f"cancel it with 'scancel {job.id}', then run again" in site.stderr
-    assert site.slurm.jobs() == [job.id]

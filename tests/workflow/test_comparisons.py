@@ -194,15 +194,13 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
     [
         ("apply_routing=perhaps", "true or false"),
         ("measure_again=perhaps", "true or false"),
-        ("submit=some", "comparisons or all"),
     ],
 )
 def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_be):
     run = measuring.run("report", "--config", setting)
     assert run.returncode == 1
     key = setting.split("=")[0]
-    mend = "submit=all" if key == "submit" else f"{key}=true"
-    message = f"{setting}: must be {should_be}, as in 'snakemake report --config {mend}'"
+    message = f"{setting}: must be {should_be}, as in 'snakemake report --config {key}=true'"
     assert run.stderr.strip().splitlines()[-1] == message
     assert measuring.calls() == []
 
@@ -259,17 +257,11 @@ def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
     assert all("threads: 2" in job for job in jobs.values())
 
 
-@pytest.mark.parametrize(
-    ("setting", "stay"),
-    [
-        ([], {*kinds(), "page", "index"} - {"comparisons"}),
-        (["--config", "submit=all"], set()),
-    ],
-)
-def test_only_comparisons_go_to_a_cluster_unless_all_are_to(measuring, setting, stay):
+def test_only_comparisons_go_to_a_cluster(measuring):
     # dry runs are local ones, in which Snakemake tells nothing of it
     including = f'include: "{ROOT / "Snakefile"}"\nprint("LOCAL", *workflow._localrules)\n'
     path = measuring.write("probe.smk", including)
-    run = measuring.run("report", "-n", "--snakefile", str(path), *setting)
+    run = measuring.run("report", "-n", "--snakefile", str(path))
     (line,) = (line for line in run.stdout.splitlines() if line.startswith("LOCAL"))
-    assert set(line.split()[1:]) == stay | {"all", "report"}
+    stay = {*kinds(), "page", "index", "all", "report"} - {"comparisons"}
+    assert set(line.split()[1:]) == stay

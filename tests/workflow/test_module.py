@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
 from .conftest import ROOT
 
@@ -92,20 +91,6 @@ def test_the_module_can_be_in_a_git_repository(tmp_path, repository):
     planned = run_module(tmp_path / "own", repository, "--dry-run")
     for rule in ("topologies", "routes", "page", "index", "all"):
         assert f"rule {rule}:" in planned
-
-
-def test_the_rules_of_the_catalogue_are_met():
-    """Standardized usage: these files, and words by which the catalogue finds repositories."""
-    settings = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
-    assert isinstance(settings["usage"]["mandatory-flags"]["flags"], str | list)
-    # routelab is installed from a clone, so no method can install it elsewhere
-    assert not any(settings["usage"]["software-stack-deployment"].values())
-    assert (ROOT / "workflow" / "Snakefile").is_file()
-    assert list((ROOT / "workflow" / "rules").glob("*.smk"))
-    assert "config.yaml" in (ROOT / "config" / "README.md").read_text()
-    words = (ROOT / "README.md").read_text().lower()
-    assert "snakemake" in words
-    assert "workflow" in words
 
 
 def test_the_configuration_page_shows_the_module_that_is_tested():

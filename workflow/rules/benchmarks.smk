@@ -25,9 +25,6 @@ rule benchmarks:
         "results/benchmarks/comparisons/{batch}.tsv"
     conda:
         "../envs/routelab.yaml"
-    # Benchmarks need the MPI, the scheduler and the programs of the cluster, which no image has.
-    container:
-        None
     # A measurement on this machine takes all cores, because any other job would disturb it.
     # If the benchmarks run elsewhere, this process only waits for them.
     threads: lambda wildcards: workflow.cores if measures_here(wildcards) else 1

@@ -6,13 +6,7 @@ from routelab._platform import unsupported_platform
 if problem := unsupported_platform():
     sys.exit(problem)
 
-from routelab.stages.workflow.containers import container_image
-from routelab.stages.workflow.snakefile import (
-    again_option,
-    apply_option,
-    begin_run,
-    submits_all,
-)
+from routelab.stages.workflow.snakefile import again_option, apply_option, begin_run
 
 plan = begin_run(workflow, config)
 
@@ -62,26 +56,17 @@ wildcard_constraints:
     study="[^/]+",
 
 
-# Of all jobs but benchmarks, with --sdm apptainer.
-container: container_image(workflow, config)
-
-
+# With an executor of a cluster, only measurements run there: other jobs are short, and would wait in a
+# queue for nodes that they do not fill.
 localrules:
     all,
     report,
-
-
-# With an executor of a cluster, only measurements run there: other jobs are short, and would wait in a
-# queue for nodes that they do not fill.
-if not submits_all(config):
-
-    localrules:
-        topologies,
-        routes,
-        bounds,
-        throughput,
-        simulations,
-        flows,
-        surveys,
-        page,
-        index,
+    topologies,
+    routes,
+    bounds,
+    throughput,
+    simulations,
+    flows,
+    surveys,
+    page,
+    index,

@@ -26,7 +26,6 @@ from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
-from routelab.stages.workflow.containers import container_image, runs_in_containers
 from routelab.stages.workflow.progress import progress_lines
 from routelab.stages.workflow.slurm_jobs import (
     comparisons_behind,
@@ -54,15 +53,12 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
-        ``config/studies`` and its folders, with or without the folder. ``apply_routing``,
-        ``measure_again``, ``submit`` and ``container``: see `apply_option`, `again_option`,
-        `submits_all` and `container_image`.
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing`` and
+        ``measure_again``: see `apply_option` and `again_option`.
     """
     try:
         applies = bool(apply_option(config))
         again = bool(again_option(config))
-        submits_all(config)
-        container_image(workflow, config)
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
             check_fabrics(plan)
@@ -143,23 +139,6 @@ def check_fabrics(plan: Plan) -> None:
 def _check_fabric(path: Path, routings: int) -> None:
     file = load_cluster(path)
     require_fabric(file, load_fabric(file.cluster.fabric, f"{path}: fabric: "), routings)
-
-
-def submits_all(config: Mapping[str, Any]) -> bool:
-    """Return whether a cluster's executor gets all jobs, not only those that measure there.
-
-    Raises
-    ------
-    InputError
-        If ``submit`` is neither ``comparisons``, the default, nor ``all``.
-    """
-    choice = config.get("submit", "comparisons")
-    if choice not in ("comparisons", "all"):
-        raise InputError(
-            f"submit={choice}: must be comparisons or all, as in 'snakemake report --config "
-            "submit=all'"
-        )
-    return bool(choice == "all")
 
 
 def select_studies(choice: object) -> list[Path]:
@@ -291,8 +270,7 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
         _print_again(plan, "will be tried again")
         plan.write_specs()
         _choose_comparisons(plan, again)
-        if not runs_in_containers(workflow):  # kernels of this machine are not those of an image
-            warm_kernels(plan, workflow.resource_settings.cores or 1)
+        warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
 def _choose_comparisons(plan: Plan, again: bool) -> None:
