@@ -51,7 +51,6 @@ def test_missing_routes_between_spines_are_no_fault(tmp_path):
         tmp_path / "opensm-lfts.dump",
         tmp_path / "levels.txt",
         tmp_path / "opensm-sl2vl.dump",
-        tmp_path / "opensm.mcfdbs",
         bound_seconds=5,
     )
     assert (found.verdict, found.facts["unreachable_lids"]) == ("safe", 0)
