@@ -28,16 +28,10 @@ SUMMARIES = {
     "topology": "Ring of switches with chords",
     "rules": "Half of the directions first, then the other half",
     "selection": "A random shortest legal route for every pair",
-    "layers": "The number of the hop is its virtual channel",
     "routing": "All routes along one spanning tree",
     HOP_BY_HOP: "Adaptive shortest routes, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks away",
-    "workload": "Ranks in a ring compute, exchange borders and agree on a number",
-    "engine": "Load that the busiest channel lets the network accept",
-    "export": "The network and its routes as lines of text",
-    "benchmark": "Every rank sends to the next one: time of a round",
-    "fabric": "A table of next hops for every switch, loaded by a tool",
 }
 """Summary of each template's plugin."""
 
@@ -45,17 +39,10 @@ EXAMPLES = {
     "topology": "evaluate {} dfsssp sssp@up-down",
     "rules": "evaluate mesh~dims=4x4 sssp@{} dor",
     "selection": "evaluate torus~dims=4x4 {}@angara sssp@angara",
-    "layers": "evaluate torus~dims=4x4 sssp@unrestricted@{} dfsssp",
     "routing": "evaluate torus~dims=4x4 {} dor",
     HOP_BY_HOP: "simulate torus~dims=4x4 {} uniform --load 0.3",
     "metric": "route torus~dims=4x4 dor --metrics {}",
     "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
-    "workload": "simulate torus~dims=4x4 dor {} --engine flow",
-    "engine": "simulate torus~dims=4x4 dor uniform --engine {}",
-    "export": "export {} torus~dims=4x4 dor",
-    "benchmark": "bench --cluster clusters/local.yaml --benchmark {} --dry-run",
-    "fabric": "bench --cluster clusters/local.yaml --benchmark mpi-patterns --routing dor "
-    "--dry-run",
 }
 """A first command with a new plugin of each template."""
 
@@ -110,16 +97,6 @@ class NewPlugin:
         taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
         return f"My{name}" if taken or not name.isidentifier() else name
 
-    @property
-    def in_studies(self) -> bool:
-        """Whether studies name plugins of this kind."""
-        return self.kind not in ("export", "fabric")
-
-    @property
-    def on_clusters(self) -> bool:
-        """Whether the plugin is tried with a cluster's file."""
-        return self.kind in ("benchmark", "fabric")
-
     def files(self) -> Iterator[tuple[str, str]]:
         """Iterate over template and path of each file."""
         for name in ("pyproject.toml", "README.md", "ci.sh"):
@@ -130,10 +107,7 @@ class NewPlugin:
         if self.hop_by_hop:
             yield f"{self.template}/kernels.py.j2", f"{self.package}/kernels.py"
         yield f"{self.template}/test_plugin.py.j2", "tests/test_plugin.py"
-        if self.in_studies:
-            yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
-        if self.on_clusters:
-            yield f"{self.template}/cluster.yaml.j2", "clusters/local.yaml"
+        yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
 
     def texts(self) -> dict[str, str]:
         """Return the text of all files by their path in the package."""
@@ -154,8 +128,6 @@ class NewPlugin:
             "package": self.package,
             "class_name": self.class_name,
             "hop_by_hop": self.hop_by_hop,
-            "in_studies": self.in_studies,
-            "on_clusters": self.on_clusters,
             "measurement": "_".join(self._words).lower(),
             "summary": SUMMARIES[self.template],
             "example": f".venv/bin/routelab {EXAMPLES[self.template].format(self.key)}",
@@ -192,6 +164,11 @@ def make_new_plugin(
         problems.append(
             f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
             f"{', '.join(KINDS)})"
+        )
+    elif kind not in SUMMARIES:
+        problems.append(
+            f"there is no template for the kind {kind}; copy a built-in plugin of "
+            f"plugins/routelab_plugins/{kind}, which docs/plugins.md describes"
         )
     elif hop_by_hop and kind != "routing":
         problems.append(f"--hop-by-hop is for plugins of the kind routing, not {kind}")

@@ -16,7 +16,6 @@ import pytest
 from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
-from routelab.config.cluster.file import load_cluster, locate_cluster
 from routelab.registry.contract import check_contract
 from routelab.registry.works import read_bibliography
 from routelab.stages import new_plugin
@@ -42,8 +41,7 @@ FILES = {
 
 
 KERNELS = "routelab_my_key/kernels.py"
-CLUSTER = "clusters/local.yaml"
-TEMPLATES = [*KINDS, HOP_BY_HOP]
+TEMPLATES = [*SUMMARIES]
 
 
 def new_of(template: str, key: str, author: str = "") -> NewPlugin:
@@ -76,9 +74,14 @@ def loaded(new: NewPlugin, texts: dict[str, str], folder: Path) -> type:
             del sys.modules[name]
 
 
-def test_there_is_a_template_for_every_kind():
+def test_every_template_has_an_example():
     assert list(SUMMARIES) == list(EXAMPLES)
-    assert set(SUMMARIES) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {*SUMMARIES}))
+def test_a_kind_without_a_template_names_plugins_to_copy(kind):
+    with pytest.raises(InputError, match=f"copy a built-in plugin of .*/{kind}, "):
+        make_new_plugin(kind, "my-key")
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -103,20 +106,13 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     folder = write_package(new_of(template, "my-key"), tmp_path / "new")
     texts = written(folder)
     kernels = {KERNELS} if template == HOP_BY_HOP else set()
-    clusters = {CLUSTER} if template in ("benchmark", "fabric") else set()
-    no_study = {"my-key.yaml"} if template in ("export", "fabric") else set()
-    assert set(texts) == (FILES | kernels | clusters) - no_study
+    assert set(texts) == FILES | kernels
     assert not any("{{" in text or "{%" in text for text in texts.values())
     assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
     assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
     subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
-    if template == "engine":
-        with pytest.raises(InputError, match="no engine plugin is called 'my-key'"):
-            load_study(folder / "my-key.yaml")
-    elif not no_study:
-        named = load_study(folder / "my-key.yaml")
-        parts = named.topologies, named.routings, named.traffic, named.workloads, named.metrics
-        assert "my-key" in str((*parts, named.benchmarks))
+    named = load_study(folder / "my-key.yaml")
+    assert "my-key" in str((named.topologies, named.routings, named.traffic, named.metrics))
     told = texts["README.md"] + texts["ci.sh"]
     assert set(re.findall(r"[\w/-]+\.yaml", told.replace("PATH/routelab-my-key/", ""))) == {
         place for place in texts if place.endswith(".yaml")
@@ -141,23 +137,6 @@ def test_what_cannot_be_written_is_refused(arguments, said):
     with pytest.raises(InputError) as raised:
         make_new_plugin(*arguments)
     assert said in str(raised.value)
-
-
-def test_the_cluster_of_a_fabric_names_it(tmp_path):
-    folder = write_package(make_new_plugin("fabric", "my-key"), tmp_path / "new")
-    choice = load_cluster(folder / CLUSTER).cluster.fabric
-    assert choice is not None
-    assert choice.use == "my-key"
-    new = make_new_plugin("fabric", "my-key")
-    plugin = loaded(new, new.texts(), tmp_path)
-    assert set(choice.model_extra) <= set(plugin.Parameters.model_fields)
-
-
-def test_the_study_of_a_benchmark_finds_its_cluster(tmp_path):
-    folder = write_package(make_new_plugin("benchmark", "my-key"), tmp_path / "new")
-    (settings,) = load_study(folder / "my-key.yaml").bench_settings
-    assert locate_cluster(folder, settings.cluster, "cluster") == str(folder / CLUSTER)
-    assert load_cluster(folder / CLUSTER).cluster.topology == "torus~dims=2x2"
 
 
 def test_only_a_routing_decides_hop_by_hop(capsys):
@@ -203,12 +182,12 @@ def test_nothing_is_left_half_written(tmp_path, monkeypatch):
 
 def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["plugins", "new", "layers", "my-key", "--author", "Ada"]) == 0
+    assert main(["plugins", "new", "traffic", "my-key", "--author", "Ada"]) == 0
     out = capsys.readouterr().out
     assert "pip install --no-deps --editable routelab-my-key\n" in out
-    assert "routelab plugins check layers/my-key\n" in out
+    assert "routelab plugins check traffic/my-key\n" in out
     assert set(written(tmp_path / "routelab-my-key")) == FILES
-    assert main(["plugins", "new", "layers", "my-key"]) == 2
+    assert main(["plugins", "new", "traffic", "my-key"]) == 2
     assert "the folder routelab-my-key is not empty" in capsys.readouterr().err
 
 

@@ -24,8 +24,7 @@ def add_new(actions: Any) -> None:
     new.add_argument(
         "kind",
         metavar="KIND",
-        help="topology, rules, selection, layers, routing, metric, traffic, workload, engine, "
-        "export, benchmark or fabric",
+        help="topology, rules, selection, routing, metric or traffic",
     )
     new.add_argument("name", metavar="NAME", help="key of the plugin, as users write it")
     new.add_argument(

@@ -72,7 +72,7 @@ def draw_bounds(
                     textcoords="offset points",
                     ha="center",
                     va="bottom",
-                    fontsize=6,
+                    fontsize=8 if len(panels) == 1 else 6,
                     rotation=90 if len(here) > MAX_BARS else 0,
                 )
         axis.margins(y=0.25)
