@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit/stages/infiniband"))
 
 from simulated_fabric import PACKAGES, SimulatedFabric, missing
 

@@ -71,7 +71,7 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
     assert code == 0
     assert "If replies use the SL of the request (RDMA-CM): credit loops." in text
-    assert text.endswith("Result: the tables are safe for unicast with these service levels.\n")
+    assert "Result: the tables are safe for unicast traffic with these service levels.\n" in text
 
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"), "--replies", "same")
     assert code == 1
@@ -102,7 +102,7 @@ def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
     code, text = check(capsys, FABRIC, "--lfts", LFTS, "--sls", "0")
     assert code == 0
     assert "All unicast traffic is on SL 0 (--sls).\n" in text
-    assert text.endswith("Result: the tables are safe for unicast with all traffic on SL 0.\n")
+    assert text.endswith("Result: the tables are safe with all unicast traffic on SL 0.\n")
     assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--sls", "16"]) == 2
     assert "'16' is not a service level (0 to 15)" in capsys.readouterr().err
 

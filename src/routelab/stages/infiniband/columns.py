@@ -12,8 +12,8 @@ CHECK: Final = (
     Column("cables", "cables between two switches"),
     Column(
         "verdict",
-        "`safe`, `faulty`, or `undetermined`: with all traffic on one VL there is a credit loop, "
-        "and the service levels are unknown",
+        "of unicast traffic: `safe`, `faulty`, or `undetermined`: with all of it on one VL there "
+        "is a credit loop, and the service levels are unknown",
     ),
     Column("loops", "different loops of forwarding entries"),
     Column("unreachable_lids", "LIDs that some switch cannot send packets to"),

@@ -1,7 +1,7 @@
-"""Credit loops: cycles of virtual lanes in which packets wait for each other.
+"""Credit loops: cycles of virtual lanes in which unicast packets wait for each other.
 
 Every terminal and every switch (port 0) is a source and a destination. A lane of a channel is a
-resource; channels from and to terminals are in no cycle. Multicast packets are left out.
+resource; channels from and to terminals are in no cycle.
 """
 
 from __future__ import annotations

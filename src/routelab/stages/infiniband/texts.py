@@ -103,18 +103,16 @@ def _result(found: FabricCheck) -> str:
         return "the tables are faulty."
     if found.verdict == "undetermined":
         return (
-            "undetermined. With all traffic on SL 0 there is a credit loop. This is a fault if the "
-            "fabric uses no service levels; otherwise give the service levels of the fabric with "
-            "--sls."
+            "undetermined. With all unicast traffic on SL 0 there is a credit loop. This is a "
+            "fault if the fabric uses no service levels; otherwise give the service levels of the "
+            "fabric with --sls."
         )
     levels = found.facts["service_levels"]
     if levels == "unknown":
-        return (
-            "the tables are safe for unicast with all traffic on SL 0, and therefore on any one VL."
-        )
+        return "the tables are safe with all unicast traffic on SL 0, and therefore on any one VL."
     if levels != "file":
-        return f"the tables are safe for unicast with all traffic on SL {levels}."
-    return "the tables are safe for unicast with these service levels."
+        return f"the tables are safe with all unicast traffic on SL {levels}."
+    return "the tables are safe for unicast traffic with these service levels."
 
 
 def _text(value: Any) -> str:

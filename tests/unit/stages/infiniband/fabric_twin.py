@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 
 import networkx as nx
@@ -63,17 +63,12 @@ class FabricTwin:
     def loads(self) -> Counter[tuple[int, int]]:
         """Count the pairs of hosts whose packets leave a switch by a port and arrive."""
         found: Counter[tuple[int, int]] = Counter()
-        for _, _, passed in self.arriving():
-            found.update((switch, port) for switch, _, port in passed)
-        return found
-
-    def arriving(self) -> Iterator[tuple[int, int, list[tuple[int, int, int]]]]:
-        """Iterate over pairs of hosts with a route, and what it passes."""
         for source in self.hosts:
             for target in self.hosts:
                 end, passed = self.walk(source, target)
                 if source != target and end == "arrives":
-                    yield source, target, passed
+                    found.update((switch, port) for switch, _, port in passed)
+        return found
 
     def dependencies(
         self,

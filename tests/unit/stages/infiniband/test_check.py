@@ -358,7 +358,7 @@ def test_a_check_has_all_columns_and_says_the_same_in_words():
     assert found.facts["load_bound"] <= found.facts["max_load"]
     lines = list(check_lines(found))
     assert "Loops: none." in lines
-    assert lines[-1].startswith("Result: the tables are safe for unicast with all traffic on SL 0")
+    assert lines[-1].startswith("Result: the tables are safe with all unicast traffic on SL 0, and")
 
 
 def apart(folder: Path, *, entries: int) -> FabricTables:
