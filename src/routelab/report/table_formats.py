@@ -1,8 +1,7 @@
-"""Tables as CSV, Markdown and LaTeX, and as cells for the page's templates."""
+"""Tables as CSV and LaTeX, and as cells for the page's templates."""
 
 from __future__ import annotations
 
-import html
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -84,8 +83,6 @@ class Layout:
         First line of headings.
     headings : tuple of Heading or None
         One for each column, or None if one line is enough.
-    names : tuple of str
-        One for each column, for formats with one line of headings.
     rows : tuple of tuple of Cell
     verdict : int or None
         Position of the column with the deadlock verdict, which always stays visible.
@@ -93,7 +90,6 @@ class Layout:
 
     groups: tuple[Heading, ...]
     headings: tuple[Heading, ...] | None
-    names: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     verdict: int | None = None
 
@@ -104,7 +100,6 @@ def layout(table: ReportTable) -> Layout:
     columns: list[tuple[ReportColumn, ReportColumn]] = []
     groups: list[tuple[str, Heading]] = []
     second: list[Heading] = []
-    names: list[str] = []
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
@@ -125,11 +120,6 @@ def layout(table: ReportTable) -> Layout:
         prefixes = [label(other.source.removesuffix(column.source)).strip() for other in beside]
         groups += [(key, upper)] * (1 + len(beside))
         second += [lower, *map(Heading, prefixes)]
-        marks = [column.by] * bool(column.by)
-        names += [
-            with_unit(form.label, ", ".join([*marks, *prefix]))
-            for prefix in ([], *([text] for text in prefixes))
-        ]
     rows = tuple(
         tuple(_cell(row, column, value, formats, best) for column, value in columns)
         for row, best in ((row, _best_texts(table, row, formats)) for row in table.rows)
@@ -138,7 +128,6 @@ def layout(table: ReportTable) -> Layout:
     return Layout(
         tuple(_spanning([heading for _, heading in same]) for _, same in groupby(groups, _key)),
         tuple(second) if any(heading.text for heading in second) else None,
-        tuple(names),
         rows,
         sources.index(VERDICT) if VERDICT in sources else None,
     )
@@ -232,22 +221,6 @@ def to_csv(table: ReportTable) -> str:
     return stream.getvalue()
 
 
-def to_markdown(table: ReportTable) -> str:
-    """Return a Markdown table with the title above it and the notes below."""
-    form = layout(table)
-    lines = [
-        f"**{escape_markdown(table.title)}**",
-        "",
-        *(line for text in table.warnings for line in (f"**{escape_markdown(text)}**", "")),
-        _pipe_line([escape_markdown(text) for text in form.names]),
-        _pipe_line(["---:" if numeric else "---" for numeric in _numeric_columns(form)]),
-    ]
-    lines += [_pipe_line([_markdown_cell(cell) for cell in row]) for row in form.rows]
-    if table.notes:
-        lines += ["", *(f"- {escape_markdown(note)}" for note in table.notes)]
-    return "\n".join(lines) + "\n"
-
-
 def to_latex(table: ReportTable) -> str:
     r"""Return a ``tabular`` with booktabs' rules, for a ``table`` environment."""
     form = layout(table)
@@ -268,7 +241,6 @@ def to_latex(table: ReportTable) -> str:
 
 FORMATS: dict[str, Callable[[ReportTable], str]] = {
     "csv": to_csv,
-    "md": to_markdown,
     "tex": to_latex,
 }
 """Writers by file name suffix."""
@@ -307,21 +279,6 @@ def escape_latex(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def escape_markdown(text: str) -> str:
-    """Escape all characters that are special to Markdown or HTML; line ends become spaces."""
-    # not every renderer knows a backslash before < and &
-    return re.sub(r"([\\`*_|~\[\]#])", r"\\\1", html.escape(_one_line(text), quote=False))
-
-
-def _markdown_cell(cell: TableCell) -> str:
-    text = escape_markdown(str(cell))
-    return f"**{text}**" if cell.best else text
-
-
-def _pipe_line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _numeric_columns(form: Layout) -> list[bool]:

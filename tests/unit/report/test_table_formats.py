@@ -13,7 +13,6 @@ from routelab.report.table_formats import (
     layout,
     to_csv,
     to_latex,
-    to_markdown,
 )
 from routelab.report.tables import ReportColumn, ReportTable
 
@@ -107,7 +106,6 @@ def test_one_line_of_headings_is_enough_without_published_numbers():
     plain = ReportTable(**{**vars(plain), "columns": plain.columns[:4]})
     assert layout(plain).headings is None
     assert to_latex(plain).count("cmidrule") == 0
-    assert to_markdown(plain).splitlines()[2] == "| routing | nodes | maximum load | σ(4) |"
 
 
 def test_latex_is_a_booktabs_tabular():
@@ -167,8 +165,6 @@ def test_no_text_breaks_a_line_or_a_cell(routing, title, note):
     assert len(latex) == 11
     assert all(line.startswith("%") for line in (latex[0], latex[-1]))
     assert len(re.findall(r"(?<!\\)&", latex[7])) == 6
-    lines = to_markdown(text).rstrip("\n").split("\n")
-    assert len(re.findall(r"(?<!\\)\|", lines[4])) == len(re.findall(r"\|", lines[3])) == 8
 
 
 def test_csv_has_no_formulas_and_negative_numbers():
@@ -176,15 +172,6 @@ def test_csv_has_no_formulas_and_negative_numbers():
     line = list(csv.reader(io.StringIO(text)))[1]
     assert line[0] == '\'=HYPERLINK("x")'
     assert line[3] == "-1.5"
-
-
-def test_markdown_has_no_html():
-    name = "<script>alert(1)</script> a|b `c` &lt;b&gt;"
-    lines = to_markdown(table([row(name)], [name], name)).splitlines()
-    shown = r"&lt;script&gt;alert(1)&lt;/script&gt; a\|b \`c\` &amp;lt;b&amp;gt;"
-    assert lines[0] == f"**{shown}**"
-    assert lines[4].startswith(f"| {shown} | 4 |")
-    assert lines[-1] == f"- {shown}"
 
 
 def test_a_text_of_lines_is_one_line_of_words_in_files():

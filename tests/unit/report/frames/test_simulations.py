@@ -254,7 +254,7 @@ def test_boxes_are_quantiles_of_everything_counted(world):
 
 
 def test_boxes_of_one_colour_a_place_stand_above_their_names(world):
-    names = ["dor", "a-long-name", "another-long-name"]
+    names = ["dor", "a-long-name", "a-name-that-is-longer-than-its-place-is-wide"]
     for name in names:
         world.simulate(name, curve=CURVE, tables={"latencies": latencies([5, 6], [1, 1])})
     drawing = drawn(
