@@ -46,7 +46,10 @@ EXAMPLES = {
 }
 """A first command with a new plugin of each template."""
 
-_IMPORTED = ("Any", "Literal", "Mapping", "Path")
+PLUGINS = "plugins/routelab_plugins"
+"""Folder of the built-in plugins in a checkout, with a folder for each kind."""
+
+_IMPORTED = ("Literal",)
 """Names that plugins import besides routelab's names and that a class could have."""
 
 _AUTHOR = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]*?)\s*(?:<(?P<email>[^<>\s]+@[^<>\s]+)>)?")
@@ -166,9 +169,10 @@ def make_new_plugin(
             f"{', '.join(KINDS)})"
         )
     elif kind not in SUMMARIES:
+        room = "src/routelab/stages/engines" if kind == "engine" else f"{PLUGINS}/{kind}"
         problems.append(
-            f"there is no template for the kind {kind}; copy a built-in plugin of "
-            f"plugins/routelab_plugins/{kind}, which docs/plugins.md describes"
+            f"there is no template for the kind {kind}; copy a built-in plugin of {room}, as "
+            "docs/plugins.md describes"
         )
     elif hop_by_hop and kind != "routing":
         problems.append(f"--hop-by-hop is for plugins of the kind routing, not {kind}")

@@ -32,6 +32,15 @@ def test_all_ways_to_name_routes_are_one(routed):
     assert np.array_equal(found.hop_channel, export.table_of(ways[-1]).hop_channel)
 
 
+def test_files_that_no_one_can_read_are_written_but_not_verified(routed, monkeypatch, capsys):
+    plugin = type(load("export", "simgrid"))
+    monkeypatch.setattr(plugin, "read", lambda self, files: None)
+    folder = routed.parent / "unread"
+    assert main(["export", "simgrid", str(routed), "-o", str(folder)]) == 0
+    assert main(["export", "simgrid", str(routed), "--verify", str(folder)]) == 2
+    assert "files of this format cannot be read back" in capsys.readouterr().err
+
+
 def test_the_machine_of_a_cluster_is_written(tmp_path):
     cluster = tmp_path / "mine.yaml"
     cluster.write_text("name: Mine\nmachine: {link_bandwidth: 3.0e9, injection_bandwidth: 2.0e9}\n")

@@ -51,12 +51,10 @@ class Panel:
     cycle: tuple[str, ...] = ()
 
     @classmethod
-    def of_values(
-        cls, title: str, topology: Topology, picture: Picture, values: Values, colour: str
-    ) -> Panel:
-        """Return a picture that does not come from a run."""
-        groups = has_groups(colour)
-        return cls(title, _note(values, groups), -1, topology, picture, values, groups)
+    def of_loads(cls, title: str, topology: Topology, loads: Values) -> Panel:
+        """Return a picture of loads that does not come from a run."""
+        note = _note(loads, groups=False)
+        return cls(title, note, -1, topology, picture_of(topology), loads, groups=False)
 
     def looks(self, top: float) -> ChannelLooks:
         """Return colours and widths, with `top` as the upper end of a scale of amounts."""

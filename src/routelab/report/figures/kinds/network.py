@@ -39,7 +39,7 @@ from routelab.report.figures.network_panels import (
 from routelab.report.figures.styles import FAINT, INK
 from routelab.report.frames.view import OK, View
 from routelab.report.labels import label, number_text
-from routelab.report.network_picture import RADIUS, picture_of
+from routelab.report.network_picture import RADIUS
 from routelab.report.turn_marks import turn_arcs
 
 WIDEST = 10.0
@@ -88,16 +88,14 @@ def draw_networks(
     )
 
 
-def draw_network(title: str, topology: Topology, loads: ArrayLike, colour: str = "load") -> Figure:
-    """Draw one network with its channels coloured by load, by another amount, or by groups.
+def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
+    """Draw one network with its channels coloured by load.
 
     Parameters
     ----------
     title : str
     topology : Topology
     loads : array of float, shape (C,)
-    colour : str
-        Name of the value: a column of channels with numbers of groups, or any other name.
 
     Raises
     ------
@@ -107,8 +105,7 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike, colour: str =
     refuse_large(topology, title)
     values = np.asarray(loads, dtype=np.float64)
     with house_style():
-        panel = Panel.of_values(title, topology, picture_of(topology), values, colour)
-        figure, _ = _draw_panels([panel], colour)
+        figure, _ = _draw_panels([Panel.of_loads(title, topology, values)], "load")
     return figure
 
 
