@@ -60,7 +60,7 @@ def test_only_what_is_not_done_runs(tmp_path: Path, network: str) -> None:
 
 
 def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
-    slow = build(tmp_path, "cube", "torus~dims=8x8x8")
+    slow = build(tmp_path, "cube", "torus~dims=12x12x12")
     bad = build(tmp_path, "bad", "torus~dims=4,failed_links=0-9")
     jobs = [
         route(tmp_path, network, "dor"),

@@ -23,7 +23,6 @@ OWN = {
     "bench/store.py": "output of a process that it started",
     "bench/fabric/files.py": "what it wrote itself",
     "artifacts/provenance.py": "/proc",
-    "report/page/chart_script.py": "its own script",
     "simulation/smpi/simgrid.py": "output of a process that it started",
     "stages/workflow/console.py": "the log of its own job",
     "stages/workflow/project.py": "its own templates",
