@@ -23,7 +23,6 @@ from routelab.registry.column_page import column_page, column_tables
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
-from routelab.registry.works import find_work
 from routelab.stages.infiniband.columns import CHECK
 
 if TYPE_CHECKING:
@@ -199,9 +198,7 @@ def _plugin(entry: CatalogueEntry, plugin: type[Plugin], catalogue: Catalogue) -
             yield f"| `{row.name}` | {_cell(row.type)} | {default} | {_cell(row.description)} |"
         yield ""
     for citation in plugin.citations:
-        work = find_work(plugin, citation.key)
-        assert work is not None, f"{citation.key} is not in the bibliography"
-        yield f"- {work.marked_text('*{}*')} ({citation.cited_for})"
+        yield f"- {citation} ({citation.cited_for})"
     if plugin.citations:
         yield ""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, TypeVar, cast, get_args
 
 from routelab.api import Citation, Collective, Job, Parameters, WorkloadPlugin, parameter
+from routelab_plugins import works
 from routelab_plugins.npb_problems import NpbKernel, ranks_problem
 
 T = TypeVar("T")
@@ -33,8 +34,8 @@ class NpbWorkload(WorkloadPlugin):
 
     Parameters = NpbWorkloadParameters
     citations: ClassVar[tuple[Citation, ...]] = (
-        Citation("bailey1994", "the problems and their arithmetic"),
-        Citation("bailey1995", "how the problems are divided among processes, and what these send"),
+        works.BAILEY1994("the problems and their arithmetic"),
+        works.BAILEY1995("how the problems are divided among processes, and what these send"),
     )
 
     def supports(self, job: Job) -> str | None:

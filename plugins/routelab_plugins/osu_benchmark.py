@@ -23,6 +23,7 @@ from routelab.api import (
     RunOutput,
     parameter,
 )
+from routelab_plugins import works
 from routelab_plugins.benchmark_output import read_lines
 from routelab_plugins.message_table import MessageBenchmark, MessageParameters, figures
 from routelab_plugins.osu_output import OsuOutput, read_output
@@ -73,7 +74,7 @@ class OsuBenchmark(BenchmarkPlugin):
 
     program: ClassVar[str]
     title: ClassVar[str]
-    citations: ClassVar[tuple[Citation, ...]] = (Citation("osu", "the program"),)
+    citations: ClassVar[tuple[Citation, ...]] = (works.OSU("the program"),)
 
     def executables(self, ranks: int) -> tuple[str, ...]:
         """Return one name for all versions."""

@@ -64,7 +64,7 @@ def test_the_wheel_has_all_that_runs_and_nothing_else(wheel: Path) -> None:
     }
     assert code <= names
     assert {"routelab/py.typed", "routelab_plugins/py.typed"} < names
-    assert {"routelab/references.bib", "routelab_plugins/references.bib"} < names
+    assert {"routelab_plugins/works.py"} < names
     assert "routelab/report/templates/study.html.j2" in names
     assert f"{metadata}/licenses/LICENSE" in names
     assert {name for name in names if name.startswith(PROJECT)} == {

@@ -52,7 +52,7 @@ class Bare(TopologyPlugin):
 class Turns(RulesPlugin):
     name = "turns"
     summary = "Rules with two turn sets"
-    citations = (Citation("smith2020", "Algorithm 1"),)
+    citations = (Citation("Smith, André. On turns. J. Turns, 2020", "10.1/2", "Algorithm 1"),)
 
     class Parameters(Parameters):
         admit: Literal["few", "many"] = parameter("few", description="turns that are legal")
@@ -117,15 +117,6 @@ class Settled(Composition):
     rules = "turns~seed=5"
     selection = "pick"
     layers = "stack"
-"""
-
-ZOO_BIB = r"""
-@article{smith2020,
-  author = {Smith, Andr{\'e}},
-  title = {{On turns}},
-  journal = {J. Turns},
-  year = {2020}
-}
 """
 
 ZOO_POINTS = {
@@ -199,5 +190,5 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 @pytest.fixture
 def zoo(site: Site) -> Catalogue:
     """A catalogue of sound plugins of most kinds."""
-    site.install("zoo-plugins", ZOO_POINTS, {"zoo.py": ZOO, "zoo.bib": ZOO_BIB})
+    site.install("zoo-plugins", ZOO_POINTS, {"zoo.py": ZOO})
     return site.catalogue()

@@ -71,7 +71,7 @@ def test_show_tells_what_a_plugin_states(plugins, capsys):
     out = printed(capsys, "show", "turns")
     assert out.startswith("rules/turns: Rules with two turn sets\n")
     assert "from zoo-plugins 1.0 (zoo:Turns)" in out
-    assert "[smith2020] Smith, André. On turns. J. Turns, 2020 (Algorithm 1)" in out
+    assert "Smith, André. On turns. J. Turns, 2020, doi:10.1/2 (Algorithm 1)" in out
     assert "  deterministic       yes\n" in out
     lines = [line.split("  ") for line in out.splitlines()]
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]

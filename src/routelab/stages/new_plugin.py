@@ -106,7 +106,6 @@ class NewPlugin:
             yield f"common/{name}.j2", name
         yield "common/gitignore.j2", ".gitignore"
         yield f"{self.template}/plugin.py.j2", f"{self.package}/__init__.py"
-        yield "common/references.bib.j2", f"{self.package}/references.bib"
         if self.hop_by_hop:
             yield f"{self.template}/kernels.py.j2", f"{self.package}/kernels.py"
         yield f"{self.template}/test_plugin.py.j2", "tests/test_plugin.py"

@@ -10,7 +10,6 @@ from routelab.api import KINDS, InputError
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
-from routelab.registry.works import citation_problems
 from routelab.testing.checks import CHECKS
 from routelab.testing.checks.check import Check
 from routelab.testing.inputs.by_kind import inputs
@@ -107,24 +106,9 @@ class Suite:
             raise Skipped(f"the plugin cannot be used, see the check {CONTRACT!r}") from None
         except Skipped:
             if check.name == CONTRACT:
-                self._check_citations()
                 return "more checks need parameters"
             raise
-        if check.name == CONTRACT:
-            self._check_citations()
         return check.ask(subject.trials[name] if check.each else subject)
-
-    def _check_citations(self) -> None:
-        """Raise Failed if a work that the plugin cites is not in its bibliography."""
-        problems = [
-            problem
-            for kind, name in self._parts
-            for entry in self.catalogue.entries(kind, name.key)
-            if entry.plugin is not None
-            for problem in citation_problems(entry.plugin)
-        ]
-        if problems:
-            raise Failed("; ".join(problems))
 
     @cached_property
     def subject(self) -> Subject:

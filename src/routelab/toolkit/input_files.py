@@ -24,9 +24,6 @@ MAX_ARRAYS = 1 << 36
 """Largest file of arrays, compressed and uncompressed, in bytes, 64 GiB: a route table of 50,000
 switches. More does not fit into the memory of most machines."""
 
-MAX_BIBLIOGRAPHY = 1 << 24
-"""Largest BibTeX file in bytes, 16 MiB: some 20,000 works."""
-
 _CHUNK = 1 << 20
 
 _KINDS = {

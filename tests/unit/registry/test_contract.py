@@ -18,7 +18,7 @@ from routelab.api import (
 from routelab.kernels.hops import ABI
 from routelab.registry.contract import check_contract
 
-CITED = Citation("smith2020", "Algorithm 1")
+CITED = Citation("On Turns", "10.1/2", "Algorithm 1")
 
 
 class Ring(TopologyPlugin):

@@ -17,7 +17,6 @@ from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
 from routelab.registry.contract import check_contract
-from routelab.registry.works import read_bibliography
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (
     EXAMPLES,
@@ -35,7 +34,6 @@ FILES = {
     ".gitignore",
     "my-key.yaml",
     "routelab_my_key/__init__.py",
-    "routelab_my_key/references.bib",
     "tests/test_plugin.py",
 }
 
@@ -92,8 +90,7 @@ def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, t
     new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
     plugin = check_contract(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
-    works = read_bibliography(tmp_path / new.package / "references.bib").works
-    assert [citation.key for citation in plugin.citations] == list(works)
+    assert [citation.cited_for for citation in plugin.citations] == ["Algorithm 1"]
     project = tomllib.loads(texts["pyproject.toml"])["project"]
     assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
     assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])
@@ -210,7 +207,7 @@ def shown(new: NewPlugin) -> str:
     """What the guide shows of a plugin: all of it but imports and citation."""
     text = new.texts()[f"{new.package}/__init__.py"]
     text = text[text.index(f"class {new.class_name}Parameters") :]
-    return re.sub(r"^    citations = .*\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^    citations = \(\n(        .*\n)*    \)\n", "", text, flags=re.MULTILINE)
 
 
 def test_the_guide_shows_what_is_written():

@@ -15,11 +15,11 @@ from routelab.api import (
     BenchmarkError,
     BenchmarkResult,
     BenchmarkTask,
-    Citation,
     RunOutput,
     WorkloadModel,
 )
 from routelab.api.parameters import bytes_text
+from routelab_plugins import works
 from routelab_plugins.benchmark_output import (
     DECIMAL,
     WHOLE,
@@ -71,7 +71,7 @@ class ImbAlltoall(LatencyBenchmark):
     name = "imb-alltoall"
     summary = "Intel MPI Benchmarks: latency of MPI_Alltoall"
     figure = "latency_avg"
-    citations = (Citation("imb", "the program"),)
+    citations = (works.IMB("the program"),)
     Parameters = MessageParameters
 
     def executables(self, ranks: int) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ from routelab.api import (
     BenchmarkError,
     BenchmarkResult,
     BenchmarkTask,
-    Citation,
     RunOutput,
     WorkloadModel,
     parameter,
 )
 from routelab.api.parameters import bytes_text
+from routelab_plugins import works
 from routelab_plugins.benchmark.mpi_patterns.program import target
 from routelab_plugins.benchmark_output import (
     WHOLE,
@@ -61,7 +61,7 @@ class MpiPatterns(LatencyBenchmark):
     summary = "Communication patterns by rank: latency of transpose, neighbor, tornado or alltoall"
     figure = "latency_max"
     predicts = "latency_max"
-    citations = (Citation("dally2004", "the patterns (table 3.1)"),)
+    citations = (works.DALLY2004("the patterns (table 3.1)"),)
     Parameters = MpiPatternsParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:

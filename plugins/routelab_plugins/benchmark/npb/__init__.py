@@ -13,13 +13,13 @@ from routelab.api import (
     BenchmarkPlugin,
     BenchmarkResult,
     BenchmarkTask,
-    Citation,
     FigureOfMerit,
     Parameters,
     RunOutput,
     WorkloadModel,
     parameter,
 )
+from routelab_plugins import works
 from routelab_plugins.benchmark.npb.summary import read_summary
 from routelab_plugins.benchmark_output import read_lines
 from routelab_plugins.npb_problems import NpbKernel, ranks_problem
@@ -52,7 +52,7 @@ class Npb(BenchmarkPlugin):
     name = "npb"
     summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
     figure = "mops"
-    citations = (Citation("bailey1994", "the programs"),)
+    citations = (works.BAILEY1994("the programs"),)
     Parameters = NpbBenchmarkParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:

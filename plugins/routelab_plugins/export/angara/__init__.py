@@ -14,7 +14,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from routelab.api import (
-    Citation,
     ExportPlugin,
     InputError,
     MachineSpeeds,
@@ -22,6 +21,7 @@ from routelab.api import (
     RouteTable,
     Topology,
 )
+from routelab_plugins import works
 
 from .entries import direction_names, entry_of_route, entry_text, parse_entry, steps
 from .network import network_lines, node_name, parse_network, shape_of
@@ -37,7 +37,7 @@ class AngaraExport(ExportPlugin):
 
     name = "angara"
     summary = "Routing table of every Angara node: first step, direction bits, hops, last step"
-    citations = (Citation("mukosey2020", "the form of routes and tables (section 2.1)"),)
+    citations = (works.MUKOSEY2020("the form of routes and tables (section 2.1)"),)
 
     def supports(self, table: RouteTable) -> str | None:
         """Require a grid of at most four dimensions, one virtual channel, one route per pair."""

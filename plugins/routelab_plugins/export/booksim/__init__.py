@@ -19,7 +19,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     ExportPlugin,
     InputError,
     MachineSpeeds,
@@ -30,6 +29,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit import route_lines, table_from_lines
+from routelab_plugins import works
 
 NETWORK, ROUTES = "anynet.txt", "routes.txt"
 
@@ -47,7 +47,7 @@ class BookSim(ExportPlugin):
 
     name = "booksim"
     summary = "Network for BookSim's anynet, and a table of routes by output ports"
-    citations = (Citation("jiang2013", "the simulator that reads the network"),)
+    citations = (works.JIANG2013("the simulator that reads the network"),)
     capabilities = Capabilities(multipath=True)
     Parameters = BookSimParameters
 

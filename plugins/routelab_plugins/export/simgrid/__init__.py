@@ -20,7 +20,6 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from routelab.api import (
-    Citation,
     ExportPlugin,
     InputError,
     MachineSpeeds,
@@ -30,6 +29,7 @@ from routelab.api import (
     Topology,
     parameter,
 )
+from routelab_plugins import works
 
 FILE = "platform.xml"
 UNLIMITED = 1e18
@@ -56,7 +56,7 @@ class SimGrid(ExportPlugin):
 
     name = "simgrid"
     summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
-    citations = (Citation("casanova2014", "the simulator that reads the platform"),)
+    citations = (works.CASANOVA2014("the simulator that reads the platform"),)
     Parameters = SimGridParameters
 
     def supports(self, table: RouteTable) -> str | None:

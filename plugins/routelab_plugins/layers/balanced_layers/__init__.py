@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Capabilities, Citation, RouteTable
+from routelab.api import Capabilities, RouteTable
 from routelab.api.topology import Int32Array
 from routelab.kernels.forwarding.first_fit import even_layers
 from routelab.toolkit.forwarding.layers import (
@@ -23,6 +23,7 @@ from routelab.toolkit.forwarding.layers import (
     fewer_layers,
     first_fitting_layers,
 )
+from routelab_plugins import works
 
 
 class BalancedLayers(AcyclicLayers):
@@ -31,8 +32,8 @@ class BalancedLayers(AcyclicLayers):
     name = "balanced-layers"
     summary = "First fit in several orders with few virtual channels, which are then used evenly"
     citations = (
-        Citation("skeie2002", "layers by first fit"),
-        Citation("domke2011", "even use of layers"),
+        works.SKEIE2002("layers by first fit"),
+        works.DOMKE2011("even use of layers"),
     )
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
     Parameters = RoundParameters

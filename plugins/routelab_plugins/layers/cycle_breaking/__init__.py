@@ -14,10 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import Capabilities, Citation, RouteTable, frozen_array, parameter
+from routelab.api import Capabilities, RouteTable, frozen_array, parameter
 from routelab.api.topology import Int32Array
 from routelab.kernels.dependency import dependency_graph
 from routelab.toolkit.forwarding.layers import AcyclicLayers, RoundParameters, fewer_layers
+from routelab_plugins import works
 from routelab_plugins.layers.cycle_breaking.kernels import (
     Dependencies,
     assign_layers,
@@ -57,9 +58,7 @@ class CycleBreaking(AcyclicLayers):
 
     name = "cycle-breaking"
     summary = "Moves paths to further virtual channels until no cycle of dependencies is left"
-    citations = (
-        Citation("domke2011", "the assignment of paths to virtual layers by breaking cycles"),
-    )
+    citations = (works.DOMKE2011("the assignment of paths to virtual layers by breaking cycles"),)
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
     Parameters = CycleBreakingParameters
     parameters: CycleBreakingParameters

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Capabilities, Citation, RouteTable
+from routelab.api import Capabilities, RouteTable
 from routelab.api.topology import Int32Array
 from routelab.toolkit.forwarding.layers import (
     AcyclicLayers,
@@ -21,6 +21,7 @@ from routelab.toolkit.forwarding.layers import (
     fewer_layers,
     first_fitting_layers,
 )
+from routelab_plugins import works
 
 
 class FirstFit(AcyclicLayers):
@@ -28,7 +29,7 @@ class FirstFit(AcyclicLayers):
 
     name = "first-fit"
     summary = "Each route on the first virtual channel that stays free of cycles (LASH)"
-    citations = (Citation("skeie2002", "the assignment of routes to the first layer possible"),)
+    citations = (works.SKEIE2002("the assignment of routes to the first layer possible"),)
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
     Parameters = RoundParameters
     parameters: RoundParameters

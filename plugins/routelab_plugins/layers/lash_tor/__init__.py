@@ -11,9 +11,10 @@ then the next.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, RouteTable
+from routelab.api import Capabilities, RouteTable
 from routelab.api.topology import Int16Array
 from routelab.toolkit.forwarding.layers import AcyclicLayers, layers_of_hops
+from routelab_plugins import works
 
 
 class LashTor(AcyclicLayers):
@@ -21,7 +22,7 @@ class LashTor(AcyclicLayers):
 
     name = "lash-tor"
     summary = "First fit; routes that fit nowhere change virtual channels on the way (LASH-TOR)"
-    citations = (Citation("skeie2004", "transitions between layers"),)
+    citations = (works.SKEIE2004("transitions between layers"),)
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
 
     def layers(self, table: RouteTable) -> Int16Array:

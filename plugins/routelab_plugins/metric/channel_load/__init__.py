@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from routelab import metrics
 from routelab.api import (
-    Citation,
     Column,
     Measurement,
     MetricPlugin,
@@ -15,6 +14,7 @@ from routelab.api import (
     RoutingGraph,
     parameter,
 )
+from routelab_plugins import works
 
 
 class ChannelLoadParameters(Parameters):
@@ -31,7 +31,7 @@ class ChannelLoad(MetricPlugin):
 
     name = "channel-load"
     summary = "Maximum, minimum and mean channel load, and deviation from perfect balance"
-    citations = (Citation("mukosey2020", "perfect load and deviation σ(k, R) (section 1.1)"),)
+    citations = (works.MUKOSEY2020("perfect load and deviation σ(k, R) (section 1.1)"),)
     columns = (*metrics.columns.LOADS, metrics.columns.PERFECT_LOAD)
     Parameters = ChannelLoadParameters
 

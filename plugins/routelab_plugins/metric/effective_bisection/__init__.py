@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from routelab import metrics
 from routelab.api import (
-    Citation,
     Column,
     Measurement,
     MetricPlugin,
@@ -13,6 +12,7 @@ from routelab.api import (
     RoutingGraph,
     parameter,
 )
+from routelab_plugins import works
 
 
 class EffectiveBisectionParameters(Parameters):
@@ -31,7 +31,7 @@ class EffectiveBisection(MetricPlugin):
 
     name = "effective-bisection"
     summary = "Mean bandwidth between partners in random halves of the terminals, 0 to 1"
-    citations = (Citation("hoefler2008", "effective bisection bandwidth"),)
+    citations = (works.HOEFLER2008("effective bisection bandwidth"),)
     Parameters = EffectiveBisectionParameters
     columns = (
         Column(

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from routelab import metrics
-from routelab.api import Citation, Column, Measurement, MetricPlugin, RouteTable, RoutingGraph
+from routelab.api import Column, Measurement, MetricPlugin, RouteTable, RoutingGraph
+from routelab_plugins import works
 
 
 class LinkWeight(MetricPlugin):
@@ -19,7 +20,7 @@ class LinkWeight(MetricPlugin):
 
     name = "link-weight"
     summary = "Distance, mean number of routes on a channel and its deviation, as in the SR paper"
-    citations = (Citation("mejia2005", "the columns of Table 1"),)
+    citations = (works.MEJIA2005("the columns of Table 1"),)
     by_default = False
     columns = (
         Column(

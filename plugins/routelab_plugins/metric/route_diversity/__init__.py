@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from routelab import metrics
-from routelab.api import Citation, Measurement, MetricPlugin, RouteTable, RoutingGraph
+from routelab.api import Measurement, MetricPlugin, RouteTable, RoutingGraph
+from routelab_plugins import works
 
 
 class RouteDiversityMetric(MetricPlugin):
@@ -11,9 +12,7 @@ class RouteDiversityMetric(MetricPlugin):
 
     name = "route-diversity"
     summary = "Number of shortest legal routes, and the share of pairs that have only one"
-    citations = (
-        Citation("mukosey2020", "share of pairs with a single minimal route (section 4.3)"),
-    )
+    citations = (works.MUKOSEY2020("share of pairs with a single minimal route (section 4.3)"),)
 
     columns = metrics.columns.DIVERSITY
 

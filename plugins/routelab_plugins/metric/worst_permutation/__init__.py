@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from routelab import metrics
 from routelab.api import (
-    Citation,
     Column,
     Measurement,
     MetricPlugin,
@@ -13,6 +12,7 @@ from routelab.api import (
     RoutingGraph,
     parameter,
 )
+from routelab_plugins import works
 
 
 class WorstPermutationParameters(Parameters):
@@ -29,7 +29,7 @@ class WorstPermutationMetric(MetricPlugin):
     name = "worst-permutation"
     summary = "Largest channel load that any permutation of terminals can cause"
     citations = (
-        Citation("towles2002", "the worst permutation of a channel as a maximum-weight matching"),
+        works.TOWLES2002("the worst permutation of a channel as a maximum-weight matching"),
     )
     Parameters = WorstPermutationParameters
     columns = (

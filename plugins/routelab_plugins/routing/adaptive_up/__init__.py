@@ -16,7 +16,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Topology,
@@ -24,6 +23,7 @@ from routelab.api import (
     pack_tables,
 )
 from routelab.toolkit.families.fat_trees import FatTree, read_fat_tree
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -34,8 +34,8 @@ class AdaptiveUp(HopRoutingPlugin):
     name = "adaptive-up"
     summary = "Adaptive routes up a fat tree by queue length, then the only route down"
     citations = (
-        Citation("petrini1997", "adaptive ascent and deterministic descent"),
-        Citation("gomez2007", "comparison with deterministic routing"),
+        works.PETRINI1997("adaptive ascent and deterministic descent"),
+        works.GOMEZ2007("comparison with deterministic routing"),
     )
     capabilities = Capabilities(
         families=("fat-tree",), minimal=True, multipath=True, tolerates_failures=False

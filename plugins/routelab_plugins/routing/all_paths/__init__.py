@@ -23,7 +23,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -41,6 +40,7 @@ from routelab.toolkit.families.graph_hops import (
     switch_distances,
     too_large,
 )
+from routelab_plugins import works
 
 from .kernels import MOST_WALKS, count_walks, hop, inject
 
@@ -92,8 +92,8 @@ class AllPaths(HopRoutingPlugin):
     name = "all-paths"
     summary = "Random simple path up to a given length; a virtual channel per hop"
     citations = (
-        Citation("camarero2022", "4-AllPaths"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.CAMARERO2022("4-AllPaths"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     proof = "acyclic"

@@ -22,7 +22,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -36,6 +35,7 @@ from routelab.api import (
 from routelab.api.parameters import RoutingName
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -53,9 +53,7 @@ class AngaraAdaptive(HopRoutingPlugin):
 
     name = "angara-adaptive"
     summary = "Adaptive shortest routes by occupancy, with the routes of a table as escape (Angara)"
-    citations = (
-        Citation("mukosey2020", "the adaptive virtual channel and its way out (section 2.1)"),
-    )
+    citations = (works.MUKOSEY2020("the adaptive virtual channel and its way out (section 2.1)"),)
     capabilities = Capabilities(minimal=None, multipath=True, virtual_channels=None)
     Parameters = AngaraAdaptiveParameters
     proof = "duato"

@@ -3,7 +3,8 @@
 All safe extra turns (`turns=exact`) and the selection `balanced`.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class AngaraBalanced(Composition):
@@ -12,8 +13,7 @@ class AngaraBalanced(Composition):
     name = "angara-balanced"
     summary = "Angara rules with all safe extra turns, and balanced routes with near-optimal loads"
     citations = (
-        Citation(
-            "mukosey2020",
+        works.MUKOSEY2020(
             "the hardware's rules (section 3); which turns are safe is decided exactly",
         ),
     )

@@ -4,7 +4,8 @@ Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the An
 Interconnect*, Algorithms 1 and 2, with the extra turns of Theorem 2.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class AngaraBfs(Composition):
@@ -12,7 +13,7 @@ class AngaraBfs(Composition):
 
     name = "angara-bfs"
     summary = "Angara rules, breadth-first trees (the paper's BFS)"
-    citations = (Citation("mukosey2020", "Algorithms 1 and 2, Theorem 2"),)
+    citations = (works.MUKOSEY2020("Algorithms 1 and 2, Theorem 2"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     rules = "angara~turns=theorem2"
     selection = "bfs"

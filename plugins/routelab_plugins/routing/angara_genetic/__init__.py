@@ -4,7 +4,8 @@ Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the An
 Interconnect*, section 4.2, with the extra turns of Theorem 2.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class AngaraGenetic(Composition):
@@ -12,7 +13,7 @@ class AngaraGenetic(Composition):
 
     name = "angara-genetic"
     summary = "Angara rules, genetic search (the paper's Genetic)"
-    citations = (Citation("mukosey2020", "section 4.2, Theorem 2"),)
+    citations = (works.MUKOSEY2020("section 4.2, Theorem 2"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     rules = "angara~turns=theorem2"
     selection = "genetic"

@@ -4,7 +4,8 @@ Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the An
 Interconnect*, Algorithms 3 and 4, with the extra turns of Theorem 2.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class AngaraSssp(Composition):
@@ -12,7 +13,7 @@ class AngaraSssp(Composition):
 
     name = "angara-sssp"
     summary = "Angara rules, shortest paths on loads (the paper's SSSP)"
-    citations = (Citation("mukosey2020", "Algorithms 3 and 4, Theorem 2"),)
+    citations = (works.MUKOSEY2020("Algorithms 3 and 4, Theorem 2"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     rules = "angara~turns=theorem2"
     selection = "sssp"

@@ -31,7 +31,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RouteTable,
     RoutingPlugin,
@@ -41,6 +40,7 @@ from routelab.api import (
 )
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.toolkit import full_grid, torus_directions
+from routelab_plugins import works
 
 from .kernels import LONGEST, NATURAL, ROTATED, relative_positions, walk
 
@@ -63,8 +63,8 @@ class BalancedDor(RoutingPlugin):
     name = "balanced-dor"
     summary = "Dimension order chosen by the relative position of source and target (our reading)"
     citations = (
-        Citation("montanana2009", "the idea, not the details"),
-        Citation("mukosey2020", "description of the idea (section 1.1, reference 17)"),
+        works.MONTANANA2009("the idea, not the details"),
+        works.MUKOSEY2020("description of the idea (section 1.1, reference 17)"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

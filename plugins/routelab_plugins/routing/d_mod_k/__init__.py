@@ -27,7 +27,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingPlugin,
     Topology,
@@ -35,6 +34,7 @@ from routelab.api import (
 )
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.toolkit.families.fat_trees import FatTree, read_fat_tree
+from routelab_plugins import works
 
 
 class DModK(RoutingPlugin):
@@ -43,8 +43,8 @@ class DModK(RoutingPlugin):
     name = "d-mod-k"
     summary = "Deterministic up and down routes of fat trees by the number of the destination"
     citations = (
-        Citation("zahavi2012", "D-Mod-K"),
-        Citation("gomez2007", "the same on k-ary n-trees"),
+        works.ZAHAVI2012("D-Mod-K"),
+        works.GOMEZ2007("the same on k-ary n-trees"),
     )
     capabilities = Capabilities(
         families=("fat-tree",),

@@ -4,7 +4,8 @@ Domke, Hoefler, Nagel, *Deadlock-Free Oblivious Routing for Arbitrary Topologies
 doi 10.1109/IPDPS.2011.65.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class Dfsssp(Composition):
@@ -16,7 +17,7 @@ class Dfsssp(Composition):
 
     name = "dfsssp"
     summary = "Destination-based P-SSSP on any network; virtual layers break deadlocks"
-    citations = (Citation("domke2011", "DFSSSP"),)
+    citations = (works.DOMKE2011("DFSSSP"),)
     capabilities = Capabilities(
         minimal=True, flow_control="plain", virtual_channels=None, destination_based=True
     )

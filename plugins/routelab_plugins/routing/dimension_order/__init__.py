@@ -13,7 +13,7 @@ orders. On two dimensions both are the XY or YX of O1TURN (Seo et al., ISCA 2005
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology
+from routelab.api import Capabilities, HopProgram, Topology
 from routelab.kernels.order_hops import order_hop
 from routelab.toolkit.families.grid_hops import (
     RingParameters,
@@ -25,6 +25,7 @@ from routelab.toolkit.families.grid_hops import (
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import OrderRouting
+from routelab_plugins import works
 
 
 class DimensionOrderRouting(OrderRouting):
@@ -33,8 +34,8 @@ class DimensionOrderRouting(OrderRouting):
     name = "dimension-order"
     summary = "Dimension-order routing hop by hop, for networks of any size; ring ties balanced"
     citations = (
-        Citation("dally1987", "dimension-order (e-cube) routing, two virtual channels a ring"),
-        Citation("seo2005", "an order drawn for each packet (O1TURN)"),
+        works.DALLY1987("dimension-order (e-cube) routing, two virtual channels a ring"),
+        works.SEO2005("an order drawn for each packet (O1TURN)"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Topology,
@@ -28,6 +27,7 @@ from routelab.api import (
 )
 from routelab.toolkit.families.graph_hops import most_channels
 from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -37,7 +37,7 @@ class Dimwar(HopRoutingPlugin):
 
     name = "dimwar"
     summary = "Dimension order on a HyperX with at most one deroute per dimension (DimWAR)"
-    citations = (Citation("mcdonald2019", "the algorithm DimWAR"),)
+    citations = (works.MCDONALD2019("the algorithm DimWAR"),)
     capabilities = Capabilities(
         minimal=False, multipath=True, tolerates_failures=False, virtual_channels=2
     )

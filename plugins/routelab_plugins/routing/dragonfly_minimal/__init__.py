@@ -21,7 +21,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -31,6 +30,7 @@ from routelab.api import (
 )
 from routelab.api.topology import BoolArray, Int64Array
 from routelab.toolkit.families.graph_hops import graph_tables, most_channels
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -50,7 +50,7 @@ class DragonflyMinimal(HopRoutingPlugin):
 
     name = "dragonfly-minimal"
     summary = "Minimal Dragonfly routes over a direct link between the groups: local, global, local"
-    citations = (Citation("kim2008", "minimal routes of the Dragonfly (MIN)"),)
+    citations = (works.KIM2008("minimal routes of the Dragonfly (MIN)"),)
     capabilities = Capabilities(
         families=("dragonfly",),
         minimal=False,

@@ -17,7 +17,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingPlugin,
     Topology,
@@ -26,6 +25,7 @@ from routelab.api import (
 from routelab.api.topology import Int32Array
 from routelab.toolkit.forwarding import TreeSearch, legality_of_orders, table_of_trees
 from routelab.toolkit.forwarding.levels import switch_levels, trees_by_levels
+from routelab_plugins import works
 
 ROUNDS = 2
 """Rounds of the local search."""
@@ -39,7 +39,7 @@ class FatTreeRouting(RoutingPlugin):
 
     name = "fat-tree"
     summary = "Up, then down, over the links with the fewest destinations (OpenSM's ftree)"
-    citations = (Citation("zahavi2010", "order of terminals and counters of links"),)
+    citations = (works.ZAHAVI2010("order of terminals and counters of links"),)
     capabilities = Capabilities(minimal=False, flow_control="plain", destination_based=True)
 
     def supports(self, topology: Topology) -> str | None:

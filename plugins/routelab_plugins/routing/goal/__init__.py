@@ -15,7 +15,7 @@ here, the settings of the run determine buffers, allocation and pipeline.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Parameters, Topology
+from routelab.api import Capabilities, HopProgram, Parameters, Topology
 from routelab.api.parameters import parameter
 from routelab.toolkit.families.grid_hops import (
     RingDeadlock,
@@ -26,6 +26,7 @@ from routelab.toolkit.families.grid_hops import (
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import EscapeRouting
+from routelab_plugins import works
 
 from .kernels import hop, inject
 
@@ -45,7 +46,7 @@ class Goal(EscapeRouting):
 
     name = "goal"
     summary = "Directions drawn by distance at injection, then adaptive (GOAL)"
-    citations = (Citation("singh2003", "the algorithm"),)
+    citations = (works.SINGH2003("the algorithm"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),
         minimal=False,

@@ -24,7 +24,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RouteTable,
     RoutingPlugin,
@@ -37,6 +36,7 @@ from routelab.toolkit.forwarding import (
     first_fitting_layers,
     table_of_trees,
 )
+from routelab_plugins import works
 from routelab_plugins.routing.ib_balanced.lanes import LaneSearch, Solution, lanes_of
 from routelab_plugins.routing.ib_balanced.start import unrestricted_trees
 
@@ -68,9 +68,9 @@ class IbBalanced(RoutingPlugin):
     name = "ib-balanced"
     summary = "Balanced destination-based routes of any fabric on a given number of VLs"
     citations = (
-        Citation("skeie2002", "lanes by first fit"),
-        Citation("domke2016", "routes inside a spanning tree against dead ends"),
-        Citation("schroeder1991", "up*/down* routes as the fallback on one lane"),
+        works.SKEIE2002("lanes by first fit"),
+        works.DOMKE2016("routes inside a spanning tree against dead ends"),
+        works.SCHROEDER1991("up*/down* routes as the fallback on one lane"),
     )
     capabilities = Capabilities(
         minimal=False, flow_control="plain", virtual_channels=None, destination_based=True

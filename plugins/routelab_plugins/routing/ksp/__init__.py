@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Capabilities, Citation, RouteTable, RoutingPlugin, Topology
+from routelab.api import Capabilities, RouteTable, RoutingPlugin, Topology
 from routelab.api.topology import Int16Array, Int32Array
 from routelab.toolkit.families.simple_paths import (
     ShortPathsParameters,
     shortest_simple_paths,
     too_many_paths,
 )
+from routelab_plugins import works
 
 
 class Ksp(RoutingPlugin):
@@ -36,9 +37,9 @@ class Ksp(RoutingPlugin):
     name = "ksp"
     summary = "A random one of the k shortest simple paths; a virtual channel per hop"
     citations = (
-        Citation("singla2012", "the 8 shortest paths in random regular graphs"),
-        Citation("camarero2022", "the comparison with 8-KSP"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.SINGLA2012("the 8 shortest paths in random regular graphs"),
+        works.CAMARERO2022("the comparison with 8-KSP"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(
         minimal=False, multipath=True, flow_control="plain", virtual_channels=None

@@ -27,7 +27,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Topology,
@@ -42,6 +41,7 @@ from routelab.toolkit.families.simple_paths import (
     shortest_simple_paths,
     too_many_paths,
 )
+from routelab_plugins import works
 
 from .kernels import hop, inject
 
@@ -62,9 +62,9 @@ class KspUgal(HopRoutingPlugin):
     name = "ksp-ugal"
     summary = "One of the k shortest simple paths, by queue length times hops (KSP-UGAL)"
     citations = (
-        Citation("camarero2022", "8-KSP-UGAL"),
-        Citation("singh2005", "the choice by queue length times hops"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.CAMARERO2022("8-KSP-UGAL"),
+        works.SINGH2005("the choice by queue length times hops"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     proof = "acyclic"

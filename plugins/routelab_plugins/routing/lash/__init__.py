@@ -7,7 +7,8 @@ Tori need fewer layers with `p-sssp~root=destination@dimension-order@first-fit`:
 orders dimensions, too, with its option for meshes.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class Lash(Composition):
@@ -15,7 +16,7 @@ class Lash(Composition):
 
     name = "lash"
     summary = "Shortest routes on any network, each in the first layer without a cycle (LASH)"
-    citations = (Citation("skeie2002", "LASH"),)
+    citations = (works.SKEIE2002("LASH"),)
     capabilities = Capabilities(
         minimal=True, flow_control="plain", virtual_channels=None, destination_based=True
     )

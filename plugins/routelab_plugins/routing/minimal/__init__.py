@@ -14,7 +14,6 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -29,6 +28,7 @@ from routelab.toolkit.families.graph_hops import (
     switch_distances,
     too_large,
 )
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -47,7 +47,7 @@ class Minimal(HopRoutingPlugin):
 
     name = "minimal"
     summary = "Adaptive shortest paths on any network, by queue length; a virtual channel per hop"
-    citations = (Citation("merlin1980", "a class of buffers for each hop"),)
+    citations = (works.MERLIN1980("a class of buffers for each hop"),)
     capabilities = Capabilities(minimal=True, multipath=True, virtual_channels=None)
     proof = "acyclic"
     Parameters = MinimalParameters

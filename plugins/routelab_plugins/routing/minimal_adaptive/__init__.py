@@ -10,7 +10,7 @@ channels in all) it is the adaptive bubble router of Puente et al., JPDC 61(9), 
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology
+from routelab.api import Capabilities, HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     count_ring_classes,
@@ -19,6 +19,7 @@ from routelab.toolkit.families.grid_hops import (
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import EscapeRouting
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -29,8 +30,8 @@ class MinimalAdaptive(EscapeRouting):
     name = "minimal-adaptive"
     summary = "Adaptive shortest routes by occupancy, with dimension order as escape"
     citations = (
-        Citation("duato1993", "escape channels"),
-        Citation("puente2001", "an escape under bubble flow control"),
+        works.DUATO1993("escape channels"),
+        works.PUENTE2001("an escape under bubble flow control"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

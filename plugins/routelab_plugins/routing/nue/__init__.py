@@ -31,7 +31,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RouteTable,
     RoutingPlugin,
@@ -44,6 +43,7 @@ from routelab.kernels.forwarding.lanes import lanes_of_escapes
 from routelab.kernels.forwarding.nue import nue_round
 from routelab.toolkit.forwarding import all_routes, fabric_of, table_of_trees
 from routelab.toolkit.forwarding.spanning_trees import trees_in_spanning_tree
+from routelab_plugins import works
 
 
 class NueParameters(Parameters):
@@ -66,7 +66,7 @@ class Nue(RoutingPlugin):
 
     name = "nue"
     summary = "Routing on the dependency graph, for any number of VLs (Nue)"
-    citations = (Citation("domke2016", "Nue"),)
+    citations = (works.DOMKE2016("Nue"),)
     capabilities = Capabilities(
         minimal=False, flow_control="plain", virtual_channels=None, destination_based=True
     )

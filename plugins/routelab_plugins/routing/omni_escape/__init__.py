@@ -22,7 +22,6 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -37,6 +36,7 @@ from routelab.toolkit.families.hamming_hops import (
     hamming_tables,
     not_partly_hamming,
 )
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -71,9 +71,9 @@ class OmniEscape(HopRoutingPlugin):
     name = "omni-escape"
     summary = "Hops and deroutes in any dimension of a HyperX, with an up*/down* escape subnetwork"
     citations = (
-        Citation("camarero2024", "adaptive routes with an escape subnetwork (SurePath)"),
-        Citation("mcdonald2019", "the adaptive routes (OmniWAR)"),
-        Citation("duato1993", "freedom from deadlock by escapes"),
+        works.CAMARERO2024("adaptive routes with an escape subnetwork (SurePath)"),
+        works.MCDONALD2019("the adaptive routes (OmniWAR)"),
+        works.DUATO1993("freedom from deadlock by escapes"),
     )
     capabilities = Capabilities(
         minimal=False, multipath=True, tolerates_failures=True, virtual_channels=2

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -30,6 +29,7 @@ from routelab.api import (
 )
 from routelab.toolkit.families.graph_hops import most_channels
 from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -52,8 +52,8 @@ class Omniwar(HopRoutingPlugin):
     name = "omniwar"
     summary = "Hops and deroutes in any dimension of a HyperX, a virtual channel each (OmniWAR)"
     citations = (
-        Citation("mcdonald2019", "the algorithm OmniWAR"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.MCDONALD2019("the algorithm OmniWAR"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(
         minimal=False, multipath=True, tolerates_failures=False, virtual_channels=None

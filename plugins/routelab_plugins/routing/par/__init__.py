@@ -29,7 +29,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Topology,
@@ -41,6 +40,7 @@ from routelab.api.parameters import RoutingName
 from routelab.api.topology import Int32Array
 from routelab.toolkit.families.graph_hops import endpoint_diameter, switch_distances, too_large
 from routelab.toolkit.families.queue_choice import QueueParameters
+from routelab_plugins import works
 
 from .kernels import inject, progressive
 
@@ -67,9 +67,9 @@ class Par(HopRoutingPlugin):
     name = "par"
     summary = "UGAL that chooses again in the first hops of minimal routes (PAR)"
     citations = (
-        Citation("jiang2009", "progressive adaptive routing"),
-        Citation("singh2005", "the choice by queue length times hops"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.JIANG2009("progressive adaptive routing"),
+        works.SINGH2005("the choice by queue length times hops"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     proof = "acyclic"

@@ -25,7 +25,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -41,6 +40,7 @@ from routelab.toolkit.families.graph_hops import (
     switch_distances,
     too_large,
 )
+from routelab_plugins import works
 
 from .kernels import hop, longest_routes
 
@@ -74,8 +74,8 @@ class Polarized(HopRoutingPlugin):
     name = "polarized"
     summary = "Adaptive non-minimal routes away from the source, towards the target (Polarized)"
     citations = (
-        Citation("camarero2022", "the algorithm"),
-        Citation("merlin1980", "a class of buffers for each hop"),
+        works.CAMARERO2022("the algorithm"),
+        works.MERLIN1980("a class of buffers for each hop"),
     )
     capabilities = Capabilities(
         minimal=False, multipath=True, tolerates_failures=False, virtual_channels=None

@@ -22,7 +22,6 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     HopProgram,
     HopRoutingPlugin,
     Parameters,
@@ -32,6 +31,7 @@ from routelab.api import (
 )
 from routelab.toolkit.families.escape_levels import escape_levels, no_escape
 from routelab.toolkit.families.graph_hops import graph_tables, most_channels, switch_distances
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -65,9 +65,9 @@ class PolarizedEscape(HopRoutingPlugin):
     name = "polarized-escape"
     summary = "Polarized routes with an up*/down* escape subnetwork, on any connected network"
     citations = (
-        Citation("camarero2024", "adaptive routes with an escape subnetwork (SurePath)"),
-        Citation("camarero2022", "the adaptive routes"),
-        Citation("duato1993", "freedom from deadlock by escapes"),
+        works.CAMARERO2024("adaptive routes with an escape subnetwork (SurePath)"),
+        works.CAMARERO2022("the adaptive routes"),
+        works.DUATO1993("freedom from deadlock by escapes"),
     )
     capabilities = Capabilities(
         minimal=False, multipath=True, tolerates_failures=True, virtual_channels=2

@@ -14,7 +14,7 @@ and three with a dateline. Results count the hops that were escapes.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology
+from routelab.api import Capabilities, HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     count_ring_classes,
@@ -23,6 +23,7 @@ from routelab.toolkit.families.grid_hops import (
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import EscapeRouting
+from routelab_plugins import works
 
 from .kernels import hop
 
@@ -33,8 +34,8 @@ class Rdr(EscapeRouting):
     name = "rdr"
     summary = "A random neighbour closer to the target at every switch (Random Distance Routing)"
     citations = (
-        Citation("shastry2016", "Random Distance Routing (section II)"),
-        Citation("duato1993", "escape channels"),
+        works.SHASTRY2016("Random Distance Routing (section II)"),
+        works.DUATO1993("escape channels"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

@@ -14,8 +14,8 @@ flow control or two with a dateline. This assignment is ours.
 
 from __future__ import annotations
 
-from routelab.api import Citation
 from routelab.toolkit.families.grid_routing import QuadrantRouting
+from routelab_plugins import works
 
 
 class Rlb(QuadrantRouting):
@@ -23,5 +23,5 @@ class Rlb(QuadrantRouting):
 
     name = "rlb"
     summary = "Routes through a random switch of a quadrant drawn by distance (RLB)"
-    citations = (Citation("singh2002", "the algorithm RLB"),)
+    citations = (works.SINGH2002("the algorithm RLB"),)
     local = False

@@ -14,8 +14,8 @@ flow control or two with a dateline. This assignment is ours.
 
 from __future__ import annotations
 
-from routelab.api import Citation
 from routelab.toolkit.families.grid_routing import QuadrantRouting
+from routelab_plugins import works
 
 
 class Rlbth(QuadrantRouting):
@@ -23,5 +23,5 @@ class Rlbth(QuadrantRouting):
 
     name = "rlbth"
     summary = "RLB that takes the short direction below a quarter of a ring (RLBth)"
-    citations = (Citation("singh2002", "the algorithm RLBth"),)
+    citations = (works.SINGH2002("the algorithm RLBth"),)
     local = True

@@ -11,7 +11,7 @@ Virtual channels: those of dimension order twice, once for each phase.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology
+from routelab.api import Capabilities, HopProgram, Topology
 from routelab.kernels.order_hops import order_hop
 from routelab.toolkit.families.grid_hops import (
     RingParameters,
@@ -23,6 +23,7 @@ from routelab.toolkit.families.grid_hops import (
     whole_grid,
 )
 from routelab.toolkit.families.grid_routing import OrderRouting
+from routelab_plugins import works
 
 from .kernels import inject
 
@@ -32,7 +33,7 @@ class Romm(OrderRouting):
 
     name = "romm"
     summary = "Routes through a random switch of the minimal quadrant (ROMM, two phases)"
-    citations = (Citation("nesson1995", "two-phase minimal randomized routing"),)
+    citations = (works.NESSON1995("two-phase minimal randomized routing"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),
         minimal=True,

@@ -5,7 +5,8 @@ Routing*, 2005. The paper balances routes with an algorithm of Flich et al. (ref
 here it is `balanced`, and ``selection=iterative-removal@segment`` is the nearest to the paper's.
 """
 
-from routelab.api import Capabilities, Citation, Composition
+from routelab.api import Capabilities, Composition
+from routelab_plugins import works
 
 
 class Sr(Composition):
@@ -13,7 +14,7 @@ class Sr(Composition):
 
     name = "sr"
     summary = "Segment-based routing (SR): search for root and restrictions, balanced routes"
-    citations = (Citation("mejia2005", "segment-based routing"),)
+    citations = (works.MEJIA2005("segment-based routing"),)
     capabilities = Capabilities(minimal=False, flow_control="plain")
     rules = "segment~restrict=local-search,root=best"
     selection = "balanced"

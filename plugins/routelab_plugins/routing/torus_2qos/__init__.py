@@ -21,7 +21,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingPlugin,
     Topology,
@@ -31,6 +30,7 @@ from routelab.api.topology import BoolArray, Int32Array
 from routelab.toolkit.families.damaged_grids import DamagedGrid, damaged_grid
 from routelab.toolkit.grids import Grid
 from routelab.toolkit.infiniband import connected_parts
+from routelab_plugins import works
 
 
 class Torus2Qos(RoutingPlugin):
@@ -38,7 +38,7 @@ class Torus2Qos(RoutingPlugin):
 
     name = "torus-2qos"
     summary = "Dimension order on tori with datelines, around failures (OpenSM's torus-2QoS)"
-    citations = (Citation("torus2qos", "service levels, lanes, and routes around failures"),)
+    citations = (works.TORUS2QOS("service levels, lanes, and routes around failures"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),
         minimal=False,

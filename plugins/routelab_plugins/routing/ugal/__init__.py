@@ -42,11 +42,12 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology, parameter
+from routelab.api import Capabilities, HopProgram, Topology, parameter
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
 from routelab.toolkit.families.queue_choice import QueueParameters
 from routelab.toolkit.waypoint_routing import WaypointParameters, WaypointRouting
+from routelab_plugins import works
 
 from .kernels import inject
 
@@ -70,12 +71,11 @@ class Ugal(WaypointRouting):
     name = "ugal"
     summary = "Minimal route or one through a random switch, by queue length (UGAL)"
     citations = (
-        Citation(
-            "singh2005",
+        works.SINGH2005(
             "UGAL: the choice between the minimal and Valiant's way by queue length times hops",
         ),
-        Citation("kim2008", "UGAL-L, which knows the queues of the source switch alone"),
-        Citation("besta2014", "UGAL-G by the sum of the queues along the route"),
+        works.KIM2008("UGAL-L, which knows the queues of the source switch alone"),
+        works.BESTA2014("UGAL-G by the sum of the queues along the route"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     Parameters = UgalParameters

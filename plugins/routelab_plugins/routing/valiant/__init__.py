@@ -14,8 +14,9 @@ the second half's to the first's, so it is free of deadlock for the reason that 
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, Topology
+from routelab.api import Capabilities, HopProgram, Topology
 from routelab.toolkit.waypoint_routing import WaypointRouting
+from routelab_plugins import works
 
 from .kernels import inject
 
@@ -25,7 +26,7 @@ class Valiant(WaypointRouting):
 
     name = "valiant"
     summary = "Routes through a random switch, with any routing on both halves"
-    citations = (Citation("valiant1982", "routing through a random intermediate node"),)
+    citations = (works.VALIANT1982("routing through a random intermediate node"),)
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     InputError,
     Parameters,
     RoutingGraph,
@@ -20,6 +19,7 @@ from routelab.api import (
 )
 from routelab.toolkit import DirectionAutomaton, lay, torus_directions
 from routelab.toolkit.families import dimension_orders
+from routelab_plugins import works
 
 
 class DimensionOrderParameters(Parameters):
@@ -37,7 +37,7 @@ class DimensionOrderRules(RulesPlugin):
 
     name = "dimension-order"
     summary = "All hops of one dimension before those of the next"
-    citations = (Citation("dally1987", "dimension-order (e-cube) routing"),)
+    citations = (works.DALLY1987("dimension-order (e-cube) routing"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     Parameters = DimensionOrderParameters
 

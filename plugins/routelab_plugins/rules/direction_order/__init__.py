@@ -7,7 +7,7 @@ Hot Interconnects IV, 1996. Deadlock-free between rings; inside a ring it takes 
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, RoutingGraph, RulesPlugin, Topology
+from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 from routelab.toolkit import (
     DirectionAutomaton,
     add_ordered_moves,
@@ -15,6 +15,7 @@ from routelab.toolkit import (
     lay,
     torus_directions,
 )
+from routelab_plugins import works
 
 
 class DirectionOrder(RulesPlugin):
@@ -22,7 +23,7 @@ class DirectionOrder(RulesPlugin):
 
     name = "direction-order"
     summary = "Directions in the order +X+Y…−X−Y…, no dimension in both directions"
-    citations = (Citation("scott1996", "direction-order routing with direction bits"),)
+    citations = (works.SCOTT1996("direction-order routing with direction bits"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
 
     def supports(self, topology: Topology) -> str | None:

@@ -25,7 +25,6 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RoutingGraph,
     RulesPlugin,
@@ -42,6 +41,7 @@ from routelab.toolkit.irregular import (
     turn_graph,
 )
 from routelab.toolkit.irregular.trees import preorder_from
+from routelab_plugins import works
 
 
 class FxParameters(Parameters):
@@ -61,8 +61,8 @@ class Fx(RulesPlugin):
     name = "fx"
     summary = "Breaks the directions of a cycle at different switches of a depth-first tree (FX)"
     citations = (
-        Citation("sancho2000fx", "FX; our reading of descriptions"),
-        Citation("mejia2005", "description of FX (section 1)"),
+        works.SANCHO2000FX("FX; our reading of descriptions"),
+        works.MEJIA2005("description of FX (section 1)"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain", max_switches=512)
     columns = TURN_COLUMNS

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RoutingGraph,
     RulesPlugin,
@@ -40,6 +39,7 @@ from routelab.toolkit.irregular import (
     phase_graph,
 )
 from routelab.toolkit.irregular.trees import PARENTS, CoordinatedTree, Parents
+from routelab_plugins import works
 
 
 class LTurnParameters(Parameters):
@@ -56,7 +56,7 @@ class LTurn(RulesPlugin):
 
     name = "l-turn"
     summary = "Left and up first, then right, then left and down (our reading of L-turn)"
-    citations = (Citation("koibuchi2001", "left-up first; our reading of the abstract"),)
+    citations = (works.KOIBUCHI2001("left-up first; our reading of the abstract"),)
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = PHASE_COLUMNS
     Parameters = LTurnParameters

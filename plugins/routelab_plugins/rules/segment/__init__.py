@@ -30,7 +30,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     Parameters,
     RoutingGraph,
@@ -49,6 +48,7 @@ from routelab.toolkit.irregular import (
     turn_graph,
 )
 from routelab.toolkit.irregular.subnets import subnets_of
+from routelab_plugins import works
 
 from .placement import Judge, Placement
 from .search import Segment, find_segments
@@ -78,8 +78,8 @@ class SegmentRules(RulesPlugin):
     name = "segment"
     summary = "Prohibits one pair of opposite turns in each segment of links (SR)"
     citations = (
-        Citation("mejia2005", "segments and their restrictions (Figure 2)"),
-        Citation("mejia2006", "the published version"),
+        works.MEJIA2005("segments and their restrictions (Figure 2)"),
+        works.MEJIA2006("the published version"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = (

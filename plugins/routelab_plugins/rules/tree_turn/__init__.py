@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RoutingGraph,
     RulesPlugin,
@@ -39,6 +38,7 @@ from routelab.toolkit.irregular import (
     phase_graph,
 )
 from routelab.toolkit.irregular.trees import PARENTS, CoordinatedTree, Parents
+from routelab_plugins import works
 
 
 class TreeTurnParameters(Parameters):
@@ -56,8 +56,8 @@ class TreeTurn(RulesPlugin):
     name = "tree-turn"
     summary = "Up the tree, then down, then up other links (our reading of Tree-turn)"
     citations = (
-        Citation("zhou2006", "tree links and cross links; our reading of the abstract"),
-        Citation("zhou2012", "the later version"),
+        works.ZHOU2006("tree links and cross links; our reading of the abstract"),
+        works.ZHOU2012("the later version"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = PHASE_COLUMNS

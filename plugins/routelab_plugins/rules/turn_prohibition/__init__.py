@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from routelab.api import Capabilities, Citation, RoutingGraph, RulesPlugin, Topology
+from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 from routelab.toolkit.irregular import (
     TURN_COLUMNS,
     Turn,
@@ -30,6 +30,7 @@ from routelab.toolkit.irregular import (
     one_way_channel,
     turn_graph,
 )
+from routelab_plugins import works
 
 
 class TurnProhibition(RulesPlugin):
@@ -37,7 +38,7 @@ class TurnProhibition(RulesPlugin):
 
     name = "turn-prohibition"
     summary = "Prohibits turns at switches with few links first (turn prohibition)"
-    citations = (Citation("starobinski2003", "the turn-prohibition algorithm"),)
+    citations = (works.STAROBINSKI2003("the turn-prohibition algorithm"),)
     capabilities = Capabilities(minimal=False, flow_control="plain")
     columns = TURN_COLUMNS
 

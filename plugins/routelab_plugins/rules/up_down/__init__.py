@@ -19,7 +19,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RoutingGraph,
     RulesPlugin,
@@ -36,6 +35,7 @@ from routelab.toolkit.irregular import (
     unevenness,
 )
 from routelab.toolkit.irregular.trees import levels_from, preorder_from
+from routelab_plugins import works
 
 
 class UpDownParameters(Parameters):
@@ -55,8 +55,8 @@ class UpDown(RulesPlugin):
     name = "up-down"
     summary = "Up towards the root of a spanning tree, then down (up*/down*)"
     citations = (
-        Citation("schroeder1991", "up*/down* rule"),
-        Citation("sancho2000", "depth-first trees"),
+        works.SCHROEDER1991("up*/down* rule"),
+        works.SANCHO2000("depth-first trees"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain")
     Parameters = UpDownParameters

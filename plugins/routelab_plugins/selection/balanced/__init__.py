@@ -44,7 +44,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     Parameters,
     RouteTable,
@@ -55,6 +54,7 @@ from routelab.api import (
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
 from routelab.toolkit import RouteChoices, SourceSymmetry, route_choices
+from routelab_plugins import works
 
 from .kernels import Rows, balance, bin_loads, even_out, fullest_bins, objective
 
@@ -121,8 +121,8 @@ class Balanced(SelectionPlugin):
     name = "balanced"
     summary = "Near-optimal maximum load by annealing over distinct routes and symmetry"
     citations = (
-        Citation("young1995", "choosing by exponential prices"),
-        Citation("morris1993", "emphasis that grows where the goal is missed"),
+        works.YOUNG1995("choosing by exponential prices"),
+        works.MORRIS1993("emphasis that grows where the goal is missed"),
     )
     capabilities = Capabilities(minimal=None)
     columns = (

@@ -11,13 +11,13 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     parameter,
 )
 from routelab.toolkit import TieParameters, search_arrays
+from routelab_plugins import works
 
 from .kernels import FIRST, LARGEST, SMALLEST, SUM, UNSORTED, build_routes_bfs
 
@@ -43,7 +43,7 @@ class Bfs(SelectionPlugin):
 
     name = "bfs"
     summary = "Breadth-first trees, levels sorted by load (Angara, Algorithms 1 and 2)"
-    citations = (Citation("mukosey2020", "Algorithms 1 and 2"),)
+    citations = (works.MUKOSEY2020("Algorithms 1 and 2"),)
     capabilities = Capabilities(minimal=None)
     Parameters = BfsParameters
 

@@ -11,13 +11,13 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     parameter,
 )
 from routelab.toolkit import TieParameters, search_arrays
+from routelab_plugins import works
 
 from .kernels import first_routes
 
@@ -37,7 +37,7 @@ class First(SelectionPlugin):
 
     name = "first"
     summary = "First shortest legal route in tie order; ignores loads"
-    citations = (Citation("dally2004", "dimension-order routing (section 8.4)"),)
+    citations = (works.DALLY2004("dimension-order routing (section 8.4)"),)
     capabilities = Capabilities(minimal=None)
     Parameters = FirstParameters
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     Parameters,
     RouteTable,
@@ -32,6 +31,7 @@ from routelab.api import (
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.metrics import channel_factors, total_capacity
 from routelab.toolkit import ListedRoutes, too_many_routes
+from routelab_plugins import works
 
 from .kernels import deviations
 
@@ -72,7 +72,7 @@ class Genetic(SelectionPlugin):
 
     name = "genetic"
     summary = "Genetic search over route tables, fitness σ(4) (Angara, section 4.2)"
-    citations = (Citation("mukosey2020", "genetic algorithm (section 4.2)"),)
+    citations = (works.MUKOSEY2020("genetic algorithm (section 4.2)"),)
     capabilities = Capabilities(minimal=None, max_switches=512)
     columns = (Column("generations", "`genetic`: number of generations", group="Computing effort"),)
     Parameters = GeneticParameters

@@ -19,7 +19,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     RouteTable,
     RoutingGraph,
@@ -29,6 +28,7 @@ from routelab.api import (
 from routelab.api.topology import Int64Array
 from routelab.toolkit import ListedRoutes, TieParameters, too_many_routes
 from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
+from routelab_plugins import works
 
 from .kernels import remove_routes
 
@@ -49,8 +49,8 @@ class IterativeRemoval(SelectionPlugin):
     name = "iterative-removal"
     summary = "Removes routes over the most loaded channel until every pair has one"
     citations = (
-        Citation("sancho2000", "the traffic balancing algorithm"),
-        Citation("mukosey2020", "description of the algorithm (section 1.1, reference 27)"),
+        works.SANCHO2000("the traffic balancing algorithm"),
+        works.MUKOSEY2020("description of the algorithm (section 1.1, reference 27)"),
     )
     capabilities = Capabilities(minimal=None)
     columns = (

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     Parameters,
     RouteTable,
@@ -31,6 +30,7 @@ from routelab.api import (
 from routelab.kernels.least_loaded import least_loaded_paths
 from routelab.metrics import channel_factors
 from routelab.toolkit import ListedRoutes, too_many_routes
+from routelab_plugins import works
 
 from .program import minimise
 
@@ -60,8 +60,8 @@ class Milp(SelectionPlugin):
     name = "milp"
     summary = "Smallest maximum channel load by mixed-integer programming"
     citations = (
-        Citation("kinsy2009", "mixed-integer program of the least maximum channel load"),
-        Citation("abdelgawad2011", "global routing as an integer program"),
+        works.KINSY2009("mixed-integer program of the least maximum channel load"),
+        works.ABDELGAWAD2011("global routing as an integer program"),
     )
     capabilities = Capabilities(minimal=None)
     columns = (

@@ -11,7 +11,6 @@ from typing import Literal
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
@@ -19,6 +18,7 @@ from routelab.api import (
 )
 from routelab.kernels.rooted_trees import routes_by_root
 from routelab.toolkit import TieParameters, search_arrays
+from routelab_plugins import works
 
 
 class P2SsspParameters(TieParameters):
@@ -36,7 +36,7 @@ class P2Sssp(SelectionPlugin):
 
     name = "p2-sssp"
     summary = "Lightest shortest route for each pair; loads are updated after each (P²-SSSP)"
-    citations = (Citation("hoefler2009", "P²-SSSP"),)
+    citations = (works.HOEFLER2009("P²-SSSP"),)
     capabilities = Capabilities(minimal=None)
     Parameters = P2SsspParameters
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
@@ -30,6 +29,7 @@ from routelab.api import (
 from routelab.kernels.rooted_trees import routes_by_root, routes_to_terminals
 from routelab.toolkit import TieParameters, search_arrays
 from routelab.toolkit.ties import visit_order
+from routelab_plugins import works
 
 
 class PSsspParameters(TieParameters):
@@ -54,8 +54,8 @@ class PSssp(SelectionPlugin):
     name = "p-sssp"
     summary = "Lightest shortest-path tree for each endpoint; loads are updated after each (P-SSSP)"
     citations = (
-        Citation("hoefler2009", "P-SSSP"),
-        Citation("domke2011", "trees towards single terminals"),
+        works.HOEFLER2009("P-SSSP"),
+        works.DOMKE2011("trees towards single terminals"),
     )
     capabilities = Capabilities(minimal=None)
     Parameters = PSsspParameters

@@ -27,7 +27,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     Parameters,
     RouteTable,
@@ -41,6 +40,7 @@ from routelab.kernels.graph import route_lengths
 from routelab.kernels.least_loaded import least_loaded_paths
 from routelab.kernels.route_dag import shortest_route_edges
 from routelab.metrics import channel_factors
+from routelab_plugins import works
 
 from .kernels import SourceGraphs, decompose
 from .program import solve
@@ -73,8 +73,8 @@ class Sgr(SelectionPlugin):
     name = "sgr"
     summary = "Best channel loads by a linear program, then weighted paths that reach them"
     citations = (
-        Citation("abdelgawad2016", "the decoupling of loads (linear program) and paths (greedy)"),
-        Citation("mukosey2020", "description of the algorithm (section 1.1, reference 20)"),
+        works.ABDELGAWAD2016("the decoupling of loads (linear program) and paths (greedy)"),
+        works.MUKOSEY2020("description of the algorithm (section 1.1, reference 20)"),
     )
     capabilities = Capabilities(minimal=None, multipath=True)
     columns = (

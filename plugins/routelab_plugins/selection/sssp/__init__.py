@@ -12,7 +12,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Column,
     RouteTable,
     RoutingGraph,
@@ -24,6 +23,7 @@ from routelab.kernels.graph import count_routes, fewest_turns
 from routelab.toolkit import RouteChoices, TieParameters, route_choices, search_arrays
 from routelab.toolkit.parallel import over_ranges
 from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
+from routelab_plugins import works
 
 from .kernels import (
     GroupedRoutes,
@@ -51,7 +51,7 @@ class Sssp(SelectionPlugin):
 
     name = "sssp"
     summary = "Shortest paths on channel loads in three stages (Angara, Algorithms 3 and 4)"
-    citations = (Citation("mukosey2020", "Algorithms 3 and 4"),)
+    citations = (works.MUKOSEY2020("Algorithms 3 and 4"),)
     capabilities = Capabilities(minimal=None)
     columns = (
         Column(

@@ -20,7 +20,6 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
-    Citation,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -29,6 +28,7 @@ from routelab.api import (
 )
 from routelab.api.topology import BoolArray
 from routelab.toolkit.ties import endpoint_order
+from routelab_plugins import works
 
 from .kernels import next_hops
 
@@ -46,7 +46,7 @@ class UpDownTables(SelectionPlugin):
 
     name = "up-down-tables"
     summary = "Destination-based up*/down* routes: down where possible, otherwise up"
-    citations = (Citation("sancho2001", "up*/down* routes in InfiniBand forwarding tables"),)
+    citations = (works.SANCHO2001("up*/down* routes in InfiniBand forwarding tables"),)
     capabilities = Capabilities(minimal=False, destination_based=True)
     Parameters = UpDownTablesParameters
 

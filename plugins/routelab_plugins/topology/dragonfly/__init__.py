@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
 from routelab.toolkit.families.global_links import (
     ArrangementParameters,
@@ -21,6 +21,7 @@ from routelab.toolkit.families.global_links import (
 )
 from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
+from routelab_plugins import works
 
 
 class DragonflySize(Parameters):
@@ -48,8 +49,8 @@ class Dragonfly(TopologyPlugin):
     name = "dragonfly"
     summary = "Dragonfly: fully linked groups, and global links between all groups"
     citations = (
-        Citation("kim2008", "definition of the Dragonfly"),
-        Citation("camarero2014", "palmtree and consecutive arrangements of global links"),
+        works.KIM2008("definition of the Dragonfly"),
+        works.CAMARERO2014("palmtree and consecutive arrangements of global links"),
     )
     Parameters = DragonflyParameters
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
@@ -25,6 +25,7 @@ from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
 )
+from routelab_plugins import works
 
 MAX_TERMINALS = 10_000
 """Largest number of terminals at a leaf."""
@@ -74,9 +75,9 @@ class FatTree(TopologyPlugin):
     name = "fat-tree"
     summary = "Fat tree: k-ary n-tree, or XGFT with any numbers of children, parents and links"
     citations = (
-        Citation("ohring1995", "definition of extended generalized fat trees (XGFT)"),
-        Citation("petrini1997", "definition of k-ary n-trees"),
-        Citation("zahavi2012", "parallel links (PGFT)"),
+        works.OHRING1995("definition of extended generalized fat trees (XGFT)"),
+        works.PETRINI1997("definition of k-ary n-trees"),
+        works.ZAHAVI2012("parallel links (PGFT)"),
     )
     Parameters = FatTreeParameters
 

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator
 
-from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
@@ -23,6 +23,7 @@ from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
 )
+from routelab_plugins import works
 
 
 def _check_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
@@ -65,7 +66,7 @@ class Hamming(TopologyPlugin):
 
     name = "hamming"
     summary = "Hamming graph (HyperX): all switches of a row are linked, in every dimension"
-    citations = (Citation("ahn2009", "definition: dimensions, widths K, terminals"),)
+    citations = (works.AHN2009("definition: dimensions, widths K, terminals"),)
     Parameters = HammingParameters
 
     def build(self) -> Topology:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
 )
 from routelab.toolkit.grids import grid_directions
+from routelab_plugins import works
 
 
 class HypercubeSize(Parameters):
@@ -34,7 +35,7 @@ class Hypercube(TopologyPlugin):
 
     name = "hypercube"
     summary = "Hypercube: 2^n switches, linked where one binary digit differs"
-    citations = (Citation("harary1988", "definition and distances of the hypercube"),)
+    citations = (works.HARARY1988("definition and distances of the hypercube"),)
     Parameters = HypercubeParameters
 
     def build(self) -> Topology:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
 from routelab.toolkit.families.global_links import (
     ArrangementParameters,
@@ -19,6 +19,7 @@ from routelab.toolkit.families.global_links import (
 )
 from routelab.toolkit.families.groups import COORDINATE_NAMES, GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
+from routelab_plugins import works
 
 
 class MegaflySize(Parameters):
@@ -55,9 +56,9 @@ class Megafly(TopologyPlugin):
     name = "megafly"
     summary = "Megafly (Dragonfly+): two-level fat trees, with global links between their spines"
     citations = (
-        Citation("flajslik2018", "definition of the Megafly"),
-        Citation("shpiner2017", "definition of the Dragonfly+"),
-        Citation("camarero2014", "palmtree and consecutive arrangements of global links"),
+        works.FLAJSLIK2018("definition of the Megafly"),
+        works.SHPINER2017("definition of the Dragonfly+"),
+        works.CAMARERO2014("palmtree and consecutive arrangements of global links"),
     )
     Parameters = MegaflyParameters
 

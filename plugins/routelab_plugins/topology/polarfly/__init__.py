@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import BoolArray, Int64Array
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
@@ -22,6 +22,7 @@ from routelab.toolkit.families.linked_network import (
     linked_network,
     ports_by_neighbour,
 )
+from routelab_plugins import works
 
 
 class PolarFlySize(Parameters):
@@ -42,7 +43,7 @@ class PolarFly(TopologyPlugin):
 
     name = "polarfly"
     summary = "PolarFly (polarity graph): diameter 2 for every prime power q"
-    citations = (Citation("lakhotia2022", "definition and racks of PolarFly"),)
+    citations = (works.LAKHOTIA2022("definition and racks of PolarFly"),)
     Parameters = PolarFlyParameters
 
     def build(self) -> Topology:

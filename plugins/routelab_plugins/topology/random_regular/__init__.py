@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import (
@@ -21,6 +21,7 @@ from routelab.toolkit.families.linked_network import (
     ports_by_neighbour,
     random_numbers,
 )
+from routelab_plugins import works
 from routelab_plugins.topology.random_regular.kernels import switch_links
 
 STEPS_PER_LINK = 100
@@ -48,8 +49,8 @@ class RandomRegular(TopologyPlugin):
     name = "random-regular"
     summary = "Random regular graph (Jellyfish), always connected"
     citations = (
-        Citation("singla2012", "definition of the Jellyfish network"),
-        Citation("cooper2007", "the switch chain, which samples regular graphs uniformly"),
+        works.SINGLA2012("definition of the Jellyfish network"),
+        works.COOPER2007("the switch chain, which samples regular graphs uniformly"),
     )
     Parameters = RandomRegularParameters
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
@@ -22,6 +22,7 @@ from routelab.toolkit.families.linked_network import (
     linked_network,
     ports_by_neighbour,
 )
+from routelab_plugins import works
 
 
 class SlimFlySize(Parameters):
@@ -48,8 +49,8 @@ class SlimFly(TopologyPlugin):
     name = "slim-fly"
     summary = "Slim Fly (MMS graph): diameter 2 for every prime power q that is not 2 modulo 4"
     citations = (
-        Citation("besta2014", "definition, terminals and racks of the Slim Fly"),
-        Citation("hafner2004", "definition of the graphs for every prime power"),
+        works.BESTA2014("definition, terminals and racks of the Slim Fly"),
+        works.HAFNER2004("definition of the graphs for every prime power"),
     )
     Parameters = SlimFlyParameters
 

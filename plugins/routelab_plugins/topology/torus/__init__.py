@@ -7,8 +7,9 @@ Interconnect*, section 5.1 (https://doi.org/10.48550/arXiv.2110.00851).
 
 from __future__ import annotations
 
-from routelab.api import Citation, Topology, TopologyPlugin
+from routelab.api import Topology, TopologyPlugin
 from routelab.toolkit import GridParameters, build_grid
+from routelab_plugins import works
 
 
 class Torus(TopologyPlugin):
@@ -17,9 +18,7 @@ class Torus(TopologyPlugin):
     name = "torus"
     summary = "Torus of any dimensions; a dimension of size 2 is a single link"
     citations = (
-        Citation(
-            "mukosey2020", "order of directions (section 2.1), dimensions of size 2 (section 5.1)"
-        ),
+        works.MUKOSEY2020("order of directions (section 2.1), dimensions of size 2 (section 5.1)"),
     )
     Parameters = GridParameters
 

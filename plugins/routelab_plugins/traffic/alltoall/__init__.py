@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import (
-    Citation,
     Demand,
     Messages,
     Topology,
@@ -19,6 +18,7 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.toolkit import too_few_terminals
+from routelab_plugins import works
 
 MAX_TERMINALS = 10_000
 """Largest number of terminals in a closed loop; their list of messages takes 400 MB."""
@@ -29,7 +29,7 @@ class AllToAll(TrafficPlugin):
 
     name = "alltoall"
     summary = "Every terminal sends one message to every other, beginning with the next one"
-    citations = (Citation("thakur2005", "the order of an all-to-all exchange's messages"),)
+    citations = (works.THAKUR2005("the order of an all-to-all exchange's messages"),)
 
     def supports(self, topology: Topology) -> str | None:
         """Require at least two terminals."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Topology
+from routelab.api import Topology
 from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, rank_bits
+from routelab_plugins import works
 
 
 class BitReversal(FixedPermutation):
@@ -18,7 +19,7 @@ class BitReversal(FixedPermutation):
 
     name = "bit-reversal"
     summary = "Every terminal sends to the one whose rank has the bits in reverse order"
-    citations = (Citation("dally2004", "bit reverse (table 3.1)"),)
+    citations = (works.DALLY2004("bit reverse (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by rank; palindromes are silent."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Demand, Topology, TrafficPlugin
+from routelab.api import Demand, Topology, TrafficPlugin
 from routelab.toolkit import SeededParameters, random_order, too_few_terminals
+from routelab_plugins import works
 
 
 class HalfPairs(TrafficPlugin):
@@ -18,8 +19,8 @@ class HalfPairs(TrafficPlugin):
     name = "half-pairs"
     summary = "Half of the terminals send to the other half, paired at random"
     citations = (
-        Citation(
-            "shastry2016", "half of the nodes paired with the other half (introduction, section II)"
+        works.SHASTRY2016(
+            "half of the nodes paired with the other half (introduction, section II)"
         ),
     )
     Parameters = SeededParameters

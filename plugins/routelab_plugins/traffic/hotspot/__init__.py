@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import AfterValidator
 
 from routelab.api import (
-    Citation,
     Demand,
     InputError,
     Integers,
@@ -24,6 +23,7 @@ from routelab.api import (
 )
 from routelab.api.topology import Int64Array
 from routelab.toolkit import terminal_groups, too_few_terminals
+from routelab_plugins import works
 
 
 def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ class Hotspot(TrafficPlugin):
 
     name = "hotspot"
     summary = "A share of all traffic goes to a few terminals or groups; the rest is uniform"
-    citations = (Citation("pfister1985", "a share of the requests to one place, the rest uniform"),)
+    citations = (works.PFISTER1985("a share of the requests to one place, the rest uniform"),)
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:

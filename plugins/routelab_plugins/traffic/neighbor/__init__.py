@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Topology
+from routelab.api import Topology
 from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
+from routelab_plugins import works
 
 
 class NeighborTraffic(FixedPermutation):
@@ -21,7 +22,7 @@ class NeighborTraffic(FixedPermutation):
 
     name = "neighbor"
     summary = "Every terminal sends one place further in every dimension"
-    citations = (Citation("dally2004", "neighbor (table 3.1)"),)
+    citations = (works.DALLY2004("neighbor (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by coordinates; all terminals send."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Demand, Topology, TrafficPlugin
+from routelab.api import Demand, Topology, TrafficPlugin
 from routelab.toolkit import SeededParameters, random_order, too_few_terminals
+from routelab_plugins import works
 
 
 class RandomPermutation(TrafficPlugin):
@@ -18,7 +19,7 @@ class RandomPermutation(TrafficPlugin):
 
     name = "random-permutation"
     summary = "Every terminal sends to one other and receives from one, at random"
-    citations = (Citation("camarero2022", "random server permutation"),)
+    citations = (works.CAMARERO2022("random server permutation"),)
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Topology
+from routelab.api import Topology
 from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, rank_bits
+from routelab_plugins import works
 
 
 class Shuffle(FixedPermutation):
@@ -18,7 +19,7 @@ class Shuffle(FixedPermutation):
 
     name = "shuffle"
     summary = "Every terminal sends to the one whose rank has the bits rotated left by one"
-    citations = (Citation("dally2004", "shuffle (table 3.1)"),)
+    citations = (works.DALLY2004("shuffle (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by rank; the first and the last rank are silent."""

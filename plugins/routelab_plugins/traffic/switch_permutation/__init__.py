@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Demand, Topology, TrafficPlugin, parameter
+from routelab.api import Demand, Topology, TrafficPlugin, parameter
 from routelab.kernels.distances import hop_distances
 from routelab.toolkit import SeededParameters, random_order, too_few_terminals
+from routelab_plugins import works
 
 from .matching import onto_neighbours
 
@@ -38,7 +39,7 @@ class SwitchPermutation(TrafficPlugin):
     summary = (
         "All terminals of a switch send to those of a neighbouring switch, or a more distant one"
     )
-    citations = (Citation("camarero2022", "switch permutation to neighbor"),)
+    citations = (works.CAMARERO2022("switch permutation to neighbor"),)
     Parameters = SwitchPermutationParameters
 
     def supports(self, topology: Topology) -> str | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import (
-    Citation,
     Dims,
     InputError,
     Parameters,
@@ -19,6 +18,7 @@ from routelab.api import (
 )
 from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
+from routelab_plugins import works
 
 
 class TornadoTrafficParameters(Parameters):
@@ -36,7 +36,7 @@ class TornadoTraffic(FixedPermutation):
 
     name = "tornado"
     summary = "Every terminal sends almost half-way around every ring, or by a given shift"
-    citations = (Citation("dally2004", "tornado (table 3.1)"),)
+    citations = (works.DALLY2004("tornado (table 3.1)"),)
     Parameters = TornadoTrafficParameters
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:

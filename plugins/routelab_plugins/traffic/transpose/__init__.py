@@ -11,9 +11,10 @@ from math import isqrt
 
 import numpy as np
 
-from routelab.api import Citation, Topology, UnsupportedError
+from routelab.api import Topology, UnsupportedError
 from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
+from routelab_plugins import works
 
 
 class TransposeTraffic(FixedPermutation):
@@ -21,7 +22,7 @@ class TransposeTraffic(FixedPermutation):
 
     name = "transpose"
     summary = "Every terminal sends to the one at the transposed position"
-    citations = (Citation("dally2004", "transpose (table 3.1)"),)
+    citations = (works.DALLY2004("transpose (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """Return the targets by coordinates if both halves have the same sizes, else by rank."""

@@ -7,7 +7,6 @@ section 3.2: "random traffic".
 from __future__ import annotations
 
 from routelab.api import (
-    Citation,
     Demand,
     Parameters,
     Topology,
@@ -15,6 +14,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit import too_few_terminals
+from routelab_plugins import works
 
 
 class UniformParameters(Parameters):
@@ -28,7 +28,7 @@ class Uniform(TrafficPlugin):
 
     name = "uniform"
     summary = "Every terminal sends to all others with the same probability"
-    citations = (Citation("dally2004", "random traffic (section 3.2)"),)
+    citations = (works.DALLY2004("random traffic (section 3.2)"),)
     Parameters = UniformParameters
 
     def supports(self, topology: Topology) -> str | None:

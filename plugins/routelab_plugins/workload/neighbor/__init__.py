@@ -7,8 +7,8 @@ exchange of a halo in every dimension is `by=coordinate,digits=each,ways=two`.
 
 from __future__ import annotations
 
-from routelab.api import Citation
 from routelab.toolkit import ShiftWorkload
+from routelab_plugins import works
 
 
 class NeighborWorkload(ShiftWorkload):
@@ -16,7 +16,7 @@ class NeighborWorkload(ShiftWorkload):
 
     name = "neighbor"
     summary = "Every rank sends to the next one, by rank or by position on the grid"
-    citations = (Citation("dally2004", "neighbor (table 3.1)"),)
+    citations = (works.DALLY2004("neighbor (table 3.1)"),)
 
     def distance(self, size: int) -> int:
         """Return 1, or 0 on a ring of one."""

@@ -9,7 +9,6 @@ from typing import Literal
 
 from routelab.api import (
     Bytes,
-    Citation,
     Collective,
     Job,
     Loop,
@@ -18,6 +17,7 @@ from routelab.api import (
     WorkloadPlugin,
     parameter,
 )
+from routelab_plugins import works
 
 
 class OsuAlltoallWorkloadParameters(Parameters):
@@ -44,7 +44,7 @@ class OsuAlltoallWorkload(WorkloadPlugin):
 
     name = "osu-alltoall"
     summary = "MPI_Alltoall as timed by the OSU benchmarks"
-    citations = (Citation("osu", "what is timed"),)
+    citations = (works.OSU("what is timed"),)
     Parameters = OsuAlltoallWorkloadParameters
 
     def supports(self, job: Job) -> str | None:

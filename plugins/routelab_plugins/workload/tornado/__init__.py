@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from routelab.api import Citation, parameter
+from routelab.api import parameter
 from routelab.toolkit import ShiftParameters, ShiftWorkload
+from routelab_plugins import works
 
 
 class TornadoWorkloadParameters(ShiftParameters):
@@ -27,7 +28,7 @@ class TornadoWorkload(ShiftWorkload):
 
     name = "tornado"
     summary = "Every rank sends almost half-way around, by rank or by position on the grid"
-    citations = (Citation("dally2004", "tornado (table 3.1)"),)
+    citations = (works.DALLY2004("tornado (table 3.1)"),)
     Parameters = TornadoWorkloadParameters
 
     def distance(self, size: int) -> int:

@@ -14,9 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import Citation, Job, UnsupportedError, parameter
+from routelab.api import Job, UnsupportedError, parameter
 from routelab.api.topology import Int64Array
 from routelab.toolkit import PatternParameters, PatternWorkload, RankGrid
+from routelab_plugins import works
 
 
 class TransposeWorkloadParameters(PatternParameters):
@@ -40,7 +41,7 @@ class TransposeWorkload(PatternWorkload):
 
     name = "transpose"
     summary = "Every rank sends to its transpose, by rank or by position on the grid"
-    citations = (Citation("dally2004", "transpose (table 3.1)"),)
+    citations = (works.DALLY2004("transpose (table 3.1)"),)
     Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:

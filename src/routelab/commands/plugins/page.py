@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from routelab.api import Citation, Composition, Plugin
+from routelab.api import Composition
 from routelab.commands._shared.output import WIDER, print_table
 from routelab.registry.catalogue import Catalogue, CatalogueEntry
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
-from routelab.registry.works import find_work
 
 
 def print_page(entry: CatalogueEntry, catalogue: Catalogue) -> None:
@@ -33,7 +32,7 @@ def print_page(entry: CatalogueEntry, catalogue: Catalogue) -> None:
         print_table(names, rows, indent="  ", first=("description",), hint=WIDER)
     print("\ncitations" if plugin.citations else "\nno citations")
     for citation in plugin.citations:
-        print(f"  {_reference(plugin, citation)}")
+        print(f"  {citation} ({citation.cited_for})")
 
 
 def _print_pairs(title: str, pairs: dict[str, Any]) -> None:
@@ -49,9 +48,3 @@ def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _reference(plugin: type[Plugin], citation: Citation) -> str:
-    work = find_work(plugin, citation.key)
-    text = work.text if work else "not in the bibliography"
-    return f"[{citation.key}] {text} ({citation.cited_for})"

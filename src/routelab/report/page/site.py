@@ -28,7 +28,7 @@ from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
 from routelab.report.page.bars import answer_bars
 from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
-from routelab.report.page.citations import bibliography, cited_works
+from routelab.report.page.citations import cited_works
 from routelab.report.page.commands import (
     bound_command,
     row_command,
@@ -127,8 +127,7 @@ def write_study_report(
         Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
-        ``benchmarks.csv``, ``references.bib``, ``tables/``, ``figures/``, ``versions.json`` and
-        ``SHA256SUMS``.
+        ``benchmarks.csv``, ``tables/``, ``figures/``, ``versions.json`` and ``SHA256SUMS``.
     plugins : sequence of Plugin
         Plugins of the study; the page lists their citations.
     simulations : sequence of EngineRecord
@@ -176,8 +175,6 @@ def write_study_report(
     write_versions(study, command, views.outcomes, plugins, directory)
     measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins, views.benchmarks.versions)
-    if any(cited.work for cited in works):
-        write_text(directory / "references.bib", bibliography(works))
     pooled = _pooled_parameters(study)
     losses = losses_of(study.name, views)
     of_views = [(table, views.view_for(study.tables[table.name])) for table in tables]

@@ -1,4 +1,4 @@
-// Commands and BibTeX entries get a button that copies them.
+// Commands get a button that copies them.
 for (const source of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";

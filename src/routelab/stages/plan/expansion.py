@@ -22,7 +22,6 @@ from routelab.config import (
 from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
 from routelab.jobs.job import BaseJob
-from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
@@ -30,7 +29,6 @@ from routelab.stages.parts.instances import Instance, instance_of
 from routelab.stages.parts.parts import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
 from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
-from routelab.stages.plan.plugins import study_plugins
 from routelab.stages.plan.samples import select_networks
 
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
@@ -296,5 +294,4 @@ def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyP
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    shown: list[str | Path] = [*files, *bibliography_files(study_plugins(parts, jobs))]
-    return StudyPlan(parts, jobs, files, job_fingerprint("routelab.stages.report", "", (), shown))
+    return StudyPlan(parts, jobs, files, job_fingerprint("routelab.stages.report", "", (), files))

@@ -43,7 +43,13 @@ class Queueing(EnginePlugin):
 
     name = "queueing"
     summary = "Mean latency from an M/D/1 queue at every channel"
-    citations = (Citation("kleinrock1975", "the queue M/D/1"),)
+    citations = (
+        Citation(
+            "Kleinrock, Leonard. Queueing Systems, Volume I: Theory. Wiley, 1975",
+            "",
+            "the queue M/D/1",
+        ),
+    )
     work = "traffic"
     Parameters = QueueingParameters
     brief = MappingProxyType({"loads": (0.1,)})

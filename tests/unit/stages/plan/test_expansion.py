@@ -9,11 +9,8 @@ import pytest
 
 from routelab.api import InputError
 from routelab.jobs.job import MAX_ID
-from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
-from routelab.stages.plan import expansion as plans
 from routelab.stages.plan.expansion import expand_studies
-from routelab.stages.plan.plugins import study_plugins
 
 ROOT = Path(__file__).parents[4]
 
@@ -250,20 +247,6 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
         f"{folder}/citation.yaml",
         *(f"{folder}/{name}.csv" for name in names),
     }
-
-
-def test_an_edited_bibliography_makes_the_report_stale_and_no_job(write, tmp_path, monkeypatch):
-    path = write("small", SMALL)
-    before = expand_studies([path])
-    shown = before.studies["small"]
-    (file,) = bibliography_files(study_plugins(shown.parts, shown.jobs))
-    assert file.parts[-2:] == ("routelab_plugins", "references.bib")
-    edited = tmp_path / "edited.bib"
-    edited.write_text(file.read_text("utf-8").replace("year = {2021}", "year = {2020}"))
-    monkeypatch.setattr(plans, "bibliography_files", lambda _: [edited])
-    after = expand_studies([path])
-    assert after.studies["small"].fingerprint != shown.fingerprint
-    assert fingerprints(after) == fingerprints(before)
 
 
 def test_kernels_are_warmed_by_one_routing_of_each_make(write):

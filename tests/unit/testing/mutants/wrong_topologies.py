@@ -10,19 +10,13 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict
 from right import RightTopology, RingParameters
 
-from routelab.api import Citation, Direction, InputError, Parameters, Topology, parameter
+from routelab.api import Direction, InputError, Parameters, Topology, parameter
 
 
 class FullStop(RightTopology):
     name = "full-stop"
     summary = "A ring."
     caught = "contract", "without a full stop"
-
-
-class CitesUnknownWork(RightTopology):
-    name = "cites-unknown-work"
-    citations = (Citation("smith2020", "Algorithm 1"),)
-    caught = "contract", "cites 'smith2020', but there is no wrong_topologies.bib beside the module"
 
 
 class UnreadableParameters(RingParameters):

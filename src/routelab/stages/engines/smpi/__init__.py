@@ -12,7 +12,15 @@ class SmpiEngine(MachineEngine):
 
     name = "smpi"
     summary = "Workloads and MPI programs in SimGrid's SMPI"
-    citations = (Citation("degomme2017", "the simulator"),)
+    citations = (
+        Citation(
+            "Degomme, Augustin; Legrand, Arnaud; Markomanolis, George S.; Quinson, Martin; "
+            "Stillwell, Mark; Suter, Frédéric. Simulating MPI Applications: The SMPI Approach. "
+            "IEEE Transactions on Parallel and Distributed Systems 28(8), pp. 2387–2400, 2017",
+            "10.1109/TPDS.2017.2669305",
+            "the simulator",
+        ),
+    )
     columns = FACTS
     clock = CLOCK
     executables = True
