@@ -47,6 +47,7 @@ routings:
 headline:
   question: How much does SSSP lower the maximum load?
   figure: gain
+  value: max_load
   compare: angara-sssp
   baseline: angara-bfs
 notes: ["angara-bfs and angara-sssp are shown over five tie orders."]

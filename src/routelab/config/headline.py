@@ -26,8 +26,7 @@ class Headline(StudyPart):
     )
     value: str | None = Field(
         default=None,
-        description="Column of the table to compare; the first one with a preferred direction by "
-        "default",
+        description="Column of the table to compare; without it, the answer counts proven tables",
     )
     name: str | None = Field(
         default=None, description="Words for the value in the answer; its heading by default"
@@ -41,8 +40,7 @@ class Headline(StudyPart):
     )
     baseline: str | None = Field(
         default=None,
-        description="Routing to compare with; by default the one in `relative` or `bench`, or "
-        "else the next best routing",
+        description="Routing to compare with; by default the one in `relative` of the table",
     )
     where: Filter = {}
 
@@ -97,5 +95,11 @@ def headline_mistakes(
         if column not in keys:
             fix = suggestion(column, keys)
             yield "where", f"{column!r} does not identify rows of table {name!r}{fix}"
+    if headline.value is None:
+        for key in ("compare", "baseline", "name", "better", "where"):
+            if key in headline.model_fields_set:
+                yield key, "needs the key 'value', the column to compare"
+    elif headline.baseline is None and not (table.relative and len(table.relative.routings) == 1):
+        yield "value", "name the routing to compare with: add 'baseline: ROUTING'"
     if "routing" not in keys and len(headline.routings) != 1 and headline.table is not None:
         yield "table", f"the rows of table {name!r} have no routing; name a table with one"

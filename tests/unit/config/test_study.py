@@ -190,16 +190,21 @@ def test_a_schema_can_be_generated():
         ("{table: laods}", "headline.table: the study has no table 'laods'; did you mean 'loads'?"),
         ("{figure: f}", "headline.figure: the study has no figure 'f'"),
         (
-            "{value: max_lood}",
+            "{value: max_lood, baseline: a}",
             "headline.value: table 'loads' has no value 'max_lood'; did you mean 'max_load'?",
         ),
         (
-            "{where: {row: 1}}",
+            "{value: max_load, baseline: a, where: {row: 1}}",
             "headline.where: 'row' does not identify rows of table 'loads'; known: nodes, routing",
         ),
         (
-            "{table: sizes, compare: [a, b]}",
+            "{table: sizes, value: max_load, baseline: a, compare: [a, b]}",
             "headline.table: the rows of table 'sizes' have no routing; name a table with one",
+        ),
+        ("{compare: a}", "headline.compare: needs the key 'value', the column to compare"),
+        (
+            "{value: max_load}",
+            "headline.value: name the routing to compare with: add 'baseline: ROUTING'",
         ),
     ],
 )

@@ -54,7 +54,6 @@ def write_index(report: Path) -> None:
             others.append({"title": path.parent.name, "href": href, "problem": str(error)})
             continue
         card = {
-            "bars": None,  # first versions of the format had none
             **summary,
             "href": href,
             "problem": "",

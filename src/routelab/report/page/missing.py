@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from routelab.artifacts.losses import JobStatus, Loss, collect_losses
@@ -17,70 +16,19 @@ TABLE = "route table"
 BOUND = "bound"
 
 
-@dataclass(frozen=True)
-class ResultKind:
-    """All jobs of a study that make the same kind of result.
-
-    Attributes
-    ----------
-    noun : str
-        Noun for the results, in the singular.
-    outcomes : sequence of Outcome
-    """
-
-    noun: str
-    outcomes: Sequence[Outcome]
-
-    @property
-    def plural(self) -> str:
-        """Noun for the results, in the plural."""
-        return f"{self.noun}s"
-
-    @property
-    def total(self) -> int:
-        """Number of jobs."""
-        return len(self.outcomes)
-
-    @property
-    def ok(self) -> int:
-        """Number of jobs with a result."""
-        return sum(outcome.status == OK for outcome in self.outcomes)
-
-    @property
-    def alarms(self) -> int:
-        """Number of jobs without a result, except unsupported ones."""
-        return sum(outcome.status not in (OK, "unsupported") for outcome in self.outcomes)
-
-
-def kinds_of(views: Views) -> list[ResultKind]:
-    """Return the kinds of results that a study has, except bounds; route tables come first."""
-    kinds = [ResultKind(TABLE, views.routes.outcomes)] if views.routes.records else []
-    return kinds + [ResultKind(noun, view.outcomes) for noun, view in views.named_views]
-
-
 def losses_of(study: str, views: Views) -> list[Loss]:
     """Return all results that a study lacks, the most serious first."""
-    kinds = [*kinds_of(views), ResultKind(BOUND, views.bound_outcomes)]
     return collect_losses(
-        JobStatus(study, kind.noun, kind.plural, outcome.status, outcome.reason)
-        for kind in kinds
-        for outcome in kind.outcomes
+        JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
+        for noun, outcomes in ((*_outcomes(views), (BOUND, views.bound_outcomes)))
+        for outcome in outcomes
     )
 
 
-def absent_kinds(views: Views) -> list[str]:
-    """Return the kinds of results of which none exist, or fewer than were lost.
-
-    Unsupported jobs alone do not make route tables absent if the study has other results.
-    """
-    kinds = kinds_of(views)
-    any_result = any(kind.ok for kind in kinds)
-    return [
-        kind.noun
-        for kind in kinds
-        if kind.alarms > kind.ok
-        or not (kind.ok or (kind.noun == TABLE and any_result and not kind.alarms))
-    ]
+def _outcomes(views: Views) -> list[tuple[str, Sequence[Outcome]]]:
+    """Return the outcomes of every kind of result except bounds, each with its noun."""
+    kinds = [(noun, view.outcomes) for noun, view in views.named_views]
+    return [(TABLE, views.routes.outcomes), *kinds] if views.routes.records else kinds
 
 
 def incomplete(view: View, views: Views) -> str:
@@ -97,11 +45,12 @@ def incomplete(view: View, views: Views) -> str:
         noun = "simulation" if view.work == "traffic" else "flow simulation"
     elif isinstance(view, BenchFrames):
         noun = "measurement"
-    for kind in kinds_of(views):
-        if kind.noun == noun and kind.alarms:
-            have = "has" if kind.ok == 1 else "have"
-            return f"Among the {kind.ok} of {kind.total} {kind.plural} that {have} a result, "
-    return ""
+    outcomes = dict(_outcomes(views)).get(noun, ())
+    ok = sum(outcome.status == OK for outcome in outcomes)
+    if all(outcome.status in (OK, "unsupported") for outcome in outcomes):
+        return ""
+    have = "has" if ok == 1 else "have"
+    return f"Among the {ok} of {len(outcomes)} {noun}s that {have} a result, "
 
 
 def as_sentence(text: str) -> str:

@@ -26,7 +26,6 @@ from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
-from routelab.report.page.bars import answer_bars
 from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.citations import cited_works
 from routelab.report.page.commands import (
@@ -35,13 +34,12 @@ from routelab.report.page.commands import (
     study_command,
     throughput_command,
 )
-from routelab.report.page.comparison import ROUTING
-from routelab.report.page.headline import find_answer
+from routelab.report.page.headline import ROUTING, find_answer
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
-from routelab.report.page.summary import summarize, tiles, verdicts
+from routelab.report.page.summary import summarize, verdicts
 from routelab.report.page.versions import write_versions
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, Layout, layout
@@ -181,9 +179,6 @@ def write_study_report(
     answer = find_answer(study, views, of_views, losses)
     lead = _lead_figure(study, figures)
     source = study.reference.source if study.reference else None
-    bars = answer.comparison and answer_bars(
-        answer.comparison, answer.name, study.tables[answer.table].of
-    )
     summary = {
         "format": FORMAT,
         "study": study.name,
@@ -192,10 +187,8 @@ def write_study_report(
         "finding": answer.sentence,
         "table": answer.table,
         "figure": lead.name if lead else "",
-        "bars": bars,
         "status": status_of(losses),
         "cpu_seconds": cpu_seconds(views.outcomes),
-        "tiles": tiles(views, pooled),
         "losses": [loss_json(loss) for loss in losses],
         "sentences": [one for one in summarize(views, tables) if one != answer.sentence],
         "tables": [table.name for table in tables],
@@ -203,9 +196,8 @@ def write_study_report(
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, tables),
     }
-    compared = answer.comparison.routings if answer.comparison else ()
     page_tables = [
-        PageTable(table, layout(table), compared if table.name == answer.table else ())
+        PageTable(table, layout(table), answer.routings if table.name == answer.table else ())
         for table, _ in of_views
     ]
     write_page(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-import pandas as pd
-
 from routelab.artifacts.losses import NOT_RUN, STATUS_TEXTS, cause_text, status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.runs import Frames
@@ -32,39 +30,6 @@ def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
     for table in tables:
         sentences += _published_sentence(table)
     return sentences
-
-
-def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
-    """Return counts that show the size of a study: number and noun.
-
-    Parameters
-    ----------
-    pooled : collection of str
-        Parameters by which routings are not distinguished.
-    """
-    routes, views_by_noun = views.routes, views.named_views
-    every = [routes, *(view for _, view in views_by_noun)]
-    jobs = pd.concat([view.select(None, pooled, "") for view in every])
-    outcomes = [outcome for view in every for outcome in view.outcomes]
-    proven = sum(
-        outcome.status == OK and outcome.facts.get("deadlock") == PROVEN
-        for outcome in routes.outcomes
-    )
-    counts = [(len(routes.outcomes), "run")] if routes.outcomes or not outcomes else []
-    counts += [(len(view.outcomes), noun) for noun, view in views_by_noun]
-    counts += [(jobs["topology"].nunique(), "network"), (jobs["routing"].nunique(), "routing")]
-    if routes.outcomes or not outcomes:
-        counts.append((proven, "table proven free of deadlock"))
-    counted = [(str(number), noun if number == 1 else _plural(noun)) for number, noun in counts]
-    failures = _status_counts(outcome for outcome in outcomes if outcome.status != OK)
-    return [*counted, *((str(number), status) for status, number in failures)]
-
-
-def _plural(phrase: str) -> str:
-    if phrase.endswith("simulation"):
-        return f"{phrase}s"
-    noun, _, rest = phrase.partition(" ")
-    return f"{noun}s {rest}".strip()
 
 
 def runs_sentences(views: Views) -> list[str]:

@@ -13,7 +13,7 @@ from routelab.config import Figure, Reference, Source, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import simulate_command
-from routelab.report.page.summary import summarize, tiles
+from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.stages.engines.smpi import SmpiEngine
@@ -171,7 +171,6 @@ def test_runs_are_counted_in_words(world):
     world.flow("dor", workload="tornado", status="failed")
     sentences = summarize(views(world), [])
     assert "2 flow simulations on 1 network: 1 ok, 1 failed." in sentences
-    assert ("2", "flow simulations") in tiles(views(world), ())
 
 
 def test_the_command_of_a_row_means_its_settings(world):
