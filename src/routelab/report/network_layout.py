@@ -210,20 +210,13 @@ def _graph(topology: Topology) -> nx.Graph:
 
 
 def _by_distances(topology: Topology) -> Float64Array:
-    """Return positions whose distances fit the hops between switches, by stress majorization.
-
-    Gansner, Koren and North: Graph Drawing by Stress Majorization, GD 2004, section 2. Large
-    networks become a circle.
-    """
+    """Return positions where links pull switches together; large networks become a circle."""
     graph, count = _graph(topology), topology.num_switches
     if count > LARGEST_BY_DISTANCES:
         angles = 2 * np.pi * np.arange(count) / count
         return PITCH * count / (2 * np.pi) * _direction(angles)
-    if count > 2:
-        points = _fit_distances(_hops(graph))
-    else:
-        points = np.column_stack([np.arange(count), np.zeros(count)])
-    points = _turn_flat(points)
+    places = nx.spring_layout(graph, seed=1, iterations=STEPS)
+    points = np.array([places[switch] for switch in range(count)])
     if not graph.number_of_edges():
         return _push_apart(points)
     ends = np.array(graph.edges)
@@ -231,44 +224,6 @@ def _by_distances(topology: Topology) -> Float64Array:
     crowded = float(np.percentile(_distances(points).min(axis=1), 10))
     scale = max(LINK / max(median, 1e-9), PITCH / max(crowded, 0.2 * median, 1e-9))
     return _push_apart(points * scale)
-
-
-def _hops(graph: nx.Graph) -> Float64Array:
-    """Return the hops between all switches; 2 more than the largest if they are not connected."""
-    hops = np.full((len(graph), len(graph)), np.inf)
-    for source, lengths in nx.all_pairs_shortest_path_length(graph):
-        hops[source, list(lengths)] = list(lengths.values())
-    return np.where(np.isfinite(hops), hops, hops[np.isfinite(hops)].max() + 2)
-
-
-def _fit_distances(hops: Float64Array) -> Float64Array:
-    """Return points with distances close to `hops`; near switches count more than far ones."""
-    count = len(hops)
-    centred = hops**2 - (hops**2).mean(axis=0)
-    values, vectors = np.linalg.eigh(-0.5 * (centred - centred.mean(axis=1)[:, np.newaxis]))
-    points = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-3))
-    # switches with the same neighbours must not begin at the same place
-    points = points + 0.05 * np.random.default_rng(1).standard_normal(points.shape)
-    far = hops + np.eye(count)
-    weight = far**-2.0 * (1 - np.eye(count))
-    inverse = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
-    for _ in range(STEPS):
-        ratio = -weight * hops / np.maximum(_distances(points), 1e-9)
-        np.fill_diagonal(ratio, 0)
-        np.fill_diagonal(ratio, -ratio.sum(axis=1))
-        points = inverse @ ratio @ points
-    return np.asarray(points)
-
-
-def _turn_flat(points: Float64Array) -> Float64Array:
-    """Rotate points so that their longest extent is horizontal, because pages are wide."""
-    if len(points) < 2:
-        return points
-    around = points - points.mean(axis=0)
-    axes = np.linalg.svd(around, full_matrices=False)[2]
-    rotation = around @ axes.T
-    # fix the orientation of both axes: the farthest point is at the right, and at the top
-    return np.asarray(rotation * np.sign(rotation[np.abs(rotation).argmax(axis=0), [0, 1]]))
 
 
 def _distances(points: Float64Array) -> Float64Array:
