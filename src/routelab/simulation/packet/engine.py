@@ -256,7 +256,11 @@ class Simulation:
         names = self.topology.switch_names
         way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
         if lost_packet < 0:
-            text = f"the routing has no channel for a packet {way}, or one that is not there"
+            text = (
+                f"the routing gives no valid candidate for a packet {way}: none at all, a channel "
+                "that does not leave its switch, a class of virtual channels that its program does "
+                "not have, or a waypoint that is no switch"
+            )
             return Blockage("no-route", (), text, self.now)
         text = f"a packet {way} took more than {self.program.max_hops} hops"
         return Blockage("livelock", (), text, self.now)

@@ -13,7 +13,6 @@ from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.no_route import why_blocked
 
 SECONDS = 0.5
 """Time between two progress messages of a run."""
@@ -91,4 +90,4 @@ class _Reporter:
         return self._simulation.counts()
 
     def blocked(self) -> Blockage | None:
-        return why_blocked(self._simulation)
+        return self._simulation.blocked()
