@@ -7,7 +7,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from cluster import VirtualSlurm
 from site_of_tests import Site, find_imb
 
 PATTERNS = "mpi-patterns~size=1KiB,iterations=2,warm_up=1"
@@ -90,44 +89,6 @@ def test_each_fault_is_a_row_with_what_failed_first_and_only_they_are_run_again(
     assert {row["status"] for row in site.rows()} == {"ok"}
     mops = [row["value"] for row in site.rows("figures.csv") if row["metric"] == "mops"]
     assert list(map(float, mops)) == [938.56] * 8
-
-
-@pytest.mark.thorough
-def test_a_drained_node_and_a_restarted_controller_cost_nothing(site):
-    site.play("waits", "good")
-    bench = site.start()
-    site.wait_until_it_waits(bench)
-    site.slurm.restart_controller()
-    nodes = ["n01", "n02", "n03", "n04"]
-    site.slurm.wait_for("allocated", nodes)  # before, Slurm refuses new steps
-    site.slurm.drain("n02")
-    assert site.slurm.nodes("draining") == ["n02"]
-    site.let_go()
-    assert bench.wait(300) == 0, site.stderr
-    assert [row["status"] for row in site.rows()] == ["ok", "ok"]
-    assert len(site.calls) == 3
-
-
-def test_a_lost_node_ends_the_session_and_the_next_one_does_the_rest(tmp_path):
-    with VirtualSlurm(2, {"SlurmdTimeout": "6"}) as slurm:
-        site = Site(tmp_path, slurm)
-        asked = {"topology": "torus~dims=2", "ranks_per_node": 2, "repeats": 2}
-        site.play("good", "waits")
-        bench = site.start(**asked)
-        site.wait_until_it_waits(bench)
-        slurm.kill_node("n01")
-        slurm.wait_for("down", ["n01"])
-        assert bench.wait(300) == 1
-        assert "Finished runs are stored; run the same command again for the rest" in site.stderr
-        assert site.calls[-1].startswith("restore ")
-        assert site.done == 2
-        slurm.start_node("n01")
-        slurm.wait_for("idle")
-        site.let_go()
-        assert site.bench(**asked) == 0, site.stderr
-        assert site.done == 2 + 3
-        assert [row["status"] for row in site.rows()] == ["ok"] * 4
-        assert len({row["job_id"] for row in site.rows()}) == 2
 
 
 @pytest.mark.thorough

@@ -8,27 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from cluster import VirtualSlurm
 
 HERE = Path(__file__).parent
-
-
-def test_tests_find_it_tidy_whatever_the_one_before_did(slurm):
-    job = subprocess.Popen(
-        ["srun", "--nodes=2", "sleep", "600"],
-        env=os.environ | slurm.environ,
-        stderr=subprocess.DEVNULL,
-    )
-    slurm.drain("n07")
-    slurm.kill_node("n08")
-    while not slurm.jobs():
-        assert job.poll() is None
-    slurm.stop_controller()
-    slurm.tidy()
-    assert slurm.nodes("idle") == slurm.names
-    assert slurm.jobs() == []
-    assert job.wait(30) != 0
 
 
 def test_nothing_is_left_after_its_end_even_of_steps_whose_daemons_were_killed():
@@ -66,14 +48,6 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-def test_a_start_that_fails_tells_the_log_and_leaves_nothing():
-    slurm = VirtualSlurm(2, {"SelectType": "select/nonsense"})
-    with pytest.raises(Exception, match=r"select/nonsense"):
-        slurm.start()
-    assert slurm.processes() == set()
-    assert not slurm.folder.exists()
 
 
 def test_the_one_for_people_prints_what_to_export_and_goes_with_a_signal():

@@ -118,37 +118,3 @@ def test_they_take_the_allocations_and_runs_of_the_paper(project):
     planned = run("snakemake", "-n", "--quiet", "host", "--cores", "2", *words)
     asked = sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned)))
     assert asked == sorted(nodes), planned
-
-
-def test_what_table_3_lacks_is_told_before_an_allocation_is_asked_for(project, slurm):
-    folder, run = project
-    name = "desmos-rerun-table3"
-    found = check(run, name)
-    assert "missing" not in {state for _, state in found}
-    assert found["executables", "ok"].startswith("5 of 5 ")
-    (folder / "programs" / PROGRAMS[0]).unlink()
-    (folder / "programs" / PROGRAMS[1]).chmod(0o644)
-    slurm.drain("n07", "a cable")
-    slurm.run("scontrol", "update", "PartitionName=virtual", "MaxTime=60")
-    cluster = folder / "config/clusters/virtual-desmos.yaml"
-    try:
-        found = check(run, name, code=1)
-        lines = run("routelab", "study", "check", name).splitlines()
-        cluster.write_text(re.sub(r"fabric:\n( .*\n)+", "", cluster.read_text()))
-        without = check(run, name, code=1)
-        words = ("report", "--config", f"studies={name}", "apply_routing=true")
-        refused = run("snakemake", "-n", "--cores", "2", *words, code=1)
-    finally:
-        slurm.run("scontrol", "update", "PartitionName=virtual", "MaxTime=INFINITE")
-        slurm.tidy()
-    assert found["executables", "missing"].startswith("3 of 5 ")
-    assert found["benchmark LU", "missing"] == f"no {PROGRAMS[0]} in {folder}/programs"
-    assert found["benchmark MG", "missing"].endswith(f"{PROGRAMS[1]} is not executable")
-    assert found["nodes n07", "missing"] == "drained (a cable)"
-    assert found["partition virtual", "missing"].endswith("; 190 minutes are requested")
-    place = f"config/studies/{name}.yaml: cluster virtual-desmos: "
-    assert sum(line.endswith("(missing)") for line in lines) == 5
-    assert all(line.startswith(place) for line in lines[1:])
-    told = without["fabric none", "missing"]
-    assert told.startswith("nothing switches between the 3 routings")
-    assert f"config/clusters/virtual-desmos.yaml: fabric: {told}" in refused

@@ -90,41 +90,6 @@ def comparison(site):
     return spec.stem
 
 
-def test_a_job_that_outlives_snakemake_is_found_in_the_queue_and_while_it_runs(site, snakemake):
-    site.play("waits")
-    for name in site.slurm.names:
-        site.slurm.drain(name)
-    process = snakemake()
-    site.wait_for(lambda: site.slurm.jobs() != [] or process.poll() is not None)
-    process.kill()
-    process.wait()
-    assert left(site) == [("PENDING", comparison(site))], site.stderr
-    for name in site.slurm.names:
-        site.slurm.resume(name)
-    site.wait_for((site.folder / "here.0").exists)
-    (job,) = jobs_in_flight(site.folder)
-    assert (job.state, job.comparison) == ("RUNNING", comparison(site))
-    assert job.progress.startswith("running since 20")
-    assert jobs_in_flight(site.folder.parent) == []
-    # the job needs no Snakemake to end well
-    site.let_go()
-    site.wait_for(lambda: left(site) == [])
-    assert (site.folder / f"results/batches/comparisons/{comparison(site)}.json").exists()
-    assert site.calls[-1].startswith("restore")
-
-
-def test_ctrl_c_cancels_jobs(site, snakemake):
-    # unless it is pressed in the moment in which the executor asks Slurm for their states
-    site.play("waits")
-    process = snakemake()
-    site.wait_for(lambda: (site.folder / "here.0").exists() or process.poll() is not None)
-    assert [what for _, what in left(site)] == [comparison(site)], site.stderr
-    process.send_signal(signal.SIGINT)
-    process.wait(60)
-    site.wait_for(lambda: left(site) == [])
-    site.wait_for(lambda: any(call.startswith("restore") for call in site.calls))
-
-
 def test_the_next_run_names_the_job_and_does_not_start_it_again(site, snakemake):
     site.play("waits")
     first = snakemake()
@@ -164,21 +129,3 @@ def test_the_next_run_names_the_job_and_does_not_start_it_again(site, snakemake)
     assert table.splitlines()[1].endswith(",1")
     assert run() == 0
     assert "Nothing to be done" in site.stderr
-
-
-def test_the_next_run_leaves_other_comparisons_of_the_cluster_for_later(site, snakemake):
-    study = site.folder / "config/studies/measured.yaml"
-    study.write_text(STUDY.replace("[torus~dims=4]", "[torus~dims=4, torus~dims=2]"))
-    site.play("waits")
-    first = snakemake()
-    site.wait_for(lambda: (site.folder / "here.0").exists() or first.poll() is not None)
-    first.kill()
-    first.wait()
-    (number,) = site.slurm.jobs()
-    assert snakemake().wait(300) == 0, site.stderr
-    assert f"1 comparison waits for Slurm job {number}, which uses the same cluster" in site.stderr
-    assert site.slurm.jobs() == [number]
-    site.let_go()
-    site.wait_for(lambda: left(site) == [])
-    assert snakemake().wait(300) == 0, site.stderr
-    assert site.done == 2

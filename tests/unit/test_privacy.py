@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "plugins").rglob("*.py"))]
-CLIENTS = {
-    "aiohttp",
-    "asyncio",
-    "ftplib",
-    "http",
-    "httpx",
-    "imaplib",
-    "paramiko",
-    "poplib",
-    "requests",
-    "smtplib",
-    "socket",
-    "socketserver",
-    "ssl",
-    "telnetlib",
-    "urllib.request",
-    "urllib3",
-    "webbrowser",
-    "websocket",
-    "websockets",
-    "xmlrpc",
-}
-"""Modules that open connections."""
 REQUESTS = (
     r"\b(fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|importScripts)\b|\bimport\s*\("
 )
@@ -54,37 +27,6 @@ if sys.argv[1] == "connect":
     socket.create_connection(("127.0.0.1", 9))
 sys.exit(main(sys.argv[1:]))
 """
-
-
-def clients(text: str) -> set[str]:
-    """Return the modules among `CLIENTS` that a source imports."""
-    names = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
-    return {one for one in CLIENTS if any(f"{name}.".startswith(f"{one}.") for name in names)}
-
-
-def test_sources_import_no_network_client():
-    assert len(SOURCES) > 300
-    found = {path: clients(path.read_text(encoding="utf-8")) for path in SOURCES}
-    assert {path: names for path, names in found.items() if names} == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("import urllib.request", "urllib.request"),
-        ("from urllib import request", "urllib.request"),
-        ("from http.client import HTTPSConnection", "http"),
-        ("def f():\n    import socket", "socket"),
-    ],
-)
-def test_network_clients_are_found(text, name):
-    assert clients(text) == {name}
-    assert clients("from urllib.parse import quote") == set()
 
 
 def test_scripts_of_pages_request_nothing():
