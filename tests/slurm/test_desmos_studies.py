@@ -108,10 +108,7 @@ def test_they_take_the_allocations_and_runs_of_the_paper(project):
 
     found = check(run, names[1])
     assert "missing" not in {state for _, state in found}
-    assert found["partition virtual", "ok"].startswith("up, 32 nodes")
-    assert found["nodes n[01-32]", "ok"] == "idle"
-    assert ("disk of results", "ok") in found
-    assert ("fabric command: check", "ok") in found
+    assert found["partition virtual", "ok"] == "up, 32 nodes"
 
     (folder / "config/config.yaml").write_text(f"studies: [{', '.join(names)}]\n")
     words = ("report", "--config", "apply_routing=true")

@@ -85,16 +85,6 @@ class FabricPlugin(Plugin):
         """List what is missing, without changing or running anything; one line each."""
         return []
 
-    def check(self, job: FabricJob, switch: Switch) -> None:
-        """Ask the system whether `apply` would work, without changing anything.
-
-        Raises
-        ------
-        FabricError
-            If it would not.
-        """
-        return
-
     @abstractmethod
     def apply(self, job: FabricJob, switch: Switch) -> None:
         """Make the fabric route as `job` says, whatever it did before.

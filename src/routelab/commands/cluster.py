@@ -31,9 +31,9 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES[1:3],
         help="report what is missing on a cluster",
         description="Report what jobs on a cluster need and whether it is available, without using "
-        "a node: launcher, partition, nodes, node sets, benchmarks, their MPI, rights to switch "
-        "the fabric; for a study also the executables for all numbers of processes, time limits "
-        "and disk space. Exit code 1 if anything is missing.",
+        "a node: hosts of its networks, launcher, partition, executables and fabric; for a study "
+        "the executables for all numbers of processes. Then name the command of a run of a minute, "
+        "which shows the rest. Exit code 1 if anything is missing.",
     )
     check.add_argument(
         "name", metavar="NAME", help="cluster: NAME of config/clusters/NAME.yaml, or a file"
@@ -45,12 +45,6 @@ def add_parser(subparsers: Any) -> None:
         "--topology",
         metavar="NAME",
         help="instance name of a job's network (default: the cluster's network and all node sets)",
-    )
-    check.add_argument(
-        "--routing",
-        metavar="NAME",
-        action="append",
-        help="instance name of a routing for the fabric; may be repeated",
     )
     check.add_argument(
         "--study",
@@ -89,13 +83,6 @@ def add_parser(subparsers: Any) -> None:
         "schema",
         examples=EXAMPLES[4:],
         help="write the JSON schema with which editors complete cluster files",
-        description="Print or write the JSON schema of cluster files, or their reference page.",
-    )
-    schema.add_argument(
-        "--format",
-        choices=("json", "markdown"),
-        default="json",
-        help="JSON schema (default) or reference page",
     )
     schema.add_argument(
         "-o", "--output", metavar="FILE", type=named_path, help="output file (default: print)"
@@ -106,16 +93,13 @@ def add_parser(subparsers: Any) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Print all checks; return 1 if anything is missing."""
     from routelab.api import InputError
-    from routelab.stages.cluster.check import check_cluster, check_study_on_cluster
+    from routelab.stages.cluster.check import check_cluster, check_study_on_cluster, smoke_command
 
     if arguments.study is None:
-        checks = check_cluster(
-            arguments.name, arguments.benchmark or (), arguments.topology, arguments.routing or ()
-        )
-    elif arguments.benchmark or arguments.topology or arguments.routing:
+        checks = check_cluster(arguments.name, arguments.benchmark or (), arguments.topology)
+    elif arguments.benchmark or arguments.topology:
         raise InputError(
-            "--study already names benchmarks, networks and routings; leave out --benchmark, "
-            "--topology and --routing"
+            "--study already names benchmarks and networks; leave out --benchmark and --topology"
         )
     else:
         study = study_file(arguments.study)
@@ -124,7 +108,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     print_rows(("what", "state", "found", "fix"), rows, arguments.format)
     missing = sum(one.state == "missing" for one in checks)
     if arguments.format == "table":
-        print(f"\nmissing: {missing}" if missing else "\nnothing is missing")
+        told = f"nothing is missing; to try it out: {smoke_command(arguments.name)}"
+        print(f"\nmissing: {missing}" if missing else f"\n{told}")
     return 1 if missing else 0
 
 
@@ -145,14 +130,10 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print or write the schema or the reference page."""
-    from routelab.stages.cluster import files as cluster_list
+    """Print or write the schema."""
+    from routelab.stages.cluster.files import cluster_schema_text
 
-    text = (
-        cluster_list.cluster_schema_text()
-        if arguments.format == "json"
-        else cluster_list.cluster_page_text()
-    )
+    text = cluster_schema_text()
     if arguments.output is None:
         sys.stdout.write(text)
     else:

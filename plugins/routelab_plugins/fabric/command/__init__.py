@@ -74,9 +74,6 @@ class CommandParameters(Parameters):
         min_length=1,
         description="Program and arguments that restore the previous routes; may run twice",
     )
-    check: Arguments = parameter(
-        (), description="Program and arguments that check whether apply would work, without changes"
-    )
     export: str = parameter(
         "angara", description="Export plugin whose files are in {folder}; empty: none"
     )
@@ -103,7 +100,7 @@ class CommandFabric(FabricPlugin):
     def problems(self, job: FabricJob) -> list[str]:
         """Report programs that cannot run, and placeholders without a value."""
         found = []
-        commands = {name: getattr(self.parameters, name) for name in ("apply", "restore", "check")}
+        commands = {name: getattr(self.parameters, name) for name in ("apply", "restore")}
         for name, arguments in commands.items():
             if arguments:
                 problem = _program_problem(_fill_placeholders(arguments, job)[0])
@@ -117,11 +114,6 @@ class CommandFabric(FabricPlugin):
         if job.hosts and len(job.hosts) != terminals:
             found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
         return found
-
-    def check(self, job: FabricJob, switch: Switch) -> None:
-        """Run the site's check, if it has one."""
-        if self.parameters.check:
-            self._run(self.parameters.check, job, switch)
 
     def apply(self, job: FabricJob, switch: Switch) -> None:
         """Run the command."""

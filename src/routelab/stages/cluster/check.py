@@ -1,49 +1,62 @@
-"""Checks of a cluster before any node-hour is spent."""
+"""Checks of a cluster before any node-hour is spent: what is found on this machine, and in Slurm.
+
+What only a run can show, such as an MPI that does not fit the launcher, is left to a run of one
+minute: see `smoke_command`.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Callable, Sequence
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from routelab.api import BenchmarkPlugin, FabricPlugin, InputError, RoutelabError, Topology
+from routelab.api import BenchmarkPlugin, InputError, RoutelabError
 from routelab.bench.fabric.switching import load_fabric, require_fabric
+from routelab.bench.launchers import find_program
 from routelab.config import load_study
-from routelab.config.cluster.file import (
-    CLUSTERS,
-    Cluster,
-    ClusterFile,
-    find_cluster,
-    load_cluster,
-)
+from routelab.config.cluster.file import CLUSTERS, Cluster, ClusterFile, find_cluster, load_cluster
+from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
 from routelab.registry.catalogue import installed_catalogue
-from routelab.registry.instances import canonical, load, load_routing
-from routelab.stages.argument_errors import call_all
-from routelab.stages.cluster.answers import ClusterCheck, checks_of_error
-from routelab.stages.cluster.disk import check_space, is_writable
-from routelab.stages.cluster.fabric import check_fabric
-from routelab.stages.cluster.networks import check_networks
-from routelab.stages.cluster.programs import check_benchmark, check_configured, check_launcher
-from routelab.stages.cluster.slurm import JobSize, absent, check_slurm
-from routelab.stages.cluster.study import (
-    check_executables,
-    check_request,
-    check_study_fabric,
-    cluster_of,
-    comparisons_of,
-    job_sizes,
-)
+from routelab.registry.instances import canonical, load
 from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.plan.allocations import allocations_of, expected_node_hours
+from routelab.stages.plan.expansion import expand_studies
+
+SECONDS = 30.0
+"""Time limit of a question to Slurm."""
+
+
+@dataclass(frozen=True)
+class ClusterCheck:
+    """The result of checking one requirement of jobs.
+
+    Attributes
+    ----------
+    what : str
+    state : {"ok", "missing", "cannot tell"}
+    found : str
+        What was found instead, or its kind.
+    fix : str
+        How to fix it; empty if no fix is needed.
+    """
+
+    what: str
+    state: Literal["ok", "missing", "cannot tell"]
+    found: str = ""
+    fix: str = ""
 
 
 def check_cluster(
-    name: str,
-    benchmarks: Sequence[str] = (),
-    topology: str | None = None,
-    routings: Sequence[str] = (),
+    name: str, benchmarks: Sequence[str] = (), topology: str | None = None
 ) -> list[ClusterCheck]:
-    """Run all checks of a cluster.
+    """Check a cluster's file, networks, launcher, partition, programs and fabric.
 
     Parameters
     ----------
@@ -53,50 +66,40 @@ def check_cluster(
         Instance names; by default the benchmarks in the file are checked.
     topology : str, optional
         Instance name of the network of a job; by default the cluster's own, and all node sets.
-    routings : sequence of str
-        Instance names of routings for the fabric.
 
     Raises
     ------
     InputError
-        If the file or a name is wrong; lists all mistakes.
+        If the file or a name is wrong.
     """
-    file, plugins, *_ = call_all(
-        lambda: load_cluster(find_cluster(name, word="cluster")),
-        lambda: call_all(*(_loader(text) for text in benchmarks)),
-        lambda: topology is None or canonical("topology", topology),
-        *(_routing_loader(text) for text in routings),
-    )
-    fabric = _fabric(file)
-    cluster: Cluster = file.cluster
-    text = topology or cluster.topology
-    network = _network_or_none(text)
-    nodes = _nodes(cluster, network)
-    checks = [
-        ClusterCheck("file", "ok", str(file.path)),
-        *check_networks(file, [topology] if topology is not None else []),
-        *check_launcher(cluster),
-        *check_slurm(cluster, _job_hosts(cluster, topology, network), [JobSize(nodes)]),
-    ]
-    for requested, plugin in zip(benchmarks, plugins, strict=True):
-        checks += check_benchmark(file, requested, plugin, nodes)
-    if not benchmarks:
-        checks += _check_file_benchmarks(file)
-    known = None if network is None or text is None else (text, network)
-    try:
-        require_fabric(file, fabric, len(set(routings)))
-    except InputError as error:
-        checks += checks_of_error(f"fabric {fabric.name}", error, f"{file.path}: ", "fabric: ")
-    else:
-        hosts = _hosts(cluster, text, network)
-        chosen: list[str | None] = [*routings] or [None]
-        for routing in chosen:
-            checks += check_fabric(fabric, known, hosts, routing)
-    return list(dict.fromkeys([*checks, *_lock(cluster, fabric)]))
+    file = load_cluster(find_cluster(name, word="cluster"))
+    cluster = file.cluster
+    plugins = {text: _benchmark(text) for text in benchmarks}
+    if topology is not None:
+        canonical("topology", topology)
+    own = [cluster.topology] if cluster.topology and cluster.hosts else []
+    networks = [topology] if topology is not None else [*own, *cluster.node_sets]
+    checks, nodes = _check_site(file, networks)
+    each = cluster.ranks_per_node
+    size = nodes.get(topology or cluster.topology or "") or cluster.nodes or len(cluster.all_hosts)
+    for text, plugin in plugins.items():
+        checks += _check_programs(file, f"benchmark {text}", plugin, [(max(size, 1), each)])
+    known = [entry.key for entry in installed_catalogue().entries("benchmark")]
+    for key, setting in cluster.benchmarks.items() if not benchmarks else ():
+        what = f"benchmarks: {key}"
+        if key not in known:
+            fix = suggestion(key, known).removeprefix("; ")
+            checks.append(ClusterCheck(what, "missing", "benchmark plugin not found", fix))
+        elif Path(setting).is_dir():
+            note = f"add --benchmark {key}: the required files depend on its parameters"
+            checks.append(ClusterCheck(what, "cannot tell", f"folder {setting}", note))
+        else:
+            checks += _attempt(what, file, partial(cluster.executable, key, ()))
+    return checks
 
 
 def check_study_on_cluster(name: str, study: Path, results: Path) -> list[ClusterCheck]:
-    """Check everything that can be known before a study is measured on a cluster.
+    """Check what all comparisons of a study need on a cluster.
 
     Parameters
     ----------
@@ -110,24 +113,23 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
     Raises
     ------
     InputError
-        If the file or the study is wrong, or the study measures nothing; lists all mistakes.
+        If the file or the study is wrong, or the study measures nothing.
     """
     file = load_cluster(find_cluster(name, word="cluster"))
-    jobs = comparisons_of(study, results)
+    jobs = _comparisons_of(study, results)
     if not jobs:
         raise InputError(
             f"{study}: this study has no measurements on a cluster; add benchmarks: and bench: "
             f"{{cluster: {file.path.stem}}}"
         )
-    own = [job for job in jobs if cluster_of(job).resolve() == file.path.resolve()]
-    return _check_comparisons(file, study, own or jobs, results)
+    own = [job for job in jobs if _cluster_of(job).resolve() == file.path.resolve()]
+    return _check_comparisons(file, study, own or jobs)
 
 
 def study_lines(study: Path, results: Path) -> list[str]:
     """Return what the clusters lack that a study names, as lines; none if it names no cluster.
 
-    A cluster that this machine does not belong to is checked by its file only, and a line says
-    what to run there.
+    A cluster of Slurm is not checked on a machine without Slurm; a line says what to run there.
 
     Parameters
     ----------
@@ -144,149 +146,174 @@ def study_lines(study: Path, results: Path) -> list[str]:
     if not load_study(study).benchmarks:
         return []
     lines: list[str] = []
-    jobs = comparisons_of(study, results)
-    for path in dict.fromkeys(map(cluster_of, jobs)):
+    jobs = _comparisons_of(study, results)
+    for path in dict.fromkeys(map(_cluster_of, jobs)):
         file = load_cluster(path)
-        own = [job for job in jobs if cluster_of(job) == path]
-        reason = absent(file.cluster)
-        try:
-            checks = _check_comparisons(file, study, own, results, present=not reason)
-        except InputError as error:  # a fabric whose plugin is installed on the cluster only
-            checks = checks_of_error("file", error)
         name = path.stem if path.parent == CLUSTERS else str(path)
         place = f"{study}: cluster {name}: "
+        if _uses_slurm(file.cluster) and shutil.which("sinfo") is None:
+            command = shlex.join(["routelab", "cluster", "check", name, "--study", str(study)])
+            lines.append(f"{place}sinfo was not found here; on the cluster: {command}")
+            continue
+        checks = _check_comparisons(file, study, [job for job in jobs if _cluster_of(job) == path])
         lines += [
             f"{place}{one.what}: {one.found}{f'; {one.fix}' if one.fix else ''} ({one.state})"
             for one in checks
             if one.state != "ok"
-        ]
-        if reason:
-            command = shlex.join(["routelab", "cluster", "check", name, "--study", str(study)])
-            lines.append(f"{place}only its file was checked ({reason}); on the cluster: {command}")
-        elif all(one.state == "ok" for one in checks):
-            lines.append(f"{place}nothing is missing")
+        ] or [f"{place}nothing is missing"]
     return lines
 
 
+def smoke_command(name: str) -> str:
+    """Return the command of a run of a minute, which shows what no check can."""
+    words = ["--benchmark", "mpi-patterns", "--repeats", "1", "--warm-up", "0", "--seconds", "60"]
+    return shlex.join(["routelab", "bench", "--cluster", name, *words])
+
+
 def _check_comparisons(
-    file: ClusterFile,
-    study: Path,
-    jobs: Sequence[ComparisonJob],
-    results: Path,
-    *,
-    present: bool = True,
+    file: ClusterFile, study: Path, jobs: Sequence[ComparisonJob]
 ) -> list[ClusterCheck]:
-    """Check comparisons on a cluster; without the cluster itself, if this is another machine."""
-    cluster, fabric = file.cluster, _fabric(file)
-    networks = {job.network: _network_or_none(job.network) for job in jobs}
-    used = [host for text, one in networks.items() for host in _hosts(cluster, text, one)]
-    hosts = dict.fromkeys(host for host in (*cluster.all_hosts, *used) if host in set(used))
-    checks = [
-        ClusterCheck("file", "ok", str(file.path)),
-        *check_request(study, file, jobs),
-        *check_networks(file, list(networks)),
+    allocations = "1 allocation" if len(jobs) == 1 else f"{len(jobs)} allocations"
+    runs, hours = sum(job.comparison.runs for job in jobs), sum(job.node_hours for job in jobs)
+    found = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"
+    expected = expected_node_hours(allocations_of(jobs))
+    if expected is not None:
+        found += f", {expected:.2f} expected by the runs so far"
+    checks = [ClusterCheck("study", "ok", found)]
+    named = dict.fromkeys(_cluster_of(job).stem for job in jobs)
+    if file.path.stem not in named:
+        found = f"the study names {', '.join(named)}; this is what it would need here"
+        fix = f"to measure here, set bench: {{cluster: {file.path.stem}}}"
+        checks.append(ClusterCheck("study: cluster", "cannot tell", found, fix))
+    networks = dict.fromkeys(job.network for job in jobs)
+    most = max(len(job.comparison.routings) for job in jobs)
+    checks += _check_site(file, list(networks), most)[0]
+    sizes = [
+        (job.nodes, job.comparison.settings.ranks_per_node or file.cluster.ranks_per_node)
+        for job in jobs
     ]
-    if present:
-        checks += check_launcher(cluster)
-        checks += check_slurm(cluster, tuple(hosts), job_sizes(jobs, cluster))
-        checks += check_executables(file, jobs)
-    if present or not fabric.changes:
-        checks += check_study_fabric(file, fabric, jobs, networks)
-    if present:
-        checks += _lock(cluster, fabric)
-        checks.append(check_space(results, sum(job.comparison.runs for job in jobs)))
-    return list(dict.fromkeys(checks))
-
-
-def _fabric(file: ClusterFile) -> FabricPlugin:
-    """Return the fabric of a cluster whose topology is a valid instance name."""
-    _check_own_network(file)
-    return load_fabric(file.cluster.fabric, f"{file.path}: fabric: ")
-
-
-def _lock(cluster: Cluster, fabric: FabricPlugin) -> list[ClusterCheck]:
-    """Check whether all who switch the fabric share a lock, and may write it."""
-    if not fabric.changes or cluster.fabric is None:
-        return []
-    what = f"fabric {fabric.name}: lock"
-    state = cluster.fabric.state
-    if not state:
-        found = "two people with separate results folders could switch the fabric at the same time"
-        fix = "set a folder that all of them can write: fabric: {..., state: /shared/folder}"
-        return [ClusterCheck(what, "cannot tell", found, fix)]
-    if not is_writable(Path(state)):
-        fix = "make it a folder to which everyone who switches the fabric can write"
-        return [ClusterCheck(what, "missing", f"{state} is not writable", fix)]
-    return []
-
-
-def _routing_loader(text: str) -> Callable[[], object]:
-    return lambda: load_routing(text)
-
-
-def _loader(text: str) -> Callable[[], BenchmarkPlugin]:
-    def load_benchmark() -> BenchmarkPlugin:
-        plugin = load("benchmark", text)
-        assert isinstance(plugin, BenchmarkPlugin)
-        return plugin
-
-    return load_benchmark
-
-
-def _check_own_network(file: ClusterFile) -> None:
-    """Refuse a cluster whose topology is not a valid instance name."""
-    if file.cluster.topology:
-        try:
-            canonical("topology", file.cluster.topology)
-        except InputError as error:
-            raise InputError(f"{file.path}: topology: {error}") from None
-
-
-def _network_or_none(text: str | None) -> Topology | None:
-    """Return the network; None if it is missing or cannot be built, which a check reports."""
-    try:
-        return load("topology", text).build() if text is not None else None
-    except RoutelabError:
-        return None
-
-
-def _nodes(cluster: Cluster, network: Topology | None) -> int:
-    if network is not None:
-        return network.num_terminals
-    return cluster.nodes or max(1, len(cluster.all_hosts))
-
-
-def _hosts(cluster: Cluster, text: str | None, network: Topology | None) -> tuple[str, ...]:
-    if text is None or network is None:
-        return ()
-    try:
-        return cluster.hosts_of(text, network.num_terminals)
-    except InputError:
-        return ()
-
-
-def _job_hosts(
-    cluster: Cluster, requested: str | None, network: Topology | None
-) -> tuple[str, ...]:
-    """Return the hosts of jobs: those of the requested network, or all hosts."""
-    if requested is not None:
-        return _hosts(cluster, requested, network)
-    hosts = dict.fromkeys(cluster.all_hosts)
-    for text in cluster.node_sets:
-        part = _network_or_none(text)
-        hosts |= dict.fromkeys(_hosts(cluster, text, part))
-    return tuple(hosts)
-
-
-def _check_file_benchmarks(file: ClusterFile) -> list[ClusterCheck]:
-    known = [entry.key for entry in installed_catalogue().entries("benchmark")]
-    checks = []
-    for name in file.cluster.benchmarks:
-        if name in known:
-            checks += check_configured(file, name)
-        else:
-            fix = suggestion(name, known).removeprefix("; ")
-            checks.append(
-                ClusterCheck(f"benchmarks: {name}", "missing", "benchmark plugin not found", fix)
-            )
+    for part in dict.fromkeys(part for job in jobs for part in job.comparison.benchmarks):
+        checks += _check_programs(file, f"benchmark {part.id}", _benchmark(part.text), sizes)
     return checks
+
+
+def _check_site(
+    file: ClusterFile, networks: Sequence[str], routings: int = 1
+) -> tuple[list[ClusterCheck], dict[str, int]]:
+    """Check all but programs; return also the number of nodes of each network."""
+    cluster = file.cluster
+    checks = [ClusterCheck("file", "ok", str(file.path))]
+    if not cluster.hosts and not cluster.node_sets:
+        checks.append(_no_hosts(cluster))
+    nodes: dict[str, int] = {}
+    for text in dict.fromkeys(networks):
+
+        def hosts_of(text: str = text) -> str:
+            nodes[text] = load("topology", text).build().num_terminals
+            return f"{compress(cluster.hosts_of(text, nodes[text]))} as {text}"
+
+        checks += _attempt(f"hosts of {text}", file, hosts_of)
+    checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
+    if _uses_slurm(cluster):
+        most = max([*nodes.values(), cluster.nodes or 1])
+        checks += _check_partitions(cluster, most)
+
+    def fabric() -> str:
+        plugin = load_fabric(cluster.fabric, f"{file.path}: fabric: ")
+        require_fabric(file, plugin, routings)
+        return plugin.name
+
+    return [*checks, *_attempt("fabric", file, fabric)], nodes
+
+
+def _no_hosts(cluster: Cluster) -> ClusterCheck:
+    if cluster.launcher != "srun":
+        return ClusterCheck("hosts", "ok", "none: everything runs on this machine")
+    fix = "list them in 'hosts', or measure in an allocation (salloc, sbatch)"
+    return ClusterCheck("hosts", "missing", "none, but the launcher is srun", fix)
+
+
+def _uses_slurm(cluster: Cluster) -> bool:
+    return cluster.launcher == "srun" or cluster.partition is not None
+
+
+def _check_partitions(cluster: Cluster, nodes: int) -> Iterable[ClusterCheck]:
+    """Check whether Slurm answers, and its partitions are up and large enough."""
+    try:
+        done = subprocess.run(
+            ["sinfo", "--all", "--noheader", "--format=%R|%a|%D"],
+            env={**os.environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        text = (getattr(error, "stderr", "") or str(error)).strip().partition("\n")[0]
+        fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
+        yield ClusterCheck("Slurm", "missing", text, fix)
+        return
+    known = {line.split("|")[0]: line.split("|")[1:] for line in done.stdout.splitlines()}
+    for name in cluster.partition.split(",") if cluster.partition else ():
+        what = f"partition {name}"
+        if name not in known:
+            fix = f"name one of Slurm's: {', '.join(known)}"
+            yield ClusterCheck(what, "missing", "Slurm does not know it", fix)
+            continue
+        state, count = known[name]
+        found = f"{state}, {count} nodes"
+        if state != "up" or int(count) < nodes:
+            fix = "choose another partition, or a smaller network (--topology)"
+            yield ClusterCheck(what, "missing", f"{found}; {nodes} are needed", fix)
+        else:
+            yield ClusterCheck(what, "ok", found)
+
+
+def _check_programs(
+    file: ClusterFile, what: str, plugin: BenchmarkPlugin, sizes: Iterable[tuple[int, int]]
+) -> list[ClusterCheck]:
+    """Check the executables of a benchmark for all numbers of nodes, with processes on each."""
+    checks: dict[str, list[ClusterCheck]] = {"ok": [], "missing": [], "cannot tell": []}
+    for nodes, each in sorted(set(sizes)):
+        reason = plugin.supports(nodes * each, each)
+        if reason:
+            text = f"{reason} ({nodes} nodes with {each} ranks each): these runs are left out"
+            checks["cannot tell"].append(ClusterCheck(what, "cannot tell", text))
+            continue
+        names = plugin.executables(nodes * each)
+        for one in _attempt(what, file, partial(file.cluster.executable, plugin.name, names)):
+            checks[one.state].append(one)
+    # one row for each state: the executables of all numbers of processes lack for one cause
+    rows = []
+    for found in checks.values():
+        distinct = list(dict.fromkeys(found))
+        if distinct:
+            more = f" and {len(distinct) - 1} more" if len(distinct) > 1 else ""
+            rows.append(replace(distinct[0], found=distinct[0].found + more))
+    return rows
+
+
+def _attempt(what: str, file: ClusterFile, find: Callable[[], object]) -> list[ClusterCheck]:
+    """Return what a function finds, or the error that it raises, whose fix follows a semicolon."""
+    try:
+        return [ClusterCheck(what, "ok", str(find()))]
+    except RoutelabError as error:
+        text = " ".join(str(error).removeprefix(f"{file.path}: ").split())
+        found, _, fix = text.partition("; ")
+        return [ClusterCheck(what, "missing", found, fix)]
+
+
+def _benchmark(text: str) -> BenchmarkPlugin:
+    plugin = load("benchmark", text)
+    assert isinstance(plugin, BenchmarkPlugin)
+    return plugin
+
+
+def _comparisons_of(study: Path, results: Path) -> list[ComparisonJob]:
+    planned = expand_studies([study], results).of(ComparisonJob.kind).values()
+    return [job for job in planned if isinstance(job, ComparisonJob)]
+
+
+def _cluster_of(job: ComparisonJob) -> Path:
+    return Path(job.comparison.settings.cluster)

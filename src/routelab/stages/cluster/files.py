@@ -1,4 +1,4 @@
-"""The available clusters and the content of their files, with schema and reference page."""
+"""The available clusters and the content of their files, with their schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from routelab.api import InputError
 from routelab.config.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
 from routelab.config.cluster.jobs import FabricChoice, host_names
 from routelab.config.cluster.machine import Origin
-from routelab.config.cluster.manual import cluster_page
 from routelab.config.cluster.schema import cluster_schema
 
 COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
@@ -76,8 +75,3 @@ def _origin_text(origin: Origin) -> str:
 def cluster_schema_text() -> str:
     """Return the JSON schema of cluster files."""
     return json.dumps(cluster_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def cluster_page_text() -> str:
-    """Return the reference page of cluster files, in Markdown."""
-    return cluster_page()

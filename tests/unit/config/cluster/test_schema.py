@@ -49,11 +49,6 @@ def test_the_schema_in_the_repository_is_that_of_the_models():
     assert written == stage.cluster_schema_text(), WRITE
 
 
-def test_the_reference_page_in_the_repository_is_that_of_the_models():
-    written = (ROOT / "docs/reference/cluster.md").read_text(encoding="utf-8")
-    assert written == stage.cluster_page_text(), WRITE
-
-
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.stem)
 def test_clusters_that_we_ship_keep_the_schema_and_name_it(path, validator):
     validator.validate(load_document(path).data)

@@ -104,20 +104,11 @@ def test_arguments_that_mean_nothing_are_refused(arguments, said):
     assert said in str(told.value)
 
 
-def test_restore_and_check_run_their_own_commands():
+def test_restore_runs_its_own_command():
     switch = Recorder()
-    plugin = CommandFabric(apply=["on"], restore=["off", "{routing}"], check=["look", "{hosts}"])
-    plugin.check(job(), switch)
+    plugin = CommandFabric(apply=["on"], restore=["off", "{routing}"])
     plugin.restore(job(), switch)
-    plugin.restore(job(), switch)
-    assert [arguments for arguments, _ in switch.ran] == [
-        ["look", "a,b"],
-        ["off", "sssp@angara"],
-        ["off", "sssp@angara"],
-    ]
-    silent = Recorder()
-    CommandFabric(apply=["on"], restore=["off"]).check(job(), silent)
-    assert silent.ran == []
+    assert [arguments for arguments, _ in switch.ran] == [["off", "sssp@angara"]]
 
 
 def test_what_is_missing_is_told_beforehand(tmp_path):
@@ -126,17 +117,15 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
     plugin = CommandFabric(
         apply=[str(plain), "{topology}"],
         restore=[str(tmp_path / "none"), "{hosts}"],
-        check=["no-such-program-here"],
     )
     assert plugin.problems(job(hosts=(), topology="")) == [
         f"apply: {plain} cannot be executed; run chmod +x on it, or put its interpreter first",
         "apply: {topology} is empty, because the network has no name",
         f"restore: program {tmp_path / 'none'} does not exist",
         "restore: {hosts} is empty, because the cluster lists no hosts",
-        "check: program no-such-program-here is not on the PATH",
     ]
     plain.chmod(0o755)
-    good = CommandFabric(apply=[str(plain)], restore=["true"], check=["true"])
+    good = CommandFabric(apply=[str(plain)], restore=["true"])
     assert good.problems(job()) == []
     assert good.problems(job(hosts=("a",))) == ["there are 1 hosts and 2 terminals"]
     # a folder of that name is no program
@@ -161,7 +150,7 @@ def test_none_does_nothing():
     switch = Recorder()
     plugin = load("fabric", "none")
     assert isinstance(plugin, NoFabric)
-    for act in (plugin.check, plugin.apply, plugin.restore):
+    for act in (plugin.apply, plugin.restore):
         act(job(), switch)
     assert switch.ran == []
     assert not plugin.changes

@@ -43,13 +43,11 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
             use="command",
             apply=[str(script), "apply", "{folder}"],
             restore=[str(script), "restore"],
-            check=[str(script), "check", "{hosts}"],
         ),
         "",
     )
     assert fabric_problems(plugin, job) == []
     switch = LoggedSwitch(tmp_path / "log")
-    plugin.check(job, switch)
     with pytest.raises(FabricError, match="exit code 2"):
         plugin.apply(job, switch)  # nothing was rendered
     files = write_fabric_files(plugin, job)
@@ -70,7 +68,6 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
 
 def test_the_script_refuses_what_it_does_not_know(script):
     assert subprocess.run([script, "turn"], capture_output=True, check=False).returncode == 2
-    assert subprocess.run([script, "check", "a,,b"], capture_output=True, check=False).returncode
 
 
 def test_the_example_is_read_as_the_page_says():
