@@ -131,7 +131,7 @@ def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugi
     file.write_text("time 1 s\nsrun: error: n02: task 1: Exited with exit code 3\n")
     capsys.readouterr()
     assert main(["bench", "parse", "trusting", str(file)]) == 1
-    told = "n02: rank 1 ended with exit code 3, after figures were printed"
+    told = "srun: error: n02: task 1: Exited with exit code 3"
     assert f"{file}: error-text: {told}\n" in capsys.readouterr().err
 
 
