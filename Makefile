@@ -79,9 +79,8 @@ format: $(VENV)/installed-check ## Format the sources as `make check` requires
 	$(RUN) snakefmt Snakefile workflow
 
 .PHONY: schema
-schema: $(VENV)/installed ## Update the schemas of study and cluster files, and the reference page of studies
+schema: $(VENV)/installed ## Update the schemas of study and cluster files
 	$(RUN) routelab study schema --built-in -o config/schema/study.schema.json
-	$(RUN) routelab study schema --format markdown -o docs/reference/study.md
 	$(RUN) routelab cluster schema -o config/schema/cluster.schema.json
 
 .PHONY: perf

@@ -68,13 +68,7 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES[2:],
         help="write the JSON schema with which editors complete study files",
         description="Print or write the JSON schema of study files, with the plugins that are "
-        "installed; or their reference page.",
-    )
-    schema.add_argument(
-        "--format",
-        choices=("json", "markdown"),
-        default="json",
-        help="JSON schema (default) or reference page",
+        "installed.",
     )
     schema.add_argument("--built-in", action="store_true", help="offer routelab's own plugins only")
     schema.add_argument(
@@ -132,13 +126,10 @@ def run_plan(arguments: argparse.Namespace) -> int:
 
 
 def run_schema(arguments: argparse.Namespace) -> int:
-    """Print or write the schema or the reference page."""
+    """Print or write the schema."""
     from routelab.stages.plan import preview as study
 
-    if arguments.format == "json":
-        text = study.study_schema_text(built_in=arguments.built_in)
-    else:
-        text = study.study_page_text()
+    text = study.study_schema_text(built_in=arguments.built_in)
     if arguments.output is None:
         sys.stdout.write(text)
     else:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal
 
 from routelab.config import ConfigError
-from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.registry.catalogue import installed_catalogue
@@ -168,11 +167,6 @@ def study_schema_text(built_in: bool = False) -> str:
     """Return the JSON schema of study files, with all plugins or only the built-in ones."""
     schema = study_schema(installed_catalogue(), "routelab" if built_in else None)
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def study_page_text() -> str:
-    """Return the reference page of study files, in Markdown."""
-    return study_page()
 
 
 def _planned_jobs(job: BaseJob) -> list[PlannedJob]:
