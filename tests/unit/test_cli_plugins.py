@@ -56,7 +56,7 @@ def test_a_terminal_gets_names_and_summaries(plugins, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     lines = printed(capsys, "list", "topology").splitlines()
     assert lines[0].split() == ["name", "summary"]
-    assert lines[2].split("  ", 1) == ["bad", " (broken, see below)"]
+    assert lines[2].split("  ", 1) == ["bad", "  (broken, see below)"]
     assert "A grid" in "".join(lines)
     assert "plugin topology/bad of bad 0.4" in "".join(lines)
     assert printed(capsys, "list").splitlines()[2] == "topology"

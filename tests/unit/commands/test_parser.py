@@ -45,36 +45,15 @@ def message(capsys, *arguments: str) -> str:
             "routelab evaluate: error: unknown option '--fromat'; did you mean '--format'?",
         ),
         (
-            "evaluate --fromat",
-            "routelab evaluate: error: unknown option '--fromat'; did you mean '--format'?",
-        ),
-        ("--verison", "routelab: error: unknown option '--verison'; did you mean '--version'?"),
-        (
             "plugins list --formt=csv",
             "routelab plugins list: error: unknown option '--formt'; did you mean '--format'?",
         ),
         ("topology a --zz", "unknown option '--zz' (see `routelab topology --help`)"),
-        (
-            "evaluate a b --memory-gb 3",
-            "unknown option '--memory-gb'; it is an option of `routelab route`",
-        ),
+        ("simulate a b c --se 3", "unknown option '--se'; did you mean '--seed' or '--seeds'?"),
     ],
 )
 def test_typing_errors_have_suggestions(line: str, text: str, capsys) -> None:
     assert message(capsys, *line.split()).endswith(text)
-
-
-def test_an_option_of_another_command_is_found(capsys) -> None:
-    """Also one that an engine declares."""
-    assert message(capsys, "evaluate", "a", "b", "--load", "0.3").endswith(
-        "unknown option '--load'; it is an option of `routelab bound` and `routelab simulate`"
-    )
-    assert message(capsys, "--vcs", "3", "simulate").endswith(
-        "unknown option '--vcs'; it is an option of `routelab simulate`"
-    )
-    assert message(capsys, "simulate", "a", "b", "c", "--se", "3").endswith(
-        "unknown option '--se'; did you mean '--seed' or '--seeds'?"
-    )
 
 
 def test_wrong_choices_have_suggestions(capsys) -> None:

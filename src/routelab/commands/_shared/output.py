@@ -167,10 +167,11 @@ def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], **opti
 
     from routelab.commands._shared.layout import table_lines
 
-    rule = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
     # COLUMNS in the environment replaces the width of the terminal
     width = shutil.get_terminal_size().columns
-    print("\n".join(table_lines(columns, rows, width, rule=rule, **options)))
+    text = "\n".join(table_lines(columns, rows, width, **options))
+    has_lines = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(text if has_lines else text.replace("─", "-"))
 
 
 def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str) -> None:

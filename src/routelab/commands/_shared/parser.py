@@ -46,7 +46,6 @@ class Parser(argparse.ArgumentParser):
         self.examples = examples
         self._groups = groups
         self._parent = parent
-        self._words: list[str] = []
         # without a default, so that a command's parser keeps the values before the command
         unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         self.general = self.add_argument_group("general options")
@@ -71,8 +70,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments with all options; unknown options end the process with code 2."""
         self.complete()
-        self._words = list(sys.argv[1:] if args is None else args)
-        namespace, rest = super().parse_known_args(self._words, namespace)
+        namespace, rest = super().parse_known_args(args, namespace)
         if rest and self.strict:
             options = [word for word in rest if word.startswith("-")]
             if options:
@@ -113,13 +111,7 @@ class Parser(argparse.ArgumentParser):
         file.flush()
 
     def error(self, message: str) -> NoReturn:
-        """End with code 2; an unknown option is reported first, as it may be the cause."""
-        if self.strict:
-            for word in self._words:
-                if word == "--" or (self.commands and not word.startswith("-")):
-                    break
-                if word.startswith("--") and word.partition("=")[0] not in self.options:
-                    self._refuse_option(word)
+        """End with code 2."""
         from routelab.commands._shared.errors import safe_text
 
         super().error(safe_text(message))
@@ -168,33 +160,17 @@ class Parser(argparse.ArgumentParser):
                 action, f"invalid choice: {value!r}{hint} (choose from {', '.join(known)})"
             )
         noun = "action" if self._parent else "command"
-        if self.strict and value in self._words:
-            before = self._words[: self._words.index(value)]
-            for word in before:
-                if word.startswith("-") and word not in self.options:
-                    self._refuse_option(word)
         self._fail(f"unknown {noun} {value!r}{hint or f' (see `{self.prog} --help`)'}")
 
     def _refuse_option(self, word: str) -> NoReturn:
-        """End with code 2 and name the option that was meant, or the command that has it."""
+        """End with code 2 and name the option that was meant."""
         from routelab.registry.suggest import did_you_mean
 
         option = word.partition("=")[0]
         longer = [f"{name!r}" for name in self.options if name.startswith(option) and option != "-"]
-        if longer:
-            hint = f"; did you mean {' or '.join(longer)}?"
-        elif owners := self._owners(option):
-            hint = f"; it is an option of {' and '.join(f'`{name}`' for name in owners)}"
-        else:
-            hint = did_you_mean(option, self.options)
-        self._fail(f"unknown option {option!r}{hint or f' (see `{self.prog} --help`)'}")
-
-    def _owners(self, option: str) -> list[str]:
-        """Return the commands that have an option."""
-        root = self
-        while root._parent is not None:
-            root = root._parent
-        return [one.prog for one in root.descendants() if option in one.options]
+        hint = f"; did you mean {' or '.join(longer)}?" if longer else ""
+        hint = hint or did_you_mean(option, self.options) or f" (see `{self.prog} --help`)"
+        self._fail(f"unknown option {option!r}{hint}")
 
     def _fail(self, message: str) -> NoReturn:
         from routelab.commands._shared.errors import safe_text
