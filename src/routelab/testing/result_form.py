@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ import numpy as np
 from routelab.api import (
     Block,
     Demand,
-    EngineResult,
     HopProgram,
     Job,
     Measurement,
@@ -34,13 +31,8 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "metric": list,
     "traffic": tuple,
     "workload": Program,
-    "engine": EngineResult,
-    "export": dict,
-    "benchmark": tuple,
-    "fabric": tuple,
 }
-"""Type of the result of each kind of plugin. Traffic: demand and messages; export: texts of files;
-benchmark: names, command and files; fabric: commands."""
+"""Type of the result of each kind of plugin; of traffic: demand and messages."""
 
 
 def check_form(kind: str, value: Any, output: Any) -> None:
@@ -70,14 +62,6 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     if kind == "traffic":
         _check_traffic(value, *result)
         return
-    if kind in ("fabric", "engine"):
-        return
-    if kind == "benchmark":
-        _check_launch(*result)
-        return
-    if kind == "export":
-        _check_files(result)
-        return
     if kind == "workload":
         _check_ranks(value, result)
         return
@@ -89,33 +73,6 @@ def check_form(kind: str, value: Any, output: Any) -> None:
         if result.topology is not network:
             raise Failed("the result belongs to another topology than the one that was given")
     _check_arrays(result)
-
-
-def _check_files(files: Any) -> None:
-    """Check that there is a file, and that all can be written into one folder."""
-    if not files:
-        raise Failed("export() made no file")
-    _check_names("export()", files)
-
-
-def _check_names(method: str, files: Any) -> None:
-    for name, text in files.items():
-        if not isinstance(name, str) or PurePath(name).name != name or not name:
-            raise Failed(f"{method}: {name!r} is not a plain file name")
-        if not isinstance(text, str):
-            raise Failed(f"{method}: {name} is {type(text).__name__}, expected text")
-
-
-def _check_launch(names: Any, command: Any, files: Any) -> None:
-    """Check the names of the program, its command, and its files."""
-    for method, texts in (("executables()", names), ("command()", command)):
-        if not isinstance(texts, tuple) or not texts:
-            raise Failed(f"{method} must return a tuple of texts, but returned {texts!r}")
-        if not all(isinstance(text, str) and "\0" not in text for text in texts):
-            raise Failed(f"{method} has other things than texts in {texts!r}")
-    if not isinstance(files, Mapping):
-        raise Failed(f"files() must return a mapping, but returned {files!r}")
-    _check_names("files()", files)
 
 
 def _check_program(topology: Topology, program: HopProgram) -> None:

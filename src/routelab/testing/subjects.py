@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from routelab.api import (
-    BenchmarkPlugin,
     Capabilities,
     Composition,
-    EnginePlugin,
     MetricContext,
     Topology,
     UnsupportedError,
@@ -21,15 +19,11 @@ from routelab.api import (
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
-from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
-from routelab.testing.inputs.engines import case_on, result_on, short_run
 from routelab.testing.inputs.examples import complete_name
-from routelab.testing.inputs.launches import launch
-from routelab.testing.inputs.rehearsal import rehearse
 from routelab.testing.inputs.tables import table_like
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
@@ -270,10 +264,6 @@ def support_answer(plugin: Any, value: Any) -> Any:
     if isinstance(plugin, Routing):
         # the first part gets the network; the others get its result
         plugin = plugin.complete or plugin.rules
-    if isinstance(plugin, EnginePlugin):
-        return short_run(plugin).supports(case_on(plugin, value))
-    if isinstance(plugin, BenchmarkPlugin):
-        return plugin.supports(value.ranks, value.ranks_per_node)
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
 
@@ -306,10 +296,6 @@ def run_plugin(plugin: Any, value: Any) -> Any:
         ),
         "traffic": ("demand()", lambda: demand_and_messages(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
-        "engine": ("run()", lambda: result_on(plugin, value)),
-        "export": ("export()", lambda: plugin.export(value, Machine())),
-        "benchmark": ("the command", lambda: launch(plugin, value)),
-        "fabric": ("apply() or restore()", lambda: rehearse(plugin, value)),
     }[plugin.kind]
     return call_plugin(method, call)
 

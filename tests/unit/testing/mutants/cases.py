@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import wrong_benchmarks
-import wrong_engines
-import wrong_exports
-import wrong_fabrics
 import wrong_hops
 import wrong_metrics
 import wrong_routings
@@ -27,10 +23,6 @@ MODULES = (
     wrong_metrics,
     wrong_traffic,
     wrong_workloads,
-    wrong_engines,
-    wrong_exports,
-    wrong_benchmarks,
-    wrong_fabrics,
 )
 
 CASES: list[tuple[str, str, str, str]] = []

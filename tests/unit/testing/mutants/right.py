@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import time
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Literal
 
 import hop_kernels
 import numpy as np
 
 from routelab.api import (
-    BenchmarkError,
-    BenchmarkPlugin,
-    BenchmarkResult,
     Capabilities,
     Collective,
     Column,
     ContextMetricPlugin,
     Demand,
     Direction,
-    EnginePlugin,
-    EngineResult,
-    ExportPlugin,
-    FabricPlugin,
-    FigureOfMerit,
     HopProgram,
     HopRoutingPlugin,
-    InputError,
-    Job,
     LayersPlugin,
     Loop,
     Measurement,
@@ -44,16 +31,14 @@ from routelab.api import (
     Topology,
     TopologyPlugin,
     TrafficPlugin,
-    WorkloadModel,
     WorkloadPlugin,
     pack_tables,
     parameter,
 )
-from routelab.metrics import channel_load_bound
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.legal_routes import first_paths, shortest_legal_routes
-from routelab.toolkit import BlockBuilder, route_lines, table_from_lines
+from routelab.toolkit import BlockBuilder
 
 
 class RingParameters(Parameters):
@@ -290,161 +275,6 @@ class RightWorkload(WorkloadPlugin):
         return Program(job.ranks, steps, "rank r to r + 1, one way, modulo the ranks")
 
 
-class RightEngine(EnginePlugin):
-    """The channel with most traffic on it decides what the network accepts."""
-
-    name = "right-engine"
-    summary = "Loads of channels in the place of packets"
-    work = "traffic"
-    columns = (
-        Column("load", "Offered load", of=("simulations", "loads")),
-        Column("offered_load", "The same", of=("simulations", "loads")),
-        Column("accepted_load", "At most the bound", of=("simulations", "loads")),
-        Column("saturation_load", "The bound", of=("simulations",), needs="find_saturation"),
-        Column("seconds", "Time of the engine", of=("simulations",)),
-    )
-    clock = ("seconds",)
-    brief = MappingProxyType({"find_saturation": True})
-
-    class Parameters(Parameters):
-        load: float = parameter(0.9, gt=0, le=1, description="Largest offered load")
-        find_saturation: bool = parameter(False, description="Report the bound, too")
-
-    def supports(self, case):
-        return "it decides hop by hop" if case.routing.hop_by_hop else None
-
-    def bound(self, case):
-        demand = case.work.demand(case.network, 0)
-        return channel_load_bound(case.routing.table(case.network), demand)
-
-    def accepted(self, load, bound):
-        return min(load, bound)
-
-    def run(self, case):
-        began, bound = time.perf_counter(), self.bound(case)
-        loads = [self.parameters.load / 2, self.parameters.load]
-        table = {
-            "load": loads,
-            "offered_load": loads,
-            "accepted_load": [self.accepted(load, bound) for load in loads],
-        }
-        facts = {name: column[-1] for name, column in table.items()}
-        if self.parameters.find_saturation:
-            facts["saturation_load"] = bound
-        facts["seconds"] = time.perf_counter() - began
-        return EngineResult(facts, {"loads": table})
-
-
-class RightWorkloadEngine(EnginePlugin):
-    """Every message of every rank, one after the other over one link."""
-
-    name = "right-workload-engine"
-    summary = "All bytes one after the other"
-    work = "workload"
-    columns = (
-        Column("completion_time_s", "When all has been sent", unit="s", of=("flows",)),
-        Column("rank", "Number of the rank", of=("flow-ranks",)),
-    )
-
-    class Parameters(Parameters):
-        link_bandwidth: float = parameter(1e9, gt=0, description="Bytes per second")
-
-    def run(self, case):
-        ranks = case.network.num_terminals
-        program = case.work.program(Job(ranks))
-        total = float(program.point_to_point().bytes.sum())
-        seconds = total / self.parameters.link_bandwidth
-        return EngineResult(
-            {"completion_time_s": seconds}, {"flow-ranks": {"rank": list(range(ranks))}}
-        )
-
-
-class RightExport(ExportPlugin):
-    """Numbers of switches and channels."""
-
-    name = "right"
-    summary = "Lines of text"
-    capabilities = Capabilities(multipath=True)
-
-    def supports(self, table):
-        return "there is nothing to write" if not table.topology.num_channels else None
-
-    def network(self, topology):
-        ends = zip(topology.channel_source, topology.channel_target, strict=True)
-        return "".join(
-            [
-                " ".join(topology.switch_names) + "\n",
-                " ".join(map(str, topology.terminal_switch)) + "\n",
-                *(f"{source} {target}\n" for source, target in ends),
-            ]
-        )
-
-    def export(self, table, machine):
-        channels = [str(channel) for channel in range(table.topology.num_channels)]
-        routes = "".join(f"{line}\n" for line in route_lines(table, channels))
-        return {"network.txt": self.network(table.topology), "routes.txt": routes}
-
-    def read(self, files):
-        if not files["network.txt"]:
-            raise InputError("network.txt is empty")
-        names, terminals, *channels = files["network.txt"].splitlines()
-        topology = Topology.create(
-            num_switches=len(names.split()),
-            switch_names=names.split(),
-            terminal_switch=list(map(int, terminals.split())),
-            channel_source=[int(line.split()[0]) for line in channels],
-            channel_target=[int(line.split()[1]) for line in channels],
-        )
-        routes = files["routes.txt"].splitlines()
-        return table_from_lines(topology, routes, lambda _, channel: int(channel))
-
-
-class RightBenchmark(BenchmarkPlugin):
-    name = "right-benchmark"
-    summary = "Prints its time"
-    figure = "time"
-
-    def supports(self, ranks, ranks_per_node):
-        return None if ranks > 1 else "one rank has no destination"
-
-    def executables(self, ranks):
-        return ("my-benchmark", f"my-benchmark.{ranks}")
-
-    def command(self, task):
-        return (str(task.executable), "input.txt")
-
-    def files(self, task):
-        return {"input.txt": f"{task.ranks}\n"}
-
-    def parse(self, output, task):
-        found = re.fullmatch(r"time ([0-9]+\.[0-9]+) s\n", output.stdout)
-        if found is None or output.exit_code:
-            raise BenchmarkError("unreadable", "there is no time")
-        return BenchmarkResult((FigureOfMerit("time", float(found[1]), "s", "lower"),))
-
-    def model(self, task):
-        return WorkloadModel("my-workload")
-
-    def predicted(self, facts, task):
-        if "timed_s" not in facts:
-            return ()
-        return (FigureOfMerit("time", facts["timed_s"], "s", "lower"),)
-
-
-class RightFabric(FabricPlugin):
-    name = "right-fabric"
-    summary = "Says which routing it is, and that it is none any more"
-
-    def problems(self, job):
-        return [] if len(job.hosts) > 1 else ["one host has nothing to route"]
-
-    def apply(self, job, switch):
-        switch.run(["switch", job.routing], 5)
-
-    def restore(self, job, switch):
-        switch.run(["switch", "back"], 5)
-
-
 RIGHT = (
     RightTopology,
     RightRules,
@@ -458,9 +288,4 @@ RIGHT = (
     RightContextMetric,
     RightTraffic,
     RightWorkload,
-    RightEngine,
-    RightWorkloadEngine,
-    RightExport,
-    RightBenchmark,
-    RightFabric,
 )
