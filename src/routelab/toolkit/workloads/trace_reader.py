@@ -53,9 +53,16 @@ class Line:
                 return default
             raise self.wrong(f"{self.action} needs {what}, it has {len(self.arguments)} arguments")
         text = self.arguments[place]
-        if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        if text.isascii() and text.isdigit() and len(text) <= 18:
+            return int(text)
+        try:
+            # SimGrid writes large sizes as 1e+06
+            number = read_number(text)
+        except ValueError:
+            number = -1.0
+        if not (0 <= number <= 1 << 53 and number.is_integer()):
             raise self.wrong(f"{self.action}: {what} is {text!r}, not a whole number of 0 or more")
-        return int(text)
+        return int(number)
 
 
 def read_trace(path: Path) -> Program:

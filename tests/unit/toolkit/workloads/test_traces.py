@@ -187,6 +187,13 @@ def test_types_without_a_name_are_those_of_init(tmp_path):
     assert read_trace(tmp_path / "t").point_to_point().bytes.tolist() == [80]
 
 
+@pytest.mark.parametrize("size", ["1e6", "1000000.0", "1e+06", "1000000"])
+def test_sizes_may_have_an_exponent(tmp_path, size):
+    text = f"0 init\n1 init\n0 send 1 0 {size}\n1 recv 0 0 1000000\n0 finalize\n1 finalize\n"
+    (tmp_path / "t").write_text(text)
+    assert read_trace(tmp_path / "t").point_to_point().bytes.tolist() == [1_000_000]
+
+
 def test_calls_of_groups_cannot_be_told():
     part = Collective("barrier", groups=(np.array([0, 1], np.int32),))
     with pytest.raises(UnsupportedError, match="barrier is called by groups"):
@@ -199,6 +206,8 @@ def test_calls_of_groups_cannot_be_told():
         ("0 send 5 0 8", "t:2: send: there is no rank 5, the last is 1"),
         ("0 send 1 0", "t:2: send needs a size, it has 2 arguments"),
         ("0 send 1 0 -8", "t:2: send: a size is '-8', not a whole number"),
+        ("0 send 1 0 1.5", "t:2: send: a size is '1.5', not a whole number"),
+        ("0 send 1 0 1e99", "t:2: send: a size is '1e99', not a whole number"),
         ("0 send 1 0 8 -1", "t:2: send: the size of the type '-1' is not known"),
         ("0 jump 1", "t:2: 'jump' is not supported; supported are init, finalize, compute"),
         ("0 sleep 3", "t:2: 'sleep' is not supported"),
