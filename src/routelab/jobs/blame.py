@@ -24,8 +24,8 @@ class PluginRaisedError(PluginError):
     """A plugin's code raised an unexpected exception; the cause has the traceback."""
 
 
-class LostNetworkError(UnsupportedError):
-    """A job's network could not be built; the job gets the network's outcome.
+class LostInputError(UnsupportedError):
+    """A network or table that a job needs has no result; the job gets its outcome.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def contain(work: Callable[[], Any], plugins: Sequence[Plugin] = ()) -> Ending:
     try:
         with blame_plugin(plugins):
             return Ending(work(), "ok", "")
-    except LostNetworkError as error:
+    except LostInputError as error:
         return Ending(None, error.status, str(error))
     except QuarantinedError as error:
         return Ending(None, "failed", str(error))

@@ -13,7 +13,7 @@ from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
 from routelab.artifacts.provenance import seed_of
 from routelab.config import Limits
-from routelab.jobs.blame import LostNetworkError
+from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import FolderJob, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
@@ -153,13 +153,13 @@ class NetworkJob(FolderJob):
 
         Raises
         ------
-        LostNetworkError
+        LostInputError
             If the network could not be built.
         """
         if network is None:
             lost = stage.failed_outcome(self.topology)
             assert lost is not None
             task.facts.update({**lost.facts, **task.facts})
-            raise LostNetworkError(lost.status, lost.reason)
+            raise LostInputError(lost.status, lost.reason)
         task.facts.update({**stage.topology_facts(network), **task.facts})
         return network

@@ -13,7 +13,7 @@ from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Outcome, Status, read_outcome
 from routelab.artifacts.routes_file import load_routes
-from routelab.jobs.blame import LostNetworkError
+from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
 STAGE = "routelab.stages.engines.run"
-
-
-class LostRoutesError(LostNetworkError):
-    """A job's table could not be computed; the job gets the table's outcome."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +216,7 @@ class EngineJob(NetworkJob):
         computed = self._routes_outcome()
         if computed is not None and computed.status == "timeout":
             # it would reach the limit again
-            raise LostRoutesError(computed.status, f"route table: {computed.reason}")
+            raise LostInputError(computed.status, f"route table: {computed.reason}")
         if not self.fingerprint:
             return stage.run_simulation(network, task.algorithm, task.work, task.engine)
         # all traffic shares proofs: ids are network, routing, traffic and settings
