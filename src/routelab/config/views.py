@@ -203,12 +203,11 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "line": ({"x", "y"}, {"hue", "col", *_AXES}),
     "curve": ({"x", "y"}, {"hue", "col", *_AXES}),
     "ranked": ({"y"}, {"hue", "col", *_AXES}),
-    "scatter": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "scatter": ({"x", "y"}, {"hue", "col", "front", *_AXES}),
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
     "box": ({"x", "y"}, {"hue", "col", *_AXES}),
     "improvement": ({"x", "y"}, {"hue", "col", "mark"}),
     "bound": ({"x", "y", "bound"}, {"hue", "col", "mark"}),
-    "pareto": ({"x", "y"}, {"hue", "col", *_AXES}),
     "heat": ({"x", "y", "colour"}, {"col"}),
     "overview": ({"x", "y", "colour"}, {"col"}),
     "matrix": ({"colour"}, {"col"}),
@@ -238,7 +237,6 @@ class Figure(StudyPart):
         "box",
         "improvement",
         "bound",
-        "pareto",
         "heat",
         "overview",
         "matrix",
@@ -250,7 +248,7 @@ class Figure(StudyPart):
         "without latencies of saturated loads), scatter (a point per run), heat (means on a "
         "grid) or matrix (traffic between terminals). A drawing: network. "
         "Comparisons: improvement (paired, with intervals), bound (a value, its bound and the "
-        "gap), pareto (points with the Pareto front) or overview (a number for each x and y)"
+        "gap) or overview (a number for each x and y)"
     )
     of: Rows = Field(
         default="routes",
@@ -269,6 +267,10 @@ class Figure(StudyPart):
     )
     bound: str | None = Field(
         default=None, description="Column with the bound of the column on the vertical axis (bound)"
+    )
+    front: bool = Field(
+        default=False,
+        description="Draw the Pareto front of the points, in the preferred directions (scatter)",
     )
     turns: bool = Field(
         default=False,

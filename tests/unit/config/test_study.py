@@ -81,7 +81,7 @@ figures:
     marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
     kinds = (
         "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'improvement', "
-        "'bound', 'pareto', 'heat', 'overview', 'matrix' or 'network'"
+        "'bound', 'heat', 'overview', 'matrix' or 'network'"
     )
     assert mistakes(path) == [
         ":1: 'title' is missing",

@@ -11,7 +11,7 @@ from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.kinds.pareto import pareto_front
+from routelab.report.figures.kinds.scatter import pareto_front
 from routelab.report.frames.runs import Frames
 
 IMPROVEMENT = Figure(
@@ -21,7 +21,7 @@ IMPROVEMENT = Figure(
     relative={"to": "bfs", "column": "max_load"},
 )
 BOUND = Figure(kind="bound", x="nodes", y="max_load", bound="lower_bound_rules")
-PARETO = Figure(kind="pareto", x="max_load", y="sigma4")
+PARETO = Figure(kind="scatter", x="max_load", y="sigma4", front=True)
 OVERVIEW = Figure(kind="overview", x="nodes", y="routing", colour="max_load")
 SPECS = [IMPROVEMENT, BOUND, PARETO, OVERVIEW]
 
@@ -146,7 +146,7 @@ def test_nothing_is_drawn_without_results(world, spec):
 def test_a_front_needs_preferred_directions(runs):
     spec = PARETO.model_copy(update={"y": "nodes"})
     with pytest.raises(
-        InputError, match=r"^here: y: column 'nodes' has no preferred direction.*kind 'scatter'$"
+        InputError, match=r"^here: y: column 'nodes' has no preferred direction.*leave out 'front'$"
     ):
         drawn(runs, spec)
 
@@ -156,8 +156,8 @@ def test_a_front_needs_preferred_directions(runs):
     [
         ("{kind: bound, x: nodes, y: max_load}", "demo.yaml:4: figures.f: .* bound needs bound"),
         (
-            "{kind: pareto, x: nodes, y: max_load, bound: gap}",
-            "demo.yaml:4: figures.f: .* pareto does not use bound",
+            "{kind: scatter, x: nodes, y: max_load, bound: gap}",
+            "demo.yaml:4: figures.f: .* scatter does not use bound",
         ),
         ("{kind: overview, x: nodes, y: routing}", "demo.yaml:4: figures.f: .* needs colour"),
     ],

@@ -17,7 +17,6 @@ from routelab.report.figures.kinds.line import draw_lines
 from routelab.report.figures.kinds.matrix import draw_matrices
 from routelab.report.figures.kinds.network import draw_networks
 from routelab.report.figures.kinds.overview import draw_overview
-from routelab.report.figures.kinds.pareto import draw_pareto
 from routelab.report.figures.kinds.ranked import draw_ranked
 from routelab.report.figures.kinds.scatter import draw_points
 from routelab.report.figures.styles import Looks
@@ -37,7 +36,6 @@ OF_SERIES: dict[str, Series] = {
     "box": draw_boxes,
     "improvement": draw_improvements,
     "bound": draw_bounds,
-    "pareto": draw_pareto,
 }
 """Functions of (spec, frames, pooled parameters, place, looks) that draw the kinds in which colours
 distinguish series."""

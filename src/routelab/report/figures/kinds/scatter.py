@@ -1,12 +1,14 @@
-"""Points: one value against another, with one point for each run."""
+"""Points: one value against another, with one point for each run, and their Pareto front."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 
+from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
@@ -17,11 +19,13 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import Looks
+from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
 from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.labels import column_of, label
 
+FRONT = "front"
+"""Column that is true for the points of the Pareto front."""
 MAX_VECTORS = 2000
 """Largest number of points that are drawn as vectors; more are drawn as one image."""
 
@@ -31,7 +35,13 @@ def draw_points(
 ) -> Drawing | None:
     """Draw ``y`` against ``x`` as points for every ``hue``, in one panel for each ``col``.
 
-    See `routelab.report.figures.draw_figure` for the parameters.
+    With ``front``, a line joins the Pareto front of each panel, and its points are named. See
+    `routelab.report.figures.draw_figure` for the parameters.
+
+    Raises
+    ------
+    InputError
+        If a column of a front has no preferred direction.
     """
     x, y = spec.x or "", spec.y or ""
     hue, col = spec.hue or "routing", spec.col
@@ -40,7 +50,15 @@ def draw_points(
         return None
     look = looks.of(hue, ordered_texts(data[hue]), place)
     figure, panels = panels_of(data, col, place, spec.of)
+    if spec.front:
+        signs = [_sign(name, f"{place}{key}: ", spec, frames) for key, name in (("x", x), ("y", y))]
+        data = data.assign(**{FRONT: False})
     for axis, here in panels:
+        if spec.front:
+            costs = list(zip(signs[0] * here[x], signs[1] * here[y], strict=True))
+            best = here[pareto_front(costs)].sort_values(x)
+            data.loc[best.index, FRONT] = True
+            _draw_front(axis, best, (x, y, hue), "steps-post" if signs[0] > 0 else "steps-pre")
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
             sns.scatterplot(
@@ -61,7 +79,22 @@ def draw_points(
     label_axes(panels, across, up)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
     text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point per run, by {hue}."
+    if spec.front:
+        text += (
+            " The line is the Pareto front: no other run is better in one value and at least as "
+            "good in the other."
+        )
     return Drawing(figure, data, text)
+
+
+def _draw_front(axis: Axes, best: pd.DataFrame, columns: tuple[str, str, str], steps: str) -> None:
+    """Join the points of a front, and name the first of each series."""
+    x, y, hue = columns
+    axis.plot(best[x], best[y], drawstyle=steps, color=INK, linewidth=1.0, zorder=1)
+    for name, group in best.groupby(best[hue].map(key_text), sort=False):
+        at = (group.iloc[0][x], group.iloc[0][y])
+        axis.annotate(str(name), at, (4, 4), textcoords="offset points", fontsize=7)
+    axis.margins(0.12)
 
 
 def points_of(
@@ -78,3 +111,33 @@ def points_of(
         columns |= {f"{y}_low": low, f"{y}_high": high}
     data = pd.DataFrame(columns).dropna(subset=[x, y])
     return data.sort_values([*facets, x], key=ranks, ignore_index=True)
+
+
+def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return which points no other point dominates; lower is better in both values.
+
+    A point dominates another one if it is at least as good in both values and better in one.
+    """
+    front = [False] * len(costs)
+    least = previous = float("inf")
+    reached = None
+    for at in sorted(range(len(costs)), key=lambda at: costs[at]):
+        first, second = costs[at]
+        if first != reached:
+            # points with equal first values do not count before
+            reached, previous = first, least
+        front[at] = second < previous and second <= least
+        least = min(least, second)
+    return front
+
+
+def _sign(column: str, place: str, spec: FigureSpec, frames: View) -> int:
+    """Return 1 if less is better, -1 if more is better."""
+    declared = column_of(column, spec.of)
+    direction = frames.better.get(column) or (declared.better if declared else "")
+    if not direction:
+        raise InputError(
+            f"{place}column {column!r} has no preferred direction, so there is no Pareto "
+            "front; leave out 'front'"
+        )
+    return 1 if direction == "lower" else -1
