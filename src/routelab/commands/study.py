@@ -1,35 +1,24 @@
-"""``routelab study``: check study files, preview runs, and help to write studies."""
+"""``routelab study``: check study files, and help to write studies."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from routelab.commands._shared.arguments import add_format_option, named_path, study_file
-from routelab.commands._shared.output import print_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from routelab.stages.plan.allocations import Allocation
-    from routelab.stages.plan.preview import Preview
+from routelab.commands._shared.arguments import named_path, study_file
 
 EXAMPLES = (
     "routelab study check config/studies/angara-table2.yaml",
-    "routelab study plan config/studies/angara-table2.yaml",
     "routelab study schema -o study.schema.json",
 )
-
-COLUMNS = ("topology", "routing", "traffic", "settings", "state", "reason")
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
-        "study", help="check study files, preview their runs", examples=EXAMPLES[:2]
+        "study", help="check study files, and write their schema", examples=EXAMPLES[:2]
     )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
@@ -44,28 +33,9 @@ def add_parser(subparsers: Any) -> None:
     _add_files(check_parser)
     check_parser.set_defaults(run=run_check)
 
-    plan = actions.add_parser(
-        "plan",
-        examples=EXAMPLES[1:2],
-        help="show what a run would do",
-        description="Show which jobs of studies would run: 'cached' jobs have a result, 'missing' "
-        "jobs have none, results of 'stale' jobs are from other code or files, and 'failed' "
-        "jobs are tried again. Also show the allocations that the jobs need, with node-hours.",
-    )
-    _add_files(plan)
-    plan.add_argument(
-        "--results",
-        metavar="FOLDER",
-        type=named_path,
-        default=Path("results"),
-        help="folder of the results (default: results)",
-    )
-    add_format_option(plan)
-    plan.set_defaults(run=run_plan)
-
     schema = actions.add_parser(
         "schema",
-        examples=EXAMPLES[2:],
+        examples=EXAMPLES[1:],
         help="write the JSON schema with which editors complete study files",
         description="Print or write the JSON schema of study files, with the plugins that are "
         "installed.",
@@ -106,25 +76,6 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_plan(arguments: argparse.Namespace) -> int:
-    """Print which jobs would run."""
-    from routelab.stages.plan.preview import preview
-
-    plan = preview([study_file(path) for path in arguments.files], arguments.results)
-    if arguments.format == "json":
-        print(json.dumps(_as_json(plan), indent=2, ensure_ascii=False))
-        return 0
-    kinds = {job.kind for job in plan.jobs}
-    empty = {"traffic"} if kinds.isdisjoint(("simulations", "flows")) else set()
-    empty |= {"settings"} if empty and "comparisons" not in kinds else set()
-    columns = [name for name in COLUMNS if name not in empty]
-    rows = [tuple(getattr(job, name) for name in columns) for job in plan.jobs]
-    print_rows(columns, rows, arguments.format, first=("routing", "state"))
-    if arguments.format == "table":
-        _print_totals(plan)
-    return 0
-
-
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema."""
     from routelab.stages.plan import preview as study
@@ -138,53 +89,3 @@ def run_schema(arguments: argparse.Namespace) -> int:
         with atomic_file(arguments.output) as new:
             new.write_text(text, encoding="utf-8")
     return 0
-
-
-def _as_json(plan: Preview) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from routelab.stages.kinds import kinds
-
-    return {
-        "jobs": [asdict(job) for job in plan.jobs],
-        "totals": {kind: plan.totals(kind) for kind, job in kinds().items() if not job.of_surveys},
-        "allocations": [asdict(one) for one in plan.allocations],
-        "batches": {"all": plan.batches, "to_run": plan.batches_to_run},
-    }
-
-
-def _print_allocations(allocations: Sequence[Allocation]) -> None:
-    """Print what all allocations take together, and those that would be requested."""
-    from routelab.stages.plan.allocations import expected_node_hours
-
-    if not allocations:
-        return
-    missing = [one for one in allocations if one.state != "cached"]
-    for title, some in (("allocations", allocations), ("allocations to run", missing)):
-        if some is missing and len(missing) == len(allocations):
-            continue
-        runs = sum(one.runs for one in some)
-        hours = sum(one.node_hours for one in some)
-        sizes = ", ".join(f"{one.nodes} x {one.minutes} min" for one in some)
-        limit = f", at most {hours:.1f} node-hours (nodes x time: {sizes})" if some else ""
-        print(f"{title}: {len(some)} with {runs} runs{limit}")
-    expected = expected_node_hours(missing)
-    if expected is None:
-        print("expected: unknown until every benchmark has run once")
-    elif missing:
-        print(f"expected: {expected:.2f} node-hours, by the wall times of the runs so far")
-
-
-def _print_totals(plan: Preview) -> None:
-    from routelab.stages.kinds import kinds
-
-    print()
-    for kind, job in kinds().items():
-        totals = plan.totals(kind)
-        if not any(totals.values()) and kind not in ("topologies", "routes"):
-            continue
-        _, plural = job.nouns
-        counts = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{plural}: {sum(totals.values())} ({counts})")
-    _print_allocations(plan.allocations)
-    print(f"batches: {plan.batches}, of which {plan.batches_to_run} would run")

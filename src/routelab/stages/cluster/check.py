@@ -26,7 +26,7 @@ from routelab.config.errors import suggestion
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load
 from routelab.stages.kinds.comparisons import ComparisonJob
-from routelab.stages.plan.allocations import allocations_of, expected_node_hours
+from routelab.stages.plan.allocations import expected_node_hours
 from routelab.stages.plan.expansion import expand_studies
 
 SECONDS = 30.0
@@ -176,7 +176,7 @@ def _check_comparisons(
     allocations = "1 allocation" if len(jobs) == 1 else f"{len(jobs)} allocations"
     runs, hours = sum(job.comparison.runs for job in jobs), sum(job.node_hours for job in jobs)
     found = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"
-    expected = expected_node_hours(allocations_of(jobs))
+    expected = expected_node_hours(jobs)
     if expected is not None:
         found += f", {expected:.2f} expected by the runs so far"
     checks = [ClusterCheck("study", "ok", found)]

@@ -1,16 +1,12 @@
-"""``routelab study``: mistakes are told at once, a plan tells what a run would do."""
+"""``routelab study check``: mistakes are told at once."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from pathlib import Path
 
 import pytest
 
 from routelab.cli import main
-from routelab.stages.plan.expansion import expand_studies
 
 STUDY = """\
 title: Small
@@ -90,66 +86,3 @@ def test_a_parameter_takes_what_the_message_says(small, capsys):
     assert "write them as 4x2x2" in error
     small.write_text(STUDY.replace("dims=4x2", "dims=4x2x2"))
     assert main(["study", "check", "small.yaml"]) == 0
-
-
-def plan(capsys, *arguments):
-    assert main(["study", "plan", "small.yaml", *arguments]) == 0
-    return capsys.readouterr().out
-
-
-def write_outcome(job, status, **more):
-    job.outcome.parent.mkdir(parents=True)
-    provenance = {"fingerprint": job.fingerprint} | more
-    content = {"status": status, "reason": status[0], "provenance": provenance}
-    job.outcome.write_text(json.dumps(content))
-
-
-def test_a_plan_tells_the_state_of_every_job(small, capsys):
-    found = json.loads(plan(capsys, "--format", "json"))
-    assert {job["state"] for job in found["jobs"]} == {"missing"}
-    assert found["batches"] == {"all": 3, "to_run": 3}
-
-    batches = expand_studies([small]).batches
-    networks, dor, angara = (
-        batches[batch].jobs
-        for batch in (
-            ("topologies", "small.torus-1"),
-            ("routes", "small.dor-1"),
-            ("routes", "small.angara-sssp-1"),
-        )
-    )
-    for job in networks:
-        write_outcome(job, "ok")
-    Path("results/batches/topologies").mkdir(parents=True)
-    Path("results/batches/topologies/small.torus-1.json").write_text("{}")
-    write_outcome(dor[0], "unsupported")
-    write_outcome(dor[1], "timeout")
-    write_outcome(angara[0], "ok", fingerprint="of other code")
-    angara[1].outcome.parent.mkdir(parents=True)
-    angara[1].outcome.write_text("{")
-    before = sorted(Path("results").rglob("*"))
-
-    rows = {
-        (row["topology"], row["routing"]): (row["state"], row["reason"])
-        for row in csv.DictReader(io.StringIO(plan(capsys, "--format", "csv")))
-    }
-    assert rows == {
-        ("torus~dims=4", ""): ("cached", ""),
-        ("torus~dims=4x2", ""): ("cached", ""),
-        ("torus~dims=4", "dor"): ("cached", ""),
-        ("torus~dims=4x2", "dor"): ("failed", "t"),
-        ("torus~dims=4", "angara-sssp"): ("stale", ""),
-        ("torus~dims=4", "angara-sssp~tie_seed=1"): ("failed", "its outcome cannot be read"),
-        ("torus~dims=4x2", "angara-sssp"): ("missing", ""),
-        ("torus~dims=4x2", "angara-sssp~tie_seed=1"): ("missing", ""),
-    }
-    assert plan(capsys).endswith(
-        "\nnetworks: 2 (2 cached)\n"
-        "route tables: 6 (1 cached, 2 missing, 1 stale, 2 failed)\n"
-        "batches: 3, of which 2 would run\n"
-    )
-    assert sorted(Path("results").rglob("*")) == before
-
-    Path("results").rename("elsewhere")
-    assert "networks: 2 (2 cached)" in plan(capsys, "--results", "elsewhere")
-    assert "networks: 2 (2 missing)" in plan(capsys)
