@@ -57,11 +57,16 @@ def table_lines(
         The last of them name the columns that are not shown.
     """
     cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
-    numeric = [all(NUMBER.fullmatch(one) or not one for one in column[1:]) for column in cells]
-    whole = [max(cell_len(line) for one in column for line in one.split("\n")) for column in cells]
     half = max(width // 2, 1)
+    whole = [max(cell_len(line) for one in column for line in one.split("\n")) for column in cells]
+    # a number stays on its line, however long it is
+    longest = [
+        max((cell_len(one) for one in column[1:] if NUMBER.fullmatch(one)), default=0)
+        for column in cells
+    ]
+    numeric = [all(NUMBER.fullmatch(one) or not one for one in column[1:]) for column in cells]
     needed = [
-        size if numeric[i] else min(size, half if i == 0 else min(half, READABLE))
+        max(longest[i], min(size, half if i == 0 else min(half, READABLE)))
         for i, size in enumerate(whole)
     ]
     order = dict.fromkeys([0, *(columns.index(name) for name in first if name in columns)])
@@ -75,14 +80,13 @@ def table_lines(
         table.add_column(
             Text(_plain(columns[i])),
             justify="right" if right else "left",
-            no_wrap=numeric[i],
-            min_width=needed[i] if numeric[i] else None,
+            min_width=longest[i] or None,
             overflow="fold",
         )
     for row in rows:
         table.add_row(*(Text(_plain(row[i])) for i in sorted(shown)))
     output = StringIO()
-    size = max(width, needed[0] if cells else 0)
+    size = max(width, longest[0] if cells else 0)
     console = Console(file=output, width=size, color_system=None, legacy_windows=False)
     console.print(table)
     dropped = [name for i, name in enumerate(columns) if i not in shown]
