@@ -241,7 +241,7 @@ def _as_word(text: str) -> str:
     return text if re.fullmatch(r"[^\s'\"]+", text) else shlex.quote(text)
 
 
-_SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
+_SAME_ROUTES = frozenset({"state", "restore", "seconds"})
 """Keys of a fabric's entry that do not affect the routes while a routing is applied."""
 
 
