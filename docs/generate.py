@@ -45,7 +45,6 @@ KINDS = {
     "engine": "Simulators that run traffic or a workload on a network; parameters are settings.",
     "export": "Files of other programs that hold a network with its routes.",
     "benchmark": "Programs that run on real systems, and what is read of what they print.",
-    "fabric": "What changes the routing of a real system, and puts it back.",
 }
 
 EXIT_CODES = (

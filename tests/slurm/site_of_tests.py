@@ -56,7 +56,6 @@ node_sets:
   torus~dims=4x2: n[01-08]
 benchmarks: {benchmarks}
 fabric:
-  use: command
   apply: [{folder}/hook, apply, "{{routing}}", "{{folder}}"]
   restore: [{folder}/hook, restore, "{{routing}}"]
 """

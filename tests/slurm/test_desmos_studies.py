@@ -30,7 +30,6 @@ RUNS = 5 + 1
 
 HOOK = """\
 fabric:
-  use: command
   apply: [{hook}, apply, "{{routing}}", "{{folder}}"]
   restore: [{hook}, restore]
 benchmarks: {{npb: {programs}, osu-alltoall: {programs}}}

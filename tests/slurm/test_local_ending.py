@@ -25,7 +25,6 @@ launcher: mpiexec
 nodes: 2
 benchmarks: {{npb: {folder}}}
 fabric:
-  use: command
   apply: [{folder}/hook, apply]
   restore: [{folder}/hook, restore]
 """

@@ -134,16 +134,6 @@ def test_an_upgrade_does_not_start_a_comparison_again(measuring):
     assert not [path for path in made_again if path.startswith("bench/")]
 
 
-def test_measuring_again_has_to_be_asked_for(measuring):
-    measuring.ran()
-    measuring.run("report", "--config", "measure_again=true")
-    again = comparison_calls(measuring)
-    assert len(again) == 2
-    assert all(call[-1] == "--measure-again" for call in again)
-    measuring.ran()
-    assert comparison_calls(measuring) == []
-
-
 def test_a_comparison_that_failed_is_tried_again(measuring):
     measuring.ran()
     folder = f"bench/comparisons/small/torus~dims=4/{SETTINGS}"
@@ -159,7 +149,7 @@ def test_a_comparison_that_failed_is_tried_again(measuring):
 
 
 SWITCHED = """\
-fabric: {use: command, apply: [/bin/true], restore: [/bin/true]}
+fabric: {apply: [/bin/true], restore: [/bin/true]}
 """
 
 
@@ -178,10 +168,9 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
         assert run.returncode == 1
         last = run.stderr.strip().splitlines()[-1]
         assert last.startswith(
-            "config/clusters/fast.yaml: fabric: nothing switches between the 2 routings (fabric "
-            "none): "
+            "config/clusters/fast.yaml: fabric: nothing switches between the 2 routings: "
         )
-        assert "; add what switches them (fabric: {use: command, " in last
+        assert "; add what switches them (fabric: {apply: " in last
     assert measuring.calls() == []
     # one routing has nothing to be compared with
     text = STUDY.format(cluster="fast", repeats=2).replace("dor, angara-sssp", "dor")
@@ -193,7 +182,6 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
     ("setting", "should_be"),
     [
         ("apply_routing=perhaps", "true or false"),
-        ("measure_again=perhaps", "true or false"),
     ],
 )
 def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_be):

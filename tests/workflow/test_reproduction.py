@@ -34,7 +34,6 @@ program: {folder}/launcher
 nodes: 4
 benchmarks: {{npb: {folder}}}
 fabric:
-  use: command
   apply: [{folder}/hook, apply, "{{routing}}"]
   restore: [{folder}/hook, restore]
 """
@@ -153,7 +152,7 @@ def test_versions_and_the_fabric_are_told_in_words(measured):
     assert "<dt>Benchmarks</dt><dd>lu 3.4.1</dd>" in page
     hook = measured.tools / "hook"
     assert (
-        f"<dt>Fabric</dt><dd>command; apply: {hook} apply {{routing}}; restore: {hook} restore</dd>"
+        f"<dt>Fabric</dt><dd>apply: {hook} apply {{routing}}; restore: {hook} restore</dd>"
     ) in page
 
 

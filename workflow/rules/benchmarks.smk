@@ -10,7 +10,7 @@
 # - mem_mb: 0 asks for none, as nodes are exclusive; by default Snakemake asks for 1 GB and more.
 # - a resource that is None is not requested; then the executor's default applies.
 # - apply_routing: whether a fabric may be switched. As a parameter, omitting it would repeat all
-#   measurements that were made with it. The same holds for measure_again.
+#   measurements that were made with it.
 rule benchmarks:
     input:
         # ancient: routes that an upgrade computes again do not repeat a measurement
@@ -39,10 +39,9 @@ rule benchmarks:
         slurm_account=lambda wildcards: comparison(wildcards).account or None,
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
         apply_routing=apply_option(config),
-        measure_again=again_option(config),
     params:
         spec=spec("comparisons"),
         fingerprint=fingerprint("comparisons"),
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
-        " -o {output:q} {resources.apply_routing} {resources.measure_again} > {log:q} 2>&1"
+        " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"

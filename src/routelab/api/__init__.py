@@ -16,7 +16,6 @@ from routelab.api.columns import Column
 from routelab.api.engine import EngineCase, EnginePlugin, EngineResult
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.export import ExportPlugin, MachineSpeeds
-from routelab.api.fabric import FabricError, FabricJob, FabricPlugin, Switch
 from routelab.api.hops import (
     HopProgram,
     Proof,
@@ -81,9 +80,6 @@ __all__ = [
     "EnginePlugin",
     "EngineResult",
     "ExportPlugin",
-    "FabricError",
-    "FabricJob",
-    "FabricPlugin",
     "Failure",
     "FigureOfMerit",
     "FlowControl",
@@ -116,7 +112,6 @@ __all__ = [
     "RunTables",
     "SelectionPlugin",
     "Step",
-    "Switch",
     "Topology",
     "TopologyPlugin",
     "TrafficPlugin",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from routelab.api.benchmark import BenchmarkPlugin
 from routelab.api.engine import EnginePlugin
 from routelab.api.export import ExportPlugin
-from routelab.api.fabric import FabricPlugin
 from routelab.api.plugin import (
     Composition,
     ContextMetricPlugin,
@@ -32,6 +31,5 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "engine": (EnginePlugin,),
     "export": (ExportPlugin,),
     "benchmark": (BenchmarkPlugin,),
-    "fabric": (FabricPlugin,),
 }
 """Kinds of plugin, each with the base classes of its plugins."""

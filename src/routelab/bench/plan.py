@@ -17,13 +17,12 @@ import numpy as np
 from routelab.api import (
     BenchmarkPlugin,
     BenchmarkTask,
-    FabricJob,
-    FabricPlugin,
     InputError,
     RouteTable,
 )
 from routelab.bench.circumstances import relevant_variables
 from routelab.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
+from routelab.bench.fabric.fabric import Fabric, FabricJob
 from routelab.bench.launchers import Launcher
 from routelab.bench.order import benchmark_order, routing_orders
 from routelab.bench.store import fingerprint_of
@@ -50,9 +49,6 @@ class PlannedRun:
         Empty for a run that is not possible.
     identity : mapping
         Content of the fingerprint.
-    question : str
-        Digest of what the user asked for; equal for runs that differ only in what routelab or a
-        plugin made of it: routes, commands and input files.
     command : tuple of str
         Without the launcher.
     files : mapping of str to str
@@ -67,7 +63,6 @@ class PlannedRun:
     turn: int
     fingerprint: str = ""
     identity: Mapping[str, Any] = field(default_factory=dict)
-    question: str = ""
     command: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
@@ -108,9 +103,8 @@ class MeasurementPlan:
         By id.
     executables : mapping of str to Path
         By id of the benchmark.
-    fabric : FabricPlugin
-    apply : bool
-        Whether the fabric is switched.
+    fabric : Fabric or None
+        None: the routing of the system stays as it is.
     """
 
     comparison: Comparison
@@ -121,8 +115,12 @@ class MeasurementPlan:
     refusals: Mapping[str, str]
     benchmarks: Mapping[str, BenchmarkPlugin]
     executables: Mapping[str, Path]
-    fabric: FabricPlugin
-    apply: bool
+    fabric: Fabric | None
+
+    @property
+    def apply(self) -> bool:
+        """Whether the fabric is switched."""
+        return self.fabric is not None and bool(self.comparison.routings)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -188,12 +186,6 @@ class MeasurementPlan:
             "fabric": _fabric(self.file, self.apply),
             "round": round_,
         }
-        question = {name: identity[name] for name in identity if name not in _MADE}
-        question |= {
-            "topology": self.topology,
-            "programs": [_content(str(path)) for path in (at.program, task.executable)],
-            "options": list(at.cluster.options),
-        }
         return PlannedRun(
             routing,
             benchmark,
@@ -201,39 +193,21 @@ class MeasurementPlan:
             turn,
             fingerprint_of(identity),
             identity,
-            fingerprint_of(question),
             command,
             files,
         )
 
 
-_MADE = frozenset({"arguments", "files", "routes"})
-"""Parts of an identity that another version of routelab or a plugin may make differently."""
-
-
 def fabric_text(file: ClusterFile, apply: bool) -> str:
     """Return how the fabric is switched, for people; empty if it is not.
 
-    Such as ``command; apply: sudo -n load {folder}; restore: sudo -n load default``.
+    Such as ``apply: sudo -n load {folder}; restore: sudo -n load default``.
     """
-    if not apply:
+    commands = file.cluster.fabric
+    if commands is None or not apply:
         return ""
-    choice = file.cluster.fabric
-    if choice is None:
-        return "switched"
-    settings = choice.model_dump(exclude={"use", "state"})
-    return "; ".join([choice.use, *(f"{name}: {_as_text(v)}" for name, v in settings.items())])
-
-
-def _as_text(value: Any) -> str:
-    """Return a setting of a YAML file in one line, a list as the command that it mostly is."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_as_text(one)}" for name, one in value.items()) or "none"
-    if isinstance(value, list | tuple):
-        return " ".join(_as_word(_as_text(one)) for one in value) or "none"
-    return str(value) if value not in (None, "") else "none"
+    given = commands.model_dump(include={"apply", "restore"})
+    return "; ".join(f"{name}: {' '.join(map(_as_word, words))}" for name, words in given.items())
 
 
 def _as_word(text: str) -> str:
@@ -246,13 +220,17 @@ _SAME_ROUTES = frozenset({"state", "restore", "seconds"})
 
 
 def _fabric(file: ClusterFile, apply: bool) -> Any:
-    """Return how the fabric is switched, for fingerprints: with the content of all files."""
-    choice = file.cluster.fabric
-    if not apply or choice is None:
-        return "switched" if apply else ""
+    """Return how the fabric is switched, for fingerprints: with the content of all files.
+
+    Runs of earlier versions stay valid, so only keys that the file gives count.
+    """
+    commands = file.cluster.fabric
+    if commands is None or not apply:
+        return ""
+    given = commands.model_dump(exclude=set(_SAME_ROUTES), exclude_unset=True)
     return {
         name: [_content(word) for word in value] if isinstance(value, list) else value
-        for name, value in choice.model_dump(exclude=set(_SAME_ROUTES)).items()
+        for name, value in {**given, "use": commands.use}.items()
     }
 
 

@@ -54,8 +54,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
         raws.append(raw)
         runs.append(_done_row(run, session.plan, raw, verdict))
         figures += _figures(run, raw, verdict)
-    kept = sum(raw in session.kept.values() for raw in raws)
-    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws, kept))
+    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws))
 
 
 def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
@@ -110,7 +109,6 @@ def _facts(
     ended: SessionEnd,
     runs: list[dict[str, Any]],
     raws: list[RawRun],
-    kept: int,
 ) -> dict[str, Any]:
     settings, launcher = plan.comparison.settings, plan.launcher
     versions: dict[str, str] = {}
@@ -138,9 +136,8 @@ def _facts(
         "rounds": settings.repeats,
         "warm_up": settings.warm_up,
         "applied": plan.apply,
-        "fabric": fabric_text(plan.file, plan.apply) or plan.fabric.name,
+        "fabric": fabric_text(plan.file, plan.apply) or "none",
         "wall_seconds": sum(raw.seconds for raw in raws),
-        "kept": kept,
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
         "restored": "" if ended.restored is None else ended.restored,
         "started": started[0] if started else "",

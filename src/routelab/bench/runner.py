@@ -173,7 +173,6 @@ class Runner:
             run.turn,
             self._circumstances,
             folder,
-            run.question,
         )
 
 

@@ -1,9 +1,6 @@
 """Sessions: measure the missing runs of a comparison, and restore the fabric.
 
-An upgrade measures nothing again. A run that had figures stays a result if this version would
-launch something else for the same question: because its routes differ, or the benchmark's command
-or files. It also stays one if this version's parser refuses its output. Measuring it again has to
-be asked for.
+A run that had figures is not measured again if this version's parser refuses its output.
 """
 
 from __future__ import annotations
@@ -15,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab._progress import tell
-from routelab.api import FabricError, FabricJob, InputError, RoutelabError, RouteTable
+from routelab.api import RoutelabError, RouteTable
 from routelab.artifacts.atomic import explain_write_errors
+from routelab.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.bench.fabric.files import write_fabric_files
 from routelab.bench.fabric.guard import Guard
 from routelab.bench.fabric.journal import Journal
@@ -29,11 +27,6 @@ from routelab.bench.store import RawRun, RunStore
 from routelab.bench.verdict import RunVerdict, judge
 
 logger = logging.getLogger(__name__)
-
-MEASURE_AGAIN = (
-    "to measure all of them again, add --measure-again (in the workflow: --config "
-    "measure_again=true)"
-)
 
 NOTHING = -1
 """Turn number that means that the fabric is as before."""
@@ -72,13 +65,6 @@ class Session:
         session has left switched.
     retry : bool
         Whether stored runs without figures are run again.
-    measure_again : bool
-        Whether to measure again what another version measured in another way.
-
-    Attributes
-    ----------
-    kept : dict of str to RawRun
-        Runs that other versions measured, by the fingerprint of the planned run.
     """
 
     def __init__(
@@ -89,15 +75,12 @@ class Session:
         remake: Callable[[str, str], RouteTable],
         *,
         retry: bool = True,
-        measure_again: bool = False,
     ) -> None:
         self.plan = plan
         self.store = store
         self.retry = retry
         self.journal = Journal(fabrics, plan.file.path.stem)
         self._remake = remake
-        self.measure_again = measure_again
-        self.kept: dict[str, RawRun] = {} if measure_again else self._find_kept()
         self._turns = list(enumerate(self.missing()))
 
     def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
@@ -138,49 +121,10 @@ class Session:
         found = self.find_verdict(run)
         if found is None or not self.retry or found[1].status == "ok":
             return found is None
-        return self.measure_again or (found[0].status != "ok" and run.fingerprint not in self.kept)
+        return found[0].status != "ok"
 
     def _find(self, run: PlannedRun) -> RawRun | None:
-        if not run.fingerprint:
-            return None
-        return self.store.find(run.fingerprint) or self.kept.get(run.fingerprint)
-
-    def _find_kept(self) -> dict[str, RawRun]:
-        """Return the runs of other versions, for each routing and benchmark with no other runs.
-
-        So values of different routes or commands are never in one sample.
-
-        Raises
-        ------
-        InputError
-            If such a routing and benchmark needs further runs.
-        """
-        groups: dict[tuple[str, str], list[PlannedRun]] = {}
-        for run in self.plan.runs:
-            if run.fingerprint:
-                groups.setdefault((run.routing.text, run.benchmark.text), []).append(run)
-        new = [
-            runs
-            for runs in groups.values()
-            if not any(self.store.find(run.fingerprint) for run in runs)
-        ]
-        earlier = self.store.earlier() if new else {}
-        kept: dict[str, RawRun] = {}
-        for runs in new:
-            found = {run.fingerprint: earlier.get(run.question) for run in runs}
-            stored = {name: raw for name, raw in found.items() if raw is not None}
-            if not any(raw.status == "ok" for raw in stored.values()):
-                continue
-            if len(stored) < len(found):
-                one = runs[0]
-                raise InputError(
-                    f"{one.routing.text}, {one.benchmark.text}: {len(stored)} of {len(found)} runs "
-                    "were measured with other routes or commands than this version of routelab "
-                    f"uses, so the others would not be comparable; {MEASURE_AGAIN}, or measure "
-                    "them with the version that measured the first ones"
-                )
-            kept |= stored
-        return kept
+        return self.store.find(run.fingerprint) if run.fingerprint else None
 
     def measure(self) -> SessionEnd:
         """Run all missing benchmarks.
@@ -224,7 +168,7 @@ class Session:
                     if self.plan.apply:
                         job = self._written_job(turn)
                         applied = number
-                        self._apply(number, job, guard)
+                        self._apply(number, job, guard, signals)
                     for run in turn.runs:
                         runner.run(run, guard, signals)
             except FabricError as error:
@@ -245,6 +189,12 @@ class Session:
 
     # --- the fabric -----------------------------------------------------------------------
 
+    @property
+    def _fabric(self) -> Fabric:
+        if self.plan.fabric is None:
+            raise RoutelabError(f"{self.plan.file.path} has no fabric")
+        return self.plan.fabric
+
     def _job(self, turn: Turn) -> FabricJob:
         return self.plan.job(turn.routing, self.journal.folder.resolve())
 
@@ -253,10 +203,10 @@ class Session:
         job = self._job(turn)
         with explain_write_errors(job.folder, job.folder):
             job.folder.mkdir(parents=True, exist_ok=True)
-        write_fabric_files(self.plan.fabric, job)
+        write_fabric_files(self._fabric, job)
         return job
 
-    def _apply(self, number: int, job: FabricJob, guard: Guard) -> None:
+    def _apply(self, number: int, job: FabricJob, guard: Guard, signals: StopSignals) -> None:
         tell("session", f"apply {job.routing}")
         self.journal.write(
             {
@@ -270,7 +220,8 @@ class Session:
             }
         )
         guard.set_turn(number)
-        self.plan.fabric.apply(job, LoggedSwitch(self.journal.log, guard.set_group))
+        switch = LoggedSwitch(self.journal.log, guard.set_group, signals.hold_back)
+        self._fabric.apply(job, switch.run)
 
     def _restore(self, number: int, guard: Guard) -> bool:
         """Restore the fabric; log an error and return False if that fails."""
@@ -291,7 +242,7 @@ class Session:
 
     def _restore_turn(self, number: int, on_start: Callable[[int], None] = lambda _: None) -> None:
         job = self._job(self._turns[number][1])
-        self.plan.fabric.restore(job, LoggedSwitch(self.journal.log, on_start))
+        self._fabric.restore(job, LoggedSwitch(self.journal.log, on_start).run)
         self.journal.clear()
 
     def _restore_earlier(self) -> None:
@@ -310,7 +261,7 @@ class Session:
             table = self._remake(str(left["topology"]), str(left["routing"]))
             hosts, folder = tuple(left["hosts"]), Path(left["folder"])
             job = FabricJob(left["routing"], table, hosts, folder, left["topology"])
-            self.plan.fabric.restore(job, LoggedSwitch(self.journal.log))
+            self._fabric.restore(job, LoggedSwitch(self.journal.log).run)
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(
                 "an earlier session did not restore the fabric, and it cannot be restored now, "

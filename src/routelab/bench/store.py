@@ -3,8 +3,7 @@
 A run is a folder named by its fingerprint, which depends on what was launched, not on how its
 output is read. It gets that name when the run has ended; a killed run leaves another name.
 
-Nothing deletes a stored run. What another version of routelab launched for the same question is
-found by the question, see `routelab.bench.session`.
+Nothing deletes a stored run.
 """
 
 from __future__ import annotations
@@ -64,8 +63,6 @@ class RawRun:
         Versions, environment and hosts of ranks, as the session found them.
     folder : Path
         Where it is stored; not part of the record.
-    question : str
-        See `routelab.bench.plan.PlannedRun`; empty in records of early versions.
     status : str
         Verdict of the version that measured it; empty in records of early versions.
     """
@@ -83,7 +80,6 @@ class RawRun:
     turn: int
     circumstances: Mapping[str, Any]
     folder: Path
-    question: str = ""
     status: str = ""
 
     def output(self) -> RunOutput:
@@ -118,19 +114,6 @@ class RunStore:
             If another version of routelab wrote it in a format that this version cannot read.
         """
         return _read(self.folder / fingerprint)
-
-    def earlier(self) -> dict[str, RawRun]:
-        """Return the last stored run of each question.
-
-        Raises
-        ------
-        InputError
-            As `find`.
-        """
-        names = (path.parent.name for path in self.folder.glob(f"*/{RECORD}"))
-        runs = (self.find(name) for name in names if not name.startswith("."))
-        found = [run for run in runs if run is not None and run.question]
-        return {run.question: run for run in sorted(found, key=lambda run: run.started)}
 
     def begin(self, fingerprint: str, files: Mapping[str, str]) -> Path:
         """Create and return the folder of a run that will start, with its input files.

@@ -18,7 +18,6 @@ from routelab.api import (
     Composition,
     ContextMetricPlugin,
     EnginePlugin,
-    FabricPlugin,
     HopRoutingPlugin,
     InputError,
     Parameters,
@@ -97,8 +96,6 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         figure = getattr(plugin, "figure", None)
         if not isinstance(figure, str) or not figure.strip():
             yield f"expected figure to be the name of a figure of merit, found {figure!r}"
-    if issubclass(plugin, FabricPlugin) and not isinstance(plugin.changes, bool):
-        yield f"expected changes to be True or False, found {plugin.changes!r}"
     if issubclass(plugin, HopRoutingPlugin):
         yield from _hop_problems(plugin)
     if issubclass(plugin, EnginePlugin):

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import BenchmarkPlugin, InputError
-from routelab.bench.fabric.switching import load_fabric
-from routelab.config.cluster.file import CLUSTERS, ClusterFile
+from routelab.api import BenchmarkPlugin
+from routelab.config.cluster.file import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
@@ -151,7 +150,7 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
     jobs = shown.jobs.get(ComparisonJob.kind, ())
     # a study without benchmarks needs no cluster
     settings = settings_and_places(shown.parts)[0] if jobs else ()
-    switched = {one.id: _is_switched(one.cluster) for one in settings}
+    switched = {one.id: one.cluster.cluster.fabric is not None for one in settings}
     records = []
     for job in jobs:
         assert isinstance(job, ComparisonJob)
@@ -180,14 +179,6 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
                 )
             )
     return records
-
-
-def _is_switched(cluster: ClusterFile) -> bool:
-    """Return whether a cluster has a fabric whose routing is switched."""
-    try:
-        return load_fabric(cluster.cluster.fabric, "").changes
-    except InputError:
-        return True  # its plugin is missing or damaged here, and it is not `none`
 
 
 @cache

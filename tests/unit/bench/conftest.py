@@ -10,11 +10,10 @@ from routelab.api import (
     BenchmarkError,
     BenchmarkPlugin,
     BenchmarkResult,
-    FabricError,
-    FabricPlugin,
     FigureOfMerit,
 )
 from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.bench.fabric.fabric import Fabric, FabricError
 from routelab.bench.launchers import Launcher
 from routelab.bench.plan import MeasurementPlan
 from routelab.bench.session import Session
@@ -59,14 +58,12 @@ class Benchmark(BenchmarkPlugin):
         return BenchmarkResult((FigureOfMerit("time", float(found[0]), "s", "lower"),), "1.0")
 
 
-class Fabric(FabricPlugin):
+class Recorder(Fabric):
     """Writes down what is asked of it, and fails where it is told to."""
 
-    name = "recorder"
-    summary = "Writes down what it is asked"
+    export = ""
 
     def __init__(self, record):
-        super().__init__()
         self.record = record
         self.fails = ()
 
@@ -76,10 +73,10 @@ class Fabric(FabricPlugin):
         if what in self.fails:
             raise FabricError(f"{what} does not work")
 
-    def apply(self, job, switch):
+    def apply(self, job, run):
         self._do("apply", job)
 
-    def restore(self, job, switch):
+    def restore(self, job, run):
         self._do("restore", job)
 
     @property
@@ -102,8 +99,10 @@ class Site:
         program = folder / "mpiexec"
         program.write_text(MPIEXEC)
         program.chmod(0o755)
-        (folder / "test.yaml").write_text(f"launcher: mpiexec\nprogram: {program}\n")
-        self.fabric = Fabric(folder / "record")
+        (folder / "test.yaml").write_text(
+            f"launcher: mpiexec\nprogram: {program}\nfabric: {{apply: [on], restore: [off]}}\n"
+        )
+        self.fabric = Recorder(folder / "record")
         self.scripts = {"one": OK, "two": OK}
         self.routings = ("angara-bfs", "angara-sssp")
         self.settings = {"repeats": 2, "warm_up": 1, "seconds": 20}
@@ -142,8 +141,7 @@ class Site:
             {},
             benchmarks,
             dict.fromkeys(benchmarks, executable),
-            self.fabric,
-            self.apply,
+            self.fabric if self.apply else None,
         )
         store = RunStore(self.store / "runs")
         return Session(

@@ -8,12 +8,9 @@ from routelab.config.cluster.file import load_cluster
 CLUSTER = """\
 launcher: mpiexec
 fabric:
-  use: somehow
   apply: [sudo, -n, /usr/sbin/routes, load, "{folder}", "two words"]
   restore: [sudo, -n, /usr/sbin/routes, default]
-  check: []
   export: ""
-  careful: true
   seconds: 60
   state: /shared/state
 """
@@ -27,8 +24,7 @@ def cluster(tmp_path):
 
 def test_the_fabric_is_described_in_words(cluster):
     assert fabric_text(cluster, True) == (
-        "somehow; apply: sudo -n /usr/sbin/routes load {folder} 'two words'; "
-        "restore: sudo -n /usr/sbin/routes default; check: none; export: none; careful: yes; "
-        "seconds: 60"
+        "apply: sudo -n /usr/sbin/routes load {folder} 'two words'; "
+        "restore: sudo -n /usr/sbin/routes default"
     )
     assert fabric_text(cluster, False) == ""

@@ -10,11 +10,13 @@ import pytest
 
 from routelab.api import InputError, RoutelabError
 from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.bench.fabric.fabric import Fabric
 from routelab.bench.processes.signals import StopRequest
 from routelab.bench.results import collect
 from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import Allocation, AllocationLostError
 from routelab.config.bench_settings import BenchSettings
+from routelab.config.cluster.fabric import FabricCommands
 from routelab.stages.bench.comparison import prepare_comparison
 
 HANG = "import time; time.sleep(600)"
@@ -261,7 +263,7 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
 def test_all_who_name_one_folder_share_a_fabric(tmp_path):
     cluster = tmp_path / "site.yaml"
     cluster.write_text(
-        f"launcher: mpiexec\nfabric: {{use: command, apply: ['true'], restore: ['true'], "
+        f"launcher: mpiexec\nfabric: {{apply: ['true'], restore: ['true'], "
         f"state: {tmp_path / 'shared'}}}\n"
     )
     asked = Comparison(
@@ -296,14 +298,11 @@ def test_a_killed_driver_leaves_no_hook_that_applies_after_the_restore(site, tmp
     for name in ("apply", "restore"):
         (tmp_path / name).chmod(0o755)
 
-    def hook(self, name, switch):
-        switch.run([str(tmp_path / name)], 60)
-
-    recorder = type(site.fabric)
-    site.fabric = type("Hooks", (recorder,), {
-        "apply": lambda self, job, switch: hook(self, "apply", switch),
-        "restore": lambda self, job, switch: hook(self, "restore", switch),
-    })(tmp_path / "unused")  # fmt: skip
+    site.fabric = Fabric(
+        FabricCommands(
+            apply=[str(tmp_path / "apply")], restore=[str(tmp_path / "restore")], export=""
+        )
+    )
     session = site.session()
     driver = os.fork()
     if driver == 0:

@@ -34,22 +34,21 @@ benchmarks: {{npb: {folder}/mpiexec}}
 """
 
 
-@pytest.mark.parametrize("fabric", ["", "fabric: {use: none}\n"])
 def test_routings_are_applied_only_where_something_switches_between_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, fabric: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     program = tmp_path / "mpiexec"
     program.write_text("#!/bin/sh\ntouch ran\n")
     program.chmod(0o755)
-    Path("mine.yaml").write_text(CLUSTER.format(folder=tmp_path) + fabric)
+    Path("mine.yaml").write_text(CLUSTER.format(folder=tmp_path))
     one = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", "--routing", "dor"]
     two = [*one, "--routing", "angara-sssp"]
     for words in ([*two, "--apply-routing"], [*two, "--apply-routing", "--dry-run"]):
         assert main(words) == 2
         told = capsys.readouterr().err
-        assert "mine.yaml: fabric: nothing switches between the 2 routings (fabric none): " in told
-        assert "; add what switches them (fabric: {use: command, " in told
+        assert "mine.yaml: fabric: nothing switches between the 2 routings: " in told
+        assert "; add what switches them (fabric: {apply: " in told
     assert not list(tmp_path.rglob("ran"))
     # what compares nothing, and what applies nothing, goes on as before
     for words in ([*two, "--dry-run"], [*one, "--apply-routing", "--dry-run"]):

@@ -15,7 +15,7 @@ hosts: n[1-4]
 node_sets: {torus~dims=2: "n[1,3]"}
 environment: {OMP_NUM_THREADS: 1}
 options: [-l, x]
-fabric: {use: none}
+fabric: {apply: [a, 'b c'], restore: [d]}
 machine:
   latency: 1.0e-6
   overhead: {value: 0.0, source: measured}
@@ -91,7 +91,8 @@ def test_a_cluster_is_shown_with_all_hosts_and_the_sources_of_its_numbers(here, 
         "launcher,mpiexec",
         "options,'-l x",
         "environment.OMP_NUM_THREADS,1",
-        "fabric.use,none",
+        "fabric.apply,a 'b c'",
+        "fabric.restore,d",
         "hosts,n1 n2 n3 n4",
         "node_sets.torus~dims=2,n1 n3",
         "machine.latency,1e-06",

@@ -6,7 +6,6 @@ from routelab.api import (
     Column,
     Composition,
     EnginePlugin,
-    FabricPlugin,
     HopRoutingPlugin,
     MetricPlugin,
     Parameters,
@@ -84,17 +83,6 @@ class Timer(BenchmarkPlugin):
         raise NotImplementedError
 
     def parse(self, output, task):
-        raise NotImplementedError
-
-
-class Fabric(FabricPlugin):
-    name = "ring"
-    summary = "A fabric"
-
-    def apply(self, job, switch):
-        raise NotImplementedError
-
-    def restore(self, job, switch):
         raise NotImplementedError
 
 
@@ -230,12 +218,6 @@ def test_a_benchmark_without_a_figure_is_refused():
     bare = {name: getattr(Timer, name) for name in ("executables", "command", "parse")}
     wrong = type("Wrong", (BenchmarkPlugin,), {"name": "ring", "summary": "A timer", **bare})
     assert "name of a figure of merit, found None" in problems(wrong, "benchmark")
-
-
-def test_a_fabric_says_whether_it_changes_anything():
-    assert check_contract(Fabric, "fabric", "ring", "label") is Fabric
-    wrong = type("Wrong", (Fabric,), {"changes": "no"})
-    assert "expected changes to be True or False, found 'no'" in problems(wrong, "fabric")
 
 
 @pytest.mark.parametrize(

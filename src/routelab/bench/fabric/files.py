@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from routelab.api import FabricJob, FabricPlugin, PluginError, RoutelabError
+from routelab.api import PluginError, RoutelabError
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.exports import export_files
+from routelab.bench.fabric.fabric import Fabric, FabricJob
 from routelab.registry.instances import load
 from routelab.simulation.flow.machine import Machine
 
@@ -12,7 +13,7 @@ HOSTS = "hosts.txt"
 """File with lines ``TERMINAL HOST``, next to the files of the export."""
 
 
-def fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
+def fabric_files(fabric: Fabric, job: FabricJob) -> dict[str, str]:
     """Return the text of every file that a fabric needs, by name, checked against the job's routes.
 
     Raises
@@ -34,7 +35,7 @@ def fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     return files
 
 
-def write_fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
+def write_fabric_files(fabric: Fabric, job: FabricJob) -> dict[str, str]:
     """Write the files that a fabric needs into the job's folder; keep other files in it.
 
     Returns
@@ -60,7 +61,7 @@ def write_fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     return files
 
 
-def fabric_problems(fabric: FabricPlugin, job: FabricJob) -> list[str]:
+def fabric_problems(fabric: Fabric, job: FabricJob) -> list[str]:
     """Return what keeps a fabric from being switched, including its files; one line each."""
     found = fabric.problems(job)
     try:

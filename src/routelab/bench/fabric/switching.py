@@ -1,94 +1,38 @@
-"""Fabric plugins from cluster files, and the switches that run their commands."""
+"""Switching the routing of a fabric by commands, which are logged."""
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shlex
-import time
+import signal
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import get_origin
 
-from routelab.api import FabricError, FabricPlugin, InputError
-from routelab.bench.processes.commands import LimitedCommand
+from routelab.api import InputError
+from routelab.api.parameters import bytes_text
+from routelab.bench.fabric.fabric import FabricError
+from routelab.bench.processes.processes import MOST_OUTPUT, ProgramEnd, run_program
 from routelab.config.cluster.file import ClusterFile
-from routelab.config.cluster.jobs import FabricChoice
-from routelab.config.errors import ConfigError
-from routelab.registry import compositions
-from routelab.registry.catalogue import Catalogue, installed_catalogue
-from routelab.registry.instances import load
-from routelab.registry.names import parse_name
-from routelab.registry.parameters import fields, read_parameters
 
 logger = logging.getLogger(__name__)
 
 SHOWN_LINES = 5
 """Number of last output lines of a command in a message."""
 
-_WAKE_SECONDS = 0.5
+KEPT_BYTES = 1 << 20
+"""Largest size of a command's output that is logged; of more, the end."""
 
 
-def load_fabric(
-    choice: FabricChoice | None, place: str, catalogue: Catalogue | None = None
-) -> FabricPlugin:
-    """Return the fabric plugin that a cluster's file names; `none` if it names none.
-
-    Parameters
-    ----------
-    choice : FabricChoice or None
-    place : str
-        File and key, to begin messages with.
-    catalogue : Catalogue, optional
-        The installed plugins by default.
-
-    Raises
-    ------
-    InputError
-        Lists all mistakes, one per line.
-    """
-    choice = choice or FabricChoice(use="none")
-    catalogue = catalogue or installed_catalogue()
-    try:
-        part = compositions.make_part("fabric", parse_name(choice.use), catalogue)
-    except InputError as error:
-        raise ConfigError([f"{place}use: {error}"]) from None
-    values = dict(choice.model_extra or {})
-    known = fields(part.plugin.Parameters)
-    mistakes = [f"{name}: it is also set in 'use'" for name in values if name in part.fixed]
-    # a text with blanks would become one argument, which nobody intends
-    mistakes += [
-        f"{name}: {value!r} is text; write a list: [program, argument, ...]"
-        for name, value in values.items()
-        if isinstance(value, str) and name in known and get_origin(known[name].annotation) is tuple
-    ]
-    faulty = {text.partition(":")[0] for text in mistakes}
-    given = {name: value for name, value in values.items() if name not in faulty}
-    parameters, problems = read_parameters(part.plugin.Parameters, {**part.fixed, **given})
-    # a wrong parameter is not a missing one
-    missing = {f"parameter {name!r} is required" for name in faulty}
-    mistakes += [text for text in problems if text not in missing]
-    if parameters is None or mistakes:
-        raise ConfigError(f"{place}{text}" for text in mistakes)
-    plugin = part.plugin(parameters)
-    assert isinstance(plugin, FabricPlugin)
-    if plugin.export:
-        try:
-            load("export", plugin.export, catalogue)
-        except InputError as error:
-            raise ConfigError([f"{place}export: {error}"]) from None
-    return plugin
-
-
-def require_fabric(file: ClusterFile, fabric: FabricPlugin, routings: int) -> None:
+def require_fabric(file: ClusterFile, routings: int) -> None:
     """Refuse to apply several routings on a cluster where nothing switches between them.
 
     Parameters
     ----------
     file : ClusterFile
-    fabric : FabricPlugin
-        The fabric of the file.
     routings : int
         Number of routings to compare.
 
@@ -97,38 +41,18 @@ def require_fabric(file: ClusterFile, fabric: FabricPlugin, routings: int) -> No
     InputError
         If there are two or more: all would be measured under the same routes.
     """
-    if routings < 2 or fabric.changes:
+    if routings < 2 or file.cluster.fabric is not None:
         return
     raise InputError(
-        f"{file.path}: fabric: nothing switches between the {routings} routings (fabric "
-        f"{fabric.name}): all would be measured under the same routes, and their differences would "
-        "be noise; add what switches them (fabric: {use: command, apply: [...], restore: [...]}), "
-        "or measure without --apply-routing (in the workflow without apply_routing=true)"
+        f"{file.path}: fabric: nothing switches between the {routings} routings: all would be "
+        "measured under the same routes, and their differences would be noise; add what switches "
+        "them (fabric: {apply: [...], restore: [...]}), or measure without --apply-routing (in "
+        "the workflow without apply_routing=true)"
     )
 
 
-class DrySwitch:
-    """A switch that prints commands and runs none.
-
-    Parameters
-    ----------
-    tell : callable
-        Gets each command as a line for a shell.
-    """
-
-    dry = True
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
-
-    def run(self, arguments: Sequence[str], seconds: float) -> str:
-        """Print the command; return an empty text."""
-        self._tell(shlex.join(arguments))
-        return ""
-
-
 class LoggedSwitch:
-    """A switch that runs commands and logs them, their output and how they ended.
+    """Runs commands and logs them, their output and how they ended.
 
     Commands also run if the log cannot be written: on a full disk a fabric is still restored.
 
@@ -138,13 +62,18 @@ class LoggedSwitch:
         File to append to.
     on_start : callable, optional
         Gets the process group of each command when it has begun, and 0 when it has ended.
+    starting : callable, optional
+        See `run_program`.
     """
 
-    dry = False
-
-    def __init__(self, log: Path, on_start: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        log: Path,
+        on_start: Callable[[int], None] = lambda _: None,
+        starting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._log = log
-        self._on_start = on_start
+        self._on_start, self._starting = on_start, starting
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
         """Run a command in a new process group, without input; return its output.
@@ -152,29 +81,40 @@ class LoggedSwitch:
         Raises
         ------
         FabricError
-            If it cannot be started, ends with another code than 0, or takes longer than
-            `seconds`; then it is ended with its whole group.
+            If it cannot be started, ends with another code than 0, prints without end or takes
+            longer than `seconds`; then it is ended with its whole group.
         """
-        shown = shlex.join(arguments)
-        self._write(f"$ {printable(shown)}")
-        begin = time.monotonic()
-        command = LimitedCommand(arguments, seconds, self._on_start)
+        shown = printable(shlex.join(arguments))
+        self._write(f"$ {shown}")
+        # in memory: a full disk must not make a command fail
+        output = os.memfd_create("output")
+        failure, started = "interrupted", True
         try:
-            command.start()
-            # a signal that arrives just before this thread sleeps would not wake it
-            while not command.done.wait(_WAKE_SECONDS):
-                pass
+            failure = _failure(self._run(arguments, seconds, output), seconds)
+        except OSError as error:
+            failure, started = f"cannot be started: {error.strerror}", False
         finally:
-            # if a signal raises here, end the command first
-            command.finish()
-            for line in command.text.splitlines():
+            text = _end_of(output)
+            os.close(output)
+            for line in text.splitlines():
                 self._write(f"| {printable(line)}", stamped=False)
-            took = f"after {time.monotonic() - begin:.1f} s"
-            self._write(f"{command.failure or 'exit code 0'} {took}")
-        if command.failure:
-            printed = last_lines(command.text) if command.started else ""
-            raise FabricError(f"{printable(shown)}: {command.failure}{printed}")
-        return command.text
+            self._write(failure or "exit code 0")
+        if failure:
+            raise FabricError(f"{shown}: {failure}{last_lines(text) if started else ''}")
+        return text
+
+    def _run(self, arguments: Sequence[str], seconds: float, output: int) -> ProgramEnd:
+        return run_program(
+            arguments,
+            folder=Path.cwd(),
+            stdout=Path(f"/proc/self/fd/{output}"),
+            stderr=None,
+            environment=os.environ,
+            seconds=seconds,
+            on_start=self._on_start,
+            starting=self._starting,
+            may_leave=True,
+        )
 
     def _write(self, line: str, *, stamped: bool = True) -> None:
         stamp = f"{datetime.now(UTC).isoformat(timespec='seconds')} " if stamped else ""
@@ -184,6 +124,38 @@ class LoggedSwitch:
                 file.write(f"{stamp}{line}\n")
         except OSError as error:
             logger.warning("cannot write %s: %s; it lacks: %s", self._log, error.strerror, line)
+
+
+def _failure(end: ProgramEnd, seconds: float) -> str:
+    """Return how a command failed; empty if it did not."""
+    if end.flooded:
+        failure = f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
+    elif end.timed_out:
+        failure = f"took longer than {seconds:g} s and was ended"
+    elif end.exit_code < 0:
+        failure = f"ended by {_signal_name(-end.exit_code)}"
+    else:
+        failure = f"exit code {end.exit_code}" if end.exit_code else ""
+    if end.left:
+        failure += (
+            ", and could not be ended, because it runs as another user (process group "
+            f"{end.left}): end it by hand, and give it its own time limit"
+        )
+    return failure
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _end_of(output: int) -> str:
+    """Return the last `KEPT_BYTES` of a file, with undecodable bytes replaced."""
+    size = os.fstat(output).st_size
+    text = os.pread(output, KEPT_BYTES, max(0, size - KEPT_BYTES)).decode(errors="replace")
+    return f"(beginning omitted)\n{text}" if size > KEPT_BYTES else text
 
 
 def printable(text: str) -> str:

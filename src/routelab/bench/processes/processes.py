@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -39,6 +39,8 @@ class ProgramEnd:
         Negative: the signal that ended it.
     timed_out, flooded : bool
         Whether it was ended because its time was up or it printed more than `MOST_OUTPUT`.
+    left : int
+        Process group that could not be ended because it runs as another user; 0: none.
     seconds : float
         Wall time.
     """
@@ -46,6 +48,7 @@ class ProgramEnd:
     exit_code: int
     timed_out: bool
     flooded: bool
+    left: int
     seconds: float
 
 
@@ -54,13 +57,14 @@ def run_program(
     *,
     folder: Path,
     stdout: Path,
-    stderr: Path,
+    stderr: Path | None,
     environment: Mapping[str, str],
     seconds: float,
     on_start: Callable[[int], None] = lambda _: None,
     end_step: Callable[[], None] = lambda: None,
     starting: Callable[[], AbstractContextManager[None]] = nullcontext,
     mark: str = "",
+    may_leave: bool = False,
 ) -> ProgramEnd:
     """Run a program in a new process group until it ends or its time is up.
 
@@ -71,7 +75,7 @@ def run_program(
     folder : Path
         Working directory.
     stdout, stderr : Path
-        Files for its output.
+        Files for its output; without one for errors, they go where the other output goes.
     environment : mapping
         All its variables.
     seconds : float
@@ -84,6 +88,8 @@ def run_program(
         Context in which no signal raises: otherwise a program that was just started could be left.
     mark : str
         A unique text; after the program's end, processes that have it as `MARK` are killed.
+    may_leave : bool
+        Whether a program that succeeds may leave others running, such as a daemon.
 
     Raises
     ------
@@ -91,9 +97,11 @@ def run_program(
         If the program cannot be started.
     """
     begin = time.monotonic()
-    with stdout.open("wb") as out, stderr.open("wb") as err:
+    with ExitStack() as files:
+        streams = [files.enter_context(file.open("wb")) for file in (stdout, stderr) if file]
         process = None
         flooded = False
+        left = 0
         try:
             with starting():
                 process = subprocess.Popen(
@@ -101,8 +109,8 @@ def run_program(
                     cwd=folder,
                     env={**environment, MARK: mark} if mark else dict(environment),
                     stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
+                    stdout=streams[0],
+                    stderr=streams[-1],
                     start_new_session=True,
                 )
                 on_start(process.pid)
@@ -110,32 +118,31 @@ def run_program(
             while not (
                 ended := _wait_for_end(process, min(_LOOK_SECONDS, until - time.monotonic()))
             ):
-                flooded = any(os.fstat(one.fileno()).st_size > MOST_OUTPUT for one in (out, err))
+                flooded = any(os.fstat(one.fileno()).st_size > MOST_OUTPUT for one in streams)
                 if flooded or time.monotonic() >= until:
                     break
-            if not ended:
-                end_process(process, GRACE_SECONDS, killing=end_step)
+            if not ended and not end_process(process, GRACE_SECONDS, killing=end_step):
+                left = process.pid
             # processes that it left would disturb the next run
-            end_group(process.pid, signal.SIGKILL)
-            exit_code = process.wait()
-            for one in (out, err) if flooded else ():
+            if not ended or process.returncode or not may_leave:
+                end_group(process.pid, signal.SIGKILL)
+            exit_code = -signal.SIGKILL if left else process.wait()
+            for one in streams if flooded else ():
                 one.truncate(min(os.fstat(one.fileno()).st_size, MOST_OUTPUT))
         except BaseException:
             if process is not None:
                 end_process(process, GRACE_SECONDS, killing=end_step)
-                process.wait()
             raise
         finally:
             kill_marked(mark)
             on_start(0)
-    return ProgramEnd(exit_code, not (ended or flooded), flooded, time.monotonic() - begin)
+    return ProgramEnd(exit_code, not (ended or flooded), flooded, left, time.monotonic() - begin)
 
 
 def end_process(
     process: Process,
     seconds: float,
     *,
-    all_of_it: bool = False,
     killing: Callable[[], None] = lambda: None,
 ) -> bool:
     """End a process with its group, gently at first: launchers then end ranks on other hosts.
@@ -146,9 +153,6 @@ def end_process(
         The first one of a process group.
     seconds : float
         Time between asking it to end and killing its group, and at most as long after that.
-    all_of_it : bool
-        Whether the whole group has that time; otherwise the others are killed as soon as the
-        first one has ended.
     killing : callable
         Called before it is killed because its time is up.
 
@@ -158,11 +162,7 @@ def end_process(
         False if it could not be ended because it runs as another user.
     """
     end_group(process.pid, signal.SIGTERM)
-    until = time.monotonic() + seconds
-    ended = _wait_for_end(process, seconds)
-    if ended and all_of_it:
-        ended = wait_for_group(process.pid, until - time.monotonic())
-    if not ended:
+    if not _wait_for_end(process, seconds):
         killing()
     end_group(process.pid, signal.SIGKILL)
     return _wait_for_end(process, seconds) and not _is_foreign(process.pid)

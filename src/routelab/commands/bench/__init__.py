@@ -61,12 +61,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--apply-routing", action="store_true", help="allow switching the fabric's routing"
     )
     how.add_argument(
-        "--measure-again",
-        action="store_true",
-        help="measure again what another version of routelab measured with other routes or "
-        "commands; the earlier runs stay stored",
-    )
-    how.add_argument(
         "--dry-run", action="store_true", help="print every command, but run and change nothing"
     )
     how.add_argument(

@@ -18,7 +18,7 @@ from routelab.api import InputError
 from routelab.bench.processes.processes import pass_signals_on
 from routelab.bench.processes.signals import StopRequest
 from routelab.bench.results import ComparisonResult
-from routelab.bench.session import MEASURE_AGAIN, SessionEnd
+from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
@@ -46,7 +46,6 @@ def run_options(arguments: argparse.Namespace) -> int:
         store,
         apply=arguments.apply_routing,
         dry=arguments.dry_run,
-        measure_again=arguments.measure_again,
     )
     if arguments.dry_run:
         for line in texts.rehearsal_lines(measurement, _in_salloc(measurement)):
@@ -75,12 +74,11 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.comparison} must list exactly one comparison")
     begin = time.monotonic()
     _end_with_workflow(arguments.comparison)
-    if arguments.measure_again or not job.is_done():
+    if not job.is_done():
         measurement = stage.prepare_comparison(
             job.comparison,
             Path(job.store),
             apply=arguments.apply_routing,
-            measure_again=arguments.measure_again,
         )
         _warn(measurement)
         command = _in_salloc(measurement)
@@ -116,14 +114,6 @@ def _warn(measurement: stage.ComparisonSession) -> None:
     warning = texts.fabric_warning(measurement.plan)
     if warning:
         logger.warning("%s", warning)
-    kept = len(measurement.session.kept)
-    if kept:
-        logger.warning(
-            "%d stored runs were measured with other routes or commands than this version of "
-            "routelab uses. They are kept as results; %s",
-            kept,
-            MEASURE_AGAIN,
-        )
 
 
 def _measure(

@@ -12,10 +12,10 @@ from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_
 
 from routelab.api import InputError
 from routelab.config.cluster.executables import find_executable
+from routelab.config.cluster.fabric import FabricCommands
 from routelab.config.cluster.hostlist import compress
 from routelab.config.cluster.jobs import (
     Argument,
-    FabricChoice,
     HostList,
     Hosts,
     InstanceName,
@@ -90,8 +90,9 @@ class Cluster(StudyPart):
         description="Executable of each benchmark plugin, or its folder (default: looked up on "
         "PATH)",
     )
-    fabric: FabricChoice | None = Field(
-        default=None, description="Plugin that changes the routing of the fabric (default: none)"
+    fabric: FabricCommands | None = Field(
+        default=None,
+        description="Commands that change the routing of the fabric (default: it stays as it is)",
     )
     machine: dict[str, Told] = Field(
         default={}, description="Fields of the machine that differ from the defaults"

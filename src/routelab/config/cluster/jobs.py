@@ -12,43 +12,19 @@ import numpy as np
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
-    field_validator,
 )
 
 from routelab.api import InputError, Topology
 from routelab.config.cluster.hostlist import check_host, compress, expand
-from routelab.config.entries import StudyPart
 from routelab.registry.names import parse_name
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
 """Pattern of Slurm's names: partitions, accounts, kinds of MPI."""
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-
-
-class FabricChoice(StudyPart):
-    """A fabric plugin, with its parameters as further keys."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    use: str = Field(min_length=1, description="Name of a fabric plugin")
-    state: str = Field(
-        default="",
-        description="Absolute path of the folder with the lock and the journal of the fabric. "
-        "Everyone who switches the fabric must use the same folder (default: a folder below the "
-        "results, which protects only runs with that results folder)",
-    )
-
-    @field_validator("state")
-    @classmethod
-    def _absolute(cls, value: str) -> str:
-        if value and not Path(value).expanduser().is_absolute():
-            raise ValueError(f"{value!r} should be an absolute path")
-        return str(Path(value).expanduser()) if value else ""
 
 
 def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:

@@ -10,14 +10,13 @@ from typing import Any
 
 from routelab.api import (
     BenchmarkPlugin,
-    FabricPlugin,
     InputError,
     Plugin,
     RouteTable,
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.atomic import atomic_directory, check_writable, explain_write_errors
+from routelab.artifacts.atomic import atomic_directory, check_writable
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.routes_file import load_routes
@@ -30,8 +29,9 @@ from routelab.bench.comparison import (
     Comparison,
     ComparisonPart,
 )
+from routelab.bench.fabric.fabric import Fabric
 from routelab.bench.fabric.files import fabric_problems
-from routelab.bench.fabric.switching import load_fabric, require_fabric
+from routelab.bench.fabric.switching import require_fabric
 from routelab.bench.launchers import Launcher, find_program
 from routelab.bench.plan import MeasurementPlan
 from routelab.bench.results import ComparisonResult, collect
@@ -74,7 +74,6 @@ def prepare_comparison(
     *,
     apply: bool,
     dry: bool = False,
-    measure_again: bool = False,
 ) -> ComparisonSession:
     """Prepare a comparison without starting or changing anything.
 
@@ -88,8 +87,6 @@ def prepare_comparison(
         also those without figures.
     dry : bool
         Whether the commands are only shown; then those of the fabric need no permission.
-    measure_again : bool
-        See `Session`.
 
     Raises
     ------
@@ -123,7 +120,6 @@ def prepare_comparison(
         benchmarks,
         executables,
         fabric,
-        fabric.changes and bool(comparison.routings),
     )
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
@@ -133,14 +129,13 @@ def prepare_comparison(
         fabrics,
         _remake,
         retry=apply or dry or not plan.apply,
-        measure_again=measure_again,
     )
     if plan.apply and not (apply or dry):
         _check_permission(session)
     _check_fabric(plan, session)
     routings = [load_routing(one.text) for one in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
-    return ComparisonSession(plan, session, (*plugins, *benchmarks.values(), fabric))
+    return ComparisonSession(plan, session, (*plugins, *benchmarks.values()))
 
 
 def run_comparison(
@@ -167,23 +162,10 @@ def run_comparison(
         ended = measurement.session.measure()
     collected = collect(measurement.session, ended)
     if directory is not None:
-        if measurement.session.measure_again and ended.done:
-            _move_aside(directory)
         seed = measurement.plan.comparison.settings.seed
         provenance = measured.provenance(measurement.plugins, seed, fingerprint)
         _write(measurement.plan, collected, ended, provenance, directory)
     return collected, ended
-
-
-def _move_aside(directory: Path) -> None:
-    """Keep the tables of an earlier measurement in a folder next to the new ones."""
-    if not directory.exists():
-        return
-    number = 1
-    while (aside := directory.with_name(f"{directory.name}-kept-{number}")).exists():
-        number += 1
-    with explain_write_errors(directory, directory):
-        directory.rename(aside)
 
 
 def _write(
@@ -279,11 +261,10 @@ def _remake(topology: str, routing: str) -> RouteTable:
     return reroute(load_routing(routing), obtain(topology)[1])
 
 
-def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> FabricPlugin:
-    fabric = load_fabric(file.cluster.fabric, f"{file.path}: fabric: ")
+def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> Fabric | None:
     if apply:
-        require_fabric(file, fabric, len(comparison.routings))
-    return fabric
+        require_fabric(file, len(comparison.routings))
+    return None if file.cluster.fabric is None else Fabric(file.cluster.fabric)
 
 
 def _check_permission(session: Session) -> None:
@@ -300,7 +281,7 @@ def _check_permission(session: Session) -> None:
     if missing:
         raise InputError(
             f"{missing} of {sum(1 for _ in plan.runs)} runs are missing. They would switch the "
-            f"fabric's routing (fabric {plan.fabric.name}), which is not allowed: {fix}; or "
+            f"fabric's routing, which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )
     left = session.journal.entry()
@@ -326,7 +307,7 @@ def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
     ------
     InputError
     """
-    if not plan.apply or not session.missing():
+    if plan.fabric is None or not plan.apply or not session.missing():
         return
     problems: dict[str, None] = {}
     for one in plan.comparison.routings:

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from routelab.api import FabricError, InputError
+from routelab.api import InputError
 from routelab.bench.comparison import Comparison, ComparisonPart
-from routelab.bench.fabric.switching import DrySwitch
 from routelab.bench.launchers import HOSTFILE
 from routelab.bench.plan import MeasurementPlan, PlannedRun
 from routelab.bench.results import ComparisonResult
@@ -137,10 +136,7 @@ def _switch_lines(
     lines: list[str] = []
     plan = measurement.plan
     job = plan.job(routing, measurement.session.journal.folder.resolve())
-    try:
-        getattr(plan.fabric, what)(job, DrySwitch(lines.append))
-    except FabricError as error:
-        lines.append(f"# {error}")
+    getattr(plan.fabric, what)(job, lambda arguments, _: lines.append(shlex.join(arguments)))
     yield from lines
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from routelab.api import BenchmarkPlugin, InputError, RoutelabError
-from routelab.bench.fabric.switching import load_fabric, require_fabric
+from routelab.bench.fabric.switching import require_fabric
 from routelab.bench.launchers import find_program
 from routelab.config import load_study
 from routelab.config.cluster.file import CLUSTERS, Cluster, ClusterFile, find_cluster, load_cluster
@@ -219,9 +219,12 @@ def _check_site(
         checks += _check_partitions(cluster, most)
 
     def fabric() -> str:
-        plugin = load_fabric(cluster.fabric, f"{file.path}: fabric: ")
-        require_fabric(file, plugin, routings)
-        return plugin.name
+        require_fabric(file, routings)
+        if cluster.fabric is None:
+            return "none"
+        if cluster.fabric.export:
+            load("export", cluster.fabric.export)
+        return cluster.fabric.use
 
     return [*checks, *_attempt("fabric", file, fabric)], nodes
 

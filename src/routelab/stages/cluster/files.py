@@ -7,8 +7,9 @@ import shlex
 from typing import Any
 
 from routelab.api import InputError
+from routelab.config.cluster.fabric import FabricCommands
 from routelab.config.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
-from routelab.config.cluster.jobs import FabricChoice, host_names
+from routelab.config.cluster.jobs import host_names
 from routelab.config.cluster.machine import Origin
 from routelab.config.cluster.schema import cluster_schema
 
@@ -44,7 +45,7 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
         value = getattr(cluster, key)
         if key in ("machine", "hosts", "node_sets") or value in (None, [], {}):
             continue
-        if isinstance(value, FabricChoice):
+        if isinstance(value, FabricCommands):
             value = value.model_dump(exclude_defaults=True)
         if isinstance(value, dict):
             rows += [(f"{key}.{part}", _words(one)) for part, one in value.items()]

@@ -16,7 +16,7 @@ from typing import Any
 from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
-from routelab.bench.fabric.switching import load_fabric, require_fabric
+from routelab.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
@@ -53,12 +53,11 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
-        ``config/studies`` and its folders, with or without the folder. ``apply_routing`` and
-        ``measure_again``: see `apply_option` and `again_option`.
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
+        see `apply_option`.
     """
     try:
         applies = bool(apply_option(config))
-        again = bool(again_option(config))
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
             check_fabrics(plan)
@@ -70,7 +69,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.remote_exec:
         announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        workflow.execute = _with_preparation(workflow, plan, again)
+        workflow.execute = _with_preparation(workflow, plan)
     return plan
 
 
@@ -96,17 +95,6 @@ def apply_option(config: Mapping[str, Any]) -> str:
         If ``apply_routing`` is neither true nor false.
     """
     return "--apply-routing" if _truth(config, "apply_routing") else ""
-
-
-def again_option(config: Mapping[str, Any]) -> str:
-    """Return the option that lets `routelab bench` measure again, or nothing.
-
-    Raises
-    ------
-    InputError
-        If ``measure_again`` is neither true nor false.
-    """
-    return "--measure-again" if _truth(config, "measure_again") else ""
 
 
 def _truth(config: Mapping[str, Any], key: str) -> bool:
@@ -137,8 +125,7 @@ def check_fabrics(plan: Plan) -> None:
 
 
 def _check_fabric(path: Path, routings: int) -> None:
-    file = load_cluster(path)
-    require_fabric(file, load_fabric(file.cluster.fabric, f"{path}: fabric: "), routings)
+    require_fabric(load_cluster(path), routings)
 
 
 def select_studies(choice: object) -> list[Path]:
@@ -192,7 +179,7 @@ def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
     return [path for path in files.values() if path.stem == name]
 
 
-def _with_preparation(workflow: Any, plan: Plan, again: bool) -> Any:
+def _with_preparation(workflow: Any, plan: Plan) -> Any:
     """Return `execute` of a workflow, extended by steps before it looks for finished files.
 
     Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
@@ -214,7 +201,7 @@ def _with_preparation(workflow: Any, plan: Plan, again: bool) -> Any:
         if kind.local_exec:
             _warn_of_cores(cores)
         try:
-            _make_ready(workflow, plan, asks=asks, again=again)
+            _make_ready(workflow, plan, asks=asks)
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
@@ -242,7 +229,7 @@ def _warn_of_cores(cores: int) -> None:
         )
 
 
-def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
+def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
     """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
 
     Parameters
@@ -251,8 +238,6 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
     plan : Plan
     asks : bool
         Whether to look for Slurm jobs of an earlier run.
-    again : bool
-        Whether to run all comparisons.
 
     Raises
     ------
@@ -269,12 +254,12 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool, again: bool) -> None:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _print_again(plan, "will be tried again")
         plan.write_specs()
-        _choose_comparisons(plan, again)
+        _skip_finished_comparisons(plan)
         warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
-def _choose_comparisons(plan: Plan, again: bool) -> None:
-    """Run all comparisons again, or skip finished ones whose routes an upgrade computes again.
+def _skip_finished_comparisons(plan: Plan) -> None:
+    """Skip finished comparisons whose routes an upgrade computes again.
 
     Snakemake would start them because of the new routes, and request nodes for nothing.
     """
@@ -282,9 +267,6 @@ def _choose_comparisons(plan: Plan, again: bool) -> None:
         if batch.kind != ComparisonJob.kind:
             continue
         manifest = plan.manifest(batch)
-        if again:
-            manifest.unlink(missing_ok=True)
-            continue
         finished = manifest.exists() and all(job.is_done() for job in batch.jobs)
         if finished and not all(Path(name).exists() for name in plan.manifests_before(batch)):
             plan.postponed.add(key)

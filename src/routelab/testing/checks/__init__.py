@@ -135,6 +135,5 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "engine": BEFORE,
     "export": BEFORE,
     "benchmark": BEFORE,
-    "fabric": BEFORE,
 }
 """Checks by kind."""

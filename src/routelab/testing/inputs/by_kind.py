@@ -43,7 +43,7 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     """
     if kind == "topology":
         return {text: lambda: None}
-    if kind in ("engine", "export", "benchmark", "fabric"):
+    if kind in ("engine", "export", "benchmark"):
         return {}  # their authors test what they start or write
     added_networks = {name: _installed_topology(name, catalogue) for name in topologies}
     if kind == "workload":

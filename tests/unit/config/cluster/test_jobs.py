@@ -46,7 +46,7 @@ node_sets:
   mesh~: [n1]
   torus~dims=2: n[1,1-2]
 benchmarks: {npb: bin/lu, "a b": x, osu-alltoall: -x}
-fabric: {apply: [x]}
+fabric: {apply: [x], use: sites-own}
 program: ./mpiexec
 """
     word = "is not a valid word of Slurm's: letters, digits and . , @ + - _"
@@ -95,7 +95,8 @@ program: ./mpiexec
         ),
         "some.yaml:14: benchmarks.a b: 'a b' should be a word of letters, digits, '-' and '_'",
         "some.yaml:14: benchmarks.osu-alltoall: '-x' would be taken for an option",
-        "some.yaml:15: fabric: 'use' is missing",
+        "some.yaml:15: fabric.use: 'sites-own' should be 'command'",
+        "some.yaml:15: fabric: 'restore' is missing",
         (
             "some.yaml:16: program: './mpiexec' must be an absolute path, ~/... or a name "
             "without '/', because jobs run in other folders"

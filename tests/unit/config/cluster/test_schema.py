@@ -28,7 +28,7 @@ environment: {OMP_NUM_THREADS: 1, A: b}
 hosts: {n1: [0], n2: [1]}
 node_sets: {torus~dims=2: "n[1-2]"}
 benchmarks: {npb: /opt/npb}
-fabric: {use: command, apply: [x, y]}
+fabric: {use: command, apply: [x, y], restore: [z]}
 machine:
   latency: 1.0e-6
   overhead: {value: 0.0, source: measured}
@@ -77,7 +77,7 @@ def test_clusters_that_we_ship_keep_the_schema_and_name_it(path, validator):
         ("{n1: [0], n2: [1]}", "{n1: 0, n2: 1}"),
         ('"n[1-2]"', "{n1: [0], n2: [1]}"),
         ("{npb: /", "{a/b: /"),
-        ("use: command, ", ""),
+        ("restore: [z]}", "rest: [z]}"),
         ("latency: 1.0e-6", "latency: true"),
         ("latency: 1.0e-6", "latency: -1.0"),
         ("latency: 1.0e-6", "latence: 1.0"),

@@ -57,7 +57,12 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
             "hosts: 7 hosts for a network of 8 terminals",
         ),
         ("launcher: srun\nmpi: pmi2", "launcher: mpiexec", "launcher mpiexec", None),
-        ("node_sets", "fabric: {use: sites-own}\nnode_sets", "fabric", None),
+        (
+            "node_sets",
+            "fabric: {apply: [a], restore: [b], export: angra}\nnode_sets",
+            "fabric",
+            None,
+        ),
         ("topology", "benchmarks: {oso: /none}\ntopology", "benchmarks: oso", None),
         (
             "topology",

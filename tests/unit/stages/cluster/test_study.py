@@ -27,7 +27,7 @@ node_sets:
   torus~dims=4x2x2: n[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31]
 benchmarks: {npb: /here/bin/npb}
 """
-FABRIC = "fabric: {use: command, apply: [/bin/true], restore: [/bin/true], state: /here/shared}\n"
+FABRIC = "fabric: {apply: [/bin/true], restore: [/bin/true], state: /here/shared}\n"
 
 
 def write_study(
@@ -111,7 +111,7 @@ SMALL = npb("3.4", ["lu"])
 """One benchmark under two routings in 6 rounds of 600 s: 120 minutes, and 10 to start."""
 
 
-GAP = "fabric: nothing switches between the 2 routings (fabric none): all would be measured "
+GAP = "fabric: nothing switches between the 2 routings: all would be measured "
 
 
 def test_several_routings_need_a_fabric_that_is_switched(big, program, found):

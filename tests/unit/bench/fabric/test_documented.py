@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from routelab.api import FabricError, FabricJob
+from routelab.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.bench.fabric.files import fabric_problems, write_fabric_files
-from routelab.bench.fabric.switching import LoggedSwitch, load_fabric
-from routelab.config.cluster.jobs import FabricChoice
+from routelab.bench.fabric.switching import LoggedSwitch
+from routelab.config.cluster.fabric import FabricCommands
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
@@ -38,20 +38,14 @@ def job(tmp_path):
 
 
 def test_the_script_records_applies_and_restores(script, job, tmp_path):
-    plugin = load_fabric(
-        FabricChoice(
-            use="command",
-            apply=[str(script), "apply", "{folder}"],
-            restore=[str(script), "restore"],
-        ),
-        "",
-    )
-    assert fabric_problems(plugin, job) == []
-    switch = LoggedSwitch(tmp_path / "log")
+    apply, restore = [str(script), "apply", "{folder}"], [str(script), "restore"]
+    fabric = Fabric(FabricCommands(apply=apply, restore=restore))
+    assert fabric_problems(fabric, job) == []
+    run = LoggedSwitch(tmp_path / "log").run
     with pytest.raises(FabricError, match="exit code 2"):
-        plugin.apply(job, switch)  # nothing was rendered
-    files = write_fabric_files(plugin, job)
-    plugin.apply(job, switch)
+        fabric.apply(job, run)  # nothing was rendered
+    files = write_fabric_files(fabric, job)
+    fabric.apply(job, run)
     active = tmp_path / "state" / "active"
     assert {path.name: path.read_text() for path in active.iterdir()} == files
     # what is active is what was meant
@@ -59,8 +53,8 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
         {path.name: path.read_text() for path in active.iterdir()}
     )
     assert found.hop_channel.tolist() == job.table.hop_channel.tolist()
-    plugin.restore(job, switch)
-    plugin.restore(job, switch)
+    fabric.restore(job, run)
+    fabric.restore(job, run)
     assert not active.exists()
     noted = (tmp_path / "state" / "log").read_text().splitlines()
     assert [line.split(" ", 1)[1] for line in noted] == ["apply 6 tables", "restore", "restore"]

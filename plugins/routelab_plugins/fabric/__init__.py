@@ -1,1 +1,0 @@
-"""Built-in plugins of kind fabric."""

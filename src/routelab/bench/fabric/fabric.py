@@ -1,0 +1,140 @@
+"""The fabric of a cluster: the site's commands change its routing and restore it.
+
+They get the routes as files of an export plugin, in a folder. They run without a shell: each item
+of a list is one argument, with any content.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import TypeAlias
+
+from routelab.api import RoutelabError, RouteTable
+from routelab.config.cluster.fabric import FabricCommands
+
+RunCommand: TypeAlias = Callable[[Sequence[str], float], object]
+"""Runs a command, or shows it, with its time limit in seconds."""
+
+
+class FabricError(RoutelabError):
+    """The routing of the fabric could not be changed or restored; the text is the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class FabricJob:
+    """A routing to apply, and the hosts that it is for.
+
+    Attributes
+    ----------
+    routing : str
+        Canonical name.
+    table : RouteTable
+        Its routes; terminals are in the order of `hosts`.
+    hosts : tuple of str
+        Host of each terminal; empty if everything runs on this machine.
+    folder : Path
+        Existing folder, stored with the results; files for the fabric's tools go here.
+    topology : str
+        Instance name of the network; empty if it has none.
+    """
+
+    routing: str
+    table: RouteTable
+    hosts: tuple[str, ...]
+    folder: Path
+    topology: str = ""
+
+
+class Fabric:
+    """The commands of a site; the site is responsible for their effect.
+
+    Parameters
+    ----------
+    commands : FabricCommands
+    """
+
+    def __init__(self, commands: FabricCommands) -> None:
+        self._commands = commands
+
+    @property
+    def export(self) -> str:
+        """Instance name of the export plugin whose files the commands need; empty: none.
+
+        The files are in the job's folder before `apply` or `restore` is called, and have been
+        read back and compared with the routes.
+        """
+        return self._commands.export
+
+    def problems(self, job: FabricJob) -> list[str]:
+        """Report programs that cannot run, and placeholders without a value; one line each."""
+        found = []
+        for name in ("apply", "restore"):
+            arguments: list[str] = getattr(self._commands, name)
+            problem = _program_problem(_fill_placeholders(arguments, job)[0])
+            found += [f"{name}: {problem}"] if problem else []
+            used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
+            if "hosts" in used and not job.hosts:
+                found.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
+            if "topology" in used and not job.topology:
+                found.append(f"{name}: {{topology}} is empty, because the network has no name")
+        terminals = job.table.topology.num_terminals
+        if job.hosts and len(job.hosts) != terminals:
+            found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
+        return found
+
+    def apply(self, job: FabricJob, run: RunCommand) -> None:
+        """Make the fabric route as `job` says, whatever it did before.
+
+        Raises
+        ------
+        FabricError
+            If that failed; the state of the fabric is then unknown, and it is restored.
+        """
+        run(_fill_placeholders(self._commands.apply, job), self._commands.seconds)
+
+    def restore(self, job: FabricJob, run: RunCommand) -> None:
+        """Make the fabric route as before the first `apply`; may be called twice.
+
+        Parameters
+        ----------
+        job : FabricJob
+            The job that was applied last, completely or in part.
+        run : callable
+
+        Raises
+        ------
+        FabricError
+        """
+        run(_fill_placeholders(self._commands.restore, job), self._commands.seconds)
+
+
+def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
+    """Replace placeholders in arguments by values, which are not searched for placeholders."""
+    values = {
+        "folder": str(job.folder),
+        "routing": job.routing,
+        "hosts": ",".join(job.hosts),
+        "topology": job.topology,
+    }
+    return [
+        "".join(
+            text + ("" if name is None else values[name])
+            for text, name, _, _ in Formatter().parse(argument)
+        )
+        for argument in arguments
+    ]
+
+
+def _program_problem(program: str) -> str:
+    if os.sep not in program:
+        return "" if shutil.which(program) else f"program {program} is not on the PATH"
+    if not Path(program).is_file():
+        return f"program {program} does not exist"
+    if not os.access(program, os.X_OK):
+        return f"{program} cannot be executed; run chmod +x on it, or put its interpreter first"
+    return ""
