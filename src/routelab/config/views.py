@@ -207,7 +207,7 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
     "box": ({"x", "y"}, {"hue", "col", *_AXES}),
     "improvement": ({"x", "y"}, {"hue", "col", "mark"}),
-    "bound": ({"x", "y", "bound"}, {"hue", "col", "mark"}),
+    "bound": ({"x", "y", "bound"}, {"hue", "col", "mark", "beside"}),
     "heat": ({"x", "y", "colour"}, {"col"}),
     "overview": ({"x", "y", "colour"}, {"col"}),
     "matrix": ({"colour"}, {"col"}),
@@ -267,6 +267,10 @@ class Figure(StudyPart):
     )
     bound: str | None = Field(
         default=None, description="Column with the bound of the column on the vertical axis (bound)"
+    )
+    beside: Beside | None = Field(
+        default=None,
+        description="Published numbers of the column on the vertical axis, drawn as marks (bound)",
     )
     front: bool = Field(
         default=False,

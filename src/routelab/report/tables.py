@@ -268,6 +268,36 @@ def _pool(
     row |= numbers
 
 
+def published_lines(
+    beside: Beside, reference: Reference | None, columns: Sequence[str], place: str
+) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return the lines of a reference's file, by the texts of their values of ``beside.on``.
+
+    Raises
+    ------
+    InputError
+        If the study cites no reference, two lines have one key, or a column does not exist.
+    """
+    if reference is None:
+        raise InputError(f"{place}beside: the study cites no reference")
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in reference.rows(beside.reference):
+        key = tuple(key_text(parse_published(line[name])) for name in beside.on)
+        if key in lines:
+            raise InputError(
+                f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; name the "
+                "column that distinguishes them in 'on'"
+            )
+        lines[key] = line
+    known = reference.columns(beside.reference)
+    if unknown := set(columns) - set(known):
+        raise InputError(
+            f"{place}beside: {beside.reference} has no column {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(known)}"
+        )
+    return lines
+
+
 def _join_reference(
     rows: list[dict[str, Any]],
     beside: Beside,
@@ -276,28 +306,13 @@ def _join_reference(
     place: str,
 ) -> list[ReportColumn]:
     """Join the reference's columns to `rows` and return them; extra reference rows are ignored."""
-    if reference is None:
-        raise InputError(f"{place}beside: the study cites no reference")
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
-    for line in reference.rows(beside.reference):
-        key = tuple(key_text(_number(line[name])) for name in beside.on)
-        if key in lines:
-            raise InputError(
-                f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; name the "
-                "column that distinguishes them in 'on'"
-            )
-        lines[key] = line
-    reference_columns = reference.columns(beside.reference)
-    if unknown := set(beside.columns) - set(reference_columns):
-        raise InputError(
-            f"{place}beside: {beside.reference} has no column {', '.join(sorted(unknown))}; it has "
-            f"{', '.join(reference_columns)}"
-        )
-    names = beside.columns or reference_columns
+    lines = published_lines(beside, reference, beside.columns, place)
+    assert reference is not None
+    names = beside.columns or reference.columns(beside.reference)
     joined = [name for name in names if name not in beside.on]
     for row in rows:
         theirs = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
-        row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in joined}
+        row |= {f"{beside.prefix}{name}": parse_published(theirs.get(name, "")) for name in joined}
     joined.sort(key=lambda name: values.index(name) if name in values else len(values))
     return [
         ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
@@ -311,7 +326,7 @@ def _reason(spec: TableSpec) -> list[str]:
     return [f"This table cannot reproduce the published numbers. {reason}"] if reason else []
 
 
-def _number(text: str) -> Any:
+def parse_published(text: str) -> Any:
     """Parse a cell of a reference file: a number, a word or None."""
     if not text.strip():
         return None

@@ -96,8 +96,9 @@ def add_legend(
     markers: bool = False,
     lines: bool = True,
     of: str = "routes",
+    more: Sequence[Artist] = (),
 ) -> None:
-    """Add one legend above all panels: lines, markers or both, otherwise areas."""
+    """Add one legend above all panels: lines, markers or both, otherwise areas; and `more`."""
     handles: list[Artist] = [
         Line2D(
             [],
@@ -113,6 +114,7 @@ def add_legend(
         else Patch(facecolor=one.color, edgecolor=EDGE, linewidth=0, hatch=one.hatch, label=hue)
         for hue, one in look.items()
     ]
+    handles += more
     figure.legend(
         handles=handles,
         title=label(title, of),

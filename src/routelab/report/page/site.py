@@ -254,7 +254,7 @@ def _write_figure(
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled_parameters(study)
     view = views.view_for(spec)
-    drawing = draw_figure(spec, view, pooled, place, looks)
+    drawing = draw_figure(spec, view, pooled, place, looks, study.reference)
     notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
     title = spec.title or name
     if drawing is None:

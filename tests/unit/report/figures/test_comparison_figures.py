@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config import Figure
+from routelab.config import Figure, load_reference
+from routelab.config.views import Beside
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.scatter import pareto_front
@@ -81,13 +82,50 @@ def test_dots_are_the_numbers_of_the_file_and_places_descend(runs, tmp_path):
 def test_a_bound_is_beside_the_value_and_the_gap_is_relative_to_it(runs):
     drawing = drawn(runs, BOUND, ["seed"])
     rows = drawing.data.set_index(["routing", "nodes"])
-    assert rows.loc[("sssp", 8), "max_load"] == 22.5
-    assert rows.loc[("sssp", 8), "lower_bound_rules"] == 16
-    assert rows.loc[("sssp", 8), "gap_percent"] == pytest.approx(100 * 6.5 / 16)
+    # the median of a table's cell, and the range of its runs
+    names = ["max_load", "max_load_low", "max_load_high", "lower_bound_rules", "gap_percent"]
+    assert rows.loc[("sssp", 8), names].tolist() == [20, 20, 25, 16, 25]
     axis = drawing.figure.axes[0]
     heights = sorted(bar.get_height() for bar in axis.patches)
     assert heights == sorted(drawing.data["max_load"])
-    assert {text.get_text() for text in axis.texts} == {"50 %", "88 %", "12 %", "41 %", "150 %"}
+    assert {text.get_text() for text in axis.texts} == {"50 %", "88 %", "0 %", "25 %", "150 %"}
+
+
+SOURCE = "key: demo\ntitle: T\nauthors: [A]\ntables: {loads.csv: Loads}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("routing,nodes,max_load\nbfs,4,11\ndor,8,33.5\nother,4,1\n", None),
+        ("routing,nodes,load\nbfs,4,11\n", "has no column max_load"),
+        ("routing,nodes,max_load\nbfs,4,11\nbfs,4,12\n", "two rows for bfs, 4"),
+    ],
+)
+def test_published_values_are_marked_on_their_bars(runs, tmp_path, text, message):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/citation.yaml").write_text(SOURCE)
+    (tmp_path / "demo/loads.csv").write_text(text)
+    spec = BOUND.model_copy(
+        update={"beside": Beside(reference="loads.csv", on=["routing", "nodes"])}
+    )
+    arguments = (spec, Frames(runs.records), ["seed"], "here: ", None)
+    if message:
+        with pytest.raises(InputError, match=message):
+            draw_figure(*arguments, load_reference(tmp_path / "demo"))
+        return
+    drawing = draw_figure(*arguments, load_reference(tmp_path / "demo"))
+    published = drawing.data.set_index(["routing", "nodes"])["published"]
+    assert published.dropna().to_dict() == {("bfs", 4): 11, ("dor", 8): 33.5}
+    axis = drawing.figure.axes[0]
+    bars = {(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axis.patches}
+    marks = [tuple(one) for points in axis.collections for one in points.get_offsets().tolist()]
+    found = {(x, y) for x, y in marks if y in (11, 33.5)}
+    assert len(found) == 2
+    places = {round(x, 6) for x, _ in bars}
+    assert all(round(x, 6) in places for x, _ in found)
+    with pytest.raises(InputError, match="the study cites no reference"):
+        draw_figure(*arguments)
 
 
 def test_a_pareto_front_is_drawn_in_the_preferred_directions(runs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from routelab.config import Figure as FigureSpec
+from routelab.config import Reference
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.kinds.bar import draw_bars
 from routelab.report.figures.kinds.bound import draw_bounds
@@ -35,7 +36,6 @@ OF_SERIES: dict[str, Series] = {
     "bar": draw_bars,
     "box": draw_boxes,
     "improvement": draw_improvements,
-    "bound": draw_bounds,
 }
 """Functions of (spec, frames, pooled parameters, place, looks) that draw the kinds in which colours
 distinguish series."""
@@ -54,6 +54,7 @@ def draw_figure(
     pooled: Collection[str],
     place: str,
     looks: Looks | None = None,
+    reference: Reference | None = None,
 ) -> Drawing | None:
     """Draw a figure of a study; return None if no run has a value to draw.
 
@@ -67,6 +68,8 @@ def draw_figure(
         Prefix of messages: where the figure is declared.
     looks : Looks, optional
         Looks of the series in the report (default: those of this figure only).
+    reference : Reference, optional
+        Published numbers that the study cites.
 
     Raises
     ------
@@ -76,4 +79,6 @@ def draw_figure(
     with house_style():
         if spec.kind in OF_PLACES:
             return OF_PLACES[spec.kind](spec, frames, pooled, place)
+        if spec.kind == "bound":
+            return draw_bounds(spec, frames, pooled, place, looks or Looks(), reference)
         return OF_SERIES[spec.kind](spec, frames, pooled, place, looks or Looks())

@@ -1,13 +1,17 @@
-"""Achieved values beside their bounds, with the gap between them."""
+"""Achieved values beside their bounds and published values."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
+from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
+from routelab.config import Reference
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     EDGE,
@@ -21,29 +25,48 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.whiskers import draw_whiskers
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
+from routelab.report.tables import parse_published, published_lines
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
+PUBLISHED = "published"
 WIDTH = 0.8
 """Total width of the bars at one place, in units of the distance between places."""
 MAX_BARS = 12
 """Largest number of bars in a panel whose gaps are written horizontally."""
+MARK: dict[str, Any] = {
+    "marker": "D",
+    "s": 22,
+    "facecolor": "white",
+    "edgecolor": INK,
+    "linewidth": 1,
+    "zorder": 4,
+}
+"""Look of published values."""
 
 
 def draw_bounds(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+    spec: FigureSpec,
+    frames: View,
+    pooled: Collection[str],
+    place: str,
+    looks: Looks,
+    reference: Reference | None = None,
 ) -> Drawing | None:
-    """Draw the mean of ``y`` as bars, the mean of ``bound`` as lines, and the gap as text.
+    """Draw the median of ``y`` as bars, that of ``bound`` as lines, and the gap as text.
 
     The gap is the distance from the bound, in percent of the bound. See
     `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y, bound = spec.x or "", spec.y or "", spec.bound or ""
     hue, col = spec.hue or "routing", spec.col
-    data = _means(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    data = _medians(spec, frames, pooled, [hue, *([col] if col else []), x], place)
     if data.empty:
         return None
+    if spec.beside is not None:
+        data[PUBLISHED] = _published(spec, data, reference, place)
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
@@ -63,7 +86,12 @@ def draw_bounds(
                 linewidth=0,
             )
             axis.hlines(mine[bound], middles - step / 2, middles + step / 2, color=INK)
-            tops = np.fmax(mine[y], mine[bound])
+            spread = mine[mine[f"{y}_low"] < mine[f"{y}_high"]]
+            draw_whiskers(axis, middles[mine.index.isin(spread.index)].tolist(), spread, y)
+            tops = np.fmax(mine[f"{y}_high"], mine[bound])
+            if PUBLISHED in mine:
+                axis.scatter(middles, mine[PUBLISHED], **MARK)
+                tops = np.fmax(tops, mine[PUBLISHED])
             for middle, top, text in zip(middles, tops, mine[GAP_TEXT], strict=True):
                 axis.annotate(
                     text,
@@ -82,15 +110,43 @@ def draw_bounds(
     name_places(panels, places)
     title = label(y, spec.of)
     label_axes(panels, label(x, spec.of), title)
-    add_legend(figure, look, hue, lines=False, of=spec.of)
+    more = [Line2D([], [], color=INK, label=label(bound, spec.of))]
+    if spec.beside is not None:
+        more.append(
+            Line2D(
+                [], [], color=INK, linestyle="", marker="D", mfc="white", label="published value"
+            )
+        )
+    add_legend(figure, look, hue, lines=False, of=spec.of, more=more)
     text = (
         f"{title} {by_text(x, hue, spec.of)}. Lines: {label(bound, spec.of)}. "
         "Numbers above bars are distances from the bound, in percent of it."
     )
+    if (data[f"{y}_low"] < data[f"{y}_high"]).any():
+        text += " Bars are medians of runs, thin lines their ranges."
+    if spec.beside is not None:
+        text += " Diamonds: published values."
     return Drawing(figure, data, text)
 
 
-def _means(
+def _published(
+    spec: FigureSpec, data: pd.DataFrame, reference: Reference | None, place: str
+) -> list[float]:
+    """Return the published value of each row; NaN where there is none."""
+    assert spec.beside is not None
+    y = spec.y or ""
+    if missing := set(spec.beside.on) - set(data.columns):
+        raise InputError(f"{place}beside: on: the figure has no {', '.join(sorted(missing))}")
+    lines = published_lines(spec.beside, reference, [y], place)
+    found = (
+        lines.get(tuple(key_text(row[name]) for name in spec.beside.on), {})
+        for _, row in data.iterrows()
+    )
+    numbers = (parse_published(line.get(y, "")) for line in found)
+    return [float(one) if isinstance(one, int | float) else np.nan for one in numbers]
+
+
+def _medians(
     spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
 ) -> pd.DataFrame:
     jobs = frames.select(spec.where, pooled, place, spec.relative)
@@ -100,7 +156,10 @@ def _means(
     columns = {name: frames.column(jobs, name, place) for name in keys}
     columns |= {name: frames.numbers(jobs, name, place) for name in (y, bound)}
     complete = pd.DataFrame(columns).dropna(subset=[y, bound])
-    data = complete.groupby(keys, sort=False, dropna=False)[[y, bound]].mean().reset_index()
+    groups = complete.groupby(keys, sort=False, dropna=False)[[y, bound]]
+    data = groups.quantile(0.5, interpolation="lower").reset_index()
+    spread = complete.groupby(keys, sort=False, dropna=False)[y]
+    data[[f"{y}_low", f"{y}_high"]] = spread.agg(["min", "max"]).to_numpy()
     gap = 100 * (data[y] - data[bound]).abs() / data[bound].abs()
     data[GAP] = gap
     data[GAP_TEXT] = [f"{value:.0f} %" if np.isfinite(value) else "" for value in gap]
