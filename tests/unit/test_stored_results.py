@@ -60,7 +60,6 @@ def test_measurements_are_read(stored):
     (path,) = store.folder.iterdir()
     run = store.find(path.name)
     assert (run.fingerprint, run.status) == (path.name, "ok")
-    assert store.earlier() == {run.question: run}
     verdict = judge(load("benchmark", run.identity["benchmark"]), run, None)
     values = [figure.value for figure in verdict.result.figures if figure.metric == "latency_avg"]
     listed = read_rows(next(stored.rglob("figures.csv")), ())
