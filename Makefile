@@ -37,6 +37,10 @@ help: ## Show this list
 report: $(VENV)/installed ## Run the studies of config/config.yaml and build results/report/index.html
 	$(RUN) snakemake --cores $(CORES) report $(ARGS)
 
+.PHONY: results
+results: $(VENV)/installed ## Run the published studies one after the other (hours), and make docs/results; STUDIES="a b"
+	$(RUN) python docs/publish.py --run $(STUDIES)
+
 # --- Work on routelab -----------------------------------------------------------------------
 
 .PHONY: test

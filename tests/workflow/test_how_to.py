@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -120,6 +121,25 @@ def test_commands_of_the_first_pages_work(page, project, monkeypatch):
     commands = re.findall(r"^    (routelab (?!completion).+)$", text, re.MULTILINE)
     assert len(commands) >= 3
     run_commands("\n".join(commands), project)
+
+
+def test_the_readme_shows_what_terminals_show(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^    routelab (.+)\n\n```text\n([^`]*)```", text, re.MULTILINE)
+    assert len(shown) == 2
+    for command, lines in shown:
+        main, terminal = pty.openpty()
+        command = [sys.executable, "-m", "routelab", *command.split()]
+        wide = os.environ | {"COLUMNS": "110"}
+        process = subprocess.Popen(command, env=wide, stdout=terminal, stderr=subprocess.DEVNULL)
+        os.close(terminal)
+        printed = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while chunk := os.read(main, 1 << 16):
+                printed += chunk
+        assert process.wait() == 0
+        assert lines.splitlines() == printed.decode().splitlines()[: lines.count("\n")]
 
 
 def test_the_index_lists_every_page():

@@ -1,0 +1,266 @@
+"""Publish results: the pages in docs/results, and the table of results in README and manual.
+
+python docs/publish.py --run STUDY...   run the studies one after the other, and keep their results
+python docs/publish.py --keep STUDY...  keep the results of reports that exist
+python docs/publish.py                  make the pages again from the kept results
+
+What was found is kept in docs/results/STUDY: `result.json`, the tables that the page cites, and a
+figure. `docs/results/results.yaml` has the sentences; their numbers come from these tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from routelab.report.labels import duration_text, label
+
+HOME = Path(__file__).parents[1]
+RESULTS = HOME / "docs/results"
+REPORT = HOME / "results/report"
+BEGIN, END = "<!-- results: made by docs/publish.py -->", "<!-- end of results -->"
+INTRODUCTION = """\
+What the studies of routelab find, each with the command that repeats it. All numbers are read from
+the tables beside the pages."""
+KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
+"""Facts of a report's summary that a page needs."""
+
+
+def texts() -> dict[str, dict[str, Any]]:
+    """Return what people wrote about each published study, in the order of the pages."""
+    text = (RESULTS / "results.yaml").read_text("utf-8")
+    found: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return found
+
+
+# --- keep what was found ------------------------------------------------------------------------
+
+
+def keep(study: str) -> None:
+    """Copy the results of a study from its report."""
+    report, folder = REPORT / study, RESULTS / study
+    summary = json.loads((report / "summary.json").read_text("utf-8"))
+    versions = json.loads((report / "versions.json").read_text("utf-8"))
+    lost = [one["sentence"] for one in summary["losses"] if one["status"] != "unsupported"]
+    if lost:
+        raise SystemExit(f"{study}: {lost[0]}")
+    text = texts()[study]
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    facts = {name: summary[name] for name in KEPT}
+    facts["figure"] = text.get("figure") or summary["figure"]
+    facts |= {name: versions[name] for name in ("command", "commits", "machines")}
+    (folder / "result.json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    tables = {facts["table"], text.get("table", ""), *_cited_tables(text)} - {""}
+    for table in sorted(tables):
+        shutil.copy(report / "tables" / f"{table}.csv", folder)
+    shutil.copy(report / "figures" / f"{facts['figure']}.svg", folder / "figure.svg")
+
+
+def _cited_tables(text: Mapping[str, Any]) -> Iterator[str]:
+    return (cell["table"] for cell in text.get("cells", {}).values() if "table" in cell)
+
+
+def run(studies: Sequence[str]) -> None:
+    """Run studies one after the other; finished ones take seconds."""
+    for study in studies:
+        subprocess.run(
+            ["snakemake", "--cores", "all", "report", "--config", f"studies={study}"],
+            cwd=HOME,
+            check=True,
+        )
+        keep(study)
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+class Result:
+    """The kept result of a study."""
+
+    def __init__(self, study: str, text: Mapping[str, Any]) -> None:
+        self.study, self.text = study, text
+        self.folder = RESULTS / study
+        self.facts = json.loads((self.folder / "result.json").read_text("utf-8"))
+        declared = yaml.safe_load((HOME / f"config/studies/{study}.yaml").read_text("utf-8"))
+        self.notes, self.tables = declared["notes"], declared["tables"]
+
+    @property
+    def table(self) -> str:
+        """Name of the table that the page shows."""
+        return self.text.get("table") or str(self.facts["table"])
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """Return the rows of a kept table."""
+        with (self.folder / f"{table}.csv").open(newline="", encoding="utf-8") as stream:
+            return list(csv.DictReader(stream))
+
+    def fill(self, template: str) -> str:
+        """Return a sentence with the numbers of its cells."""
+        text = " ".join(template.split())
+        return re.sub(r"\{(\w+)(%?)\}", lambda found: self._cell(found[1], found[2]), text)
+
+    def _cell(self, name: str, unit: str) -> str:
+        cell = dict(self.text["cells"][name])
+        table, column = cell.pop("table", self.table), cell.pop("column")
+        rows = [
+            row
+            for row in self.rows(table)
+            if all(row[key] == str(value) for key, value in cell.items())
+        ]
+        if len(rows) != 1:
+            raise SystemExit(f"{self.study}: cell {name}: {len(rows)} rows of {table} fit")
+        text = rows[0][column]
+        return f"{number(str(100 * float(text)))} %" if unit else number(text)
+
+    @property
+    def question(self) -> str:
+        """The question that the page answers."""
+        return self.text.get("ask") or str(self.facts["question"])
+
+    @property
+    def answer(self) -> str:
+        """The sentence that a colleague could quote."""
+        return self.fill(self.text["answer"]) if "answer" in self.text else self.facts["finding"]
+
+    @property
+    def cpu(self) -> str:
+        """CPU time of all runs."""
+        return duration_text(self.facts["cpu_seconds"])
+
+
+def number(text: str) -> str:
+    """Return a number of a table with at most four digits; other texts as they are."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text or "–"
+    return f"{value:.0f}" if abs(value) >= 1000 or value.is_integer() else f"{value:.3g}"
+
+
+def study_page(result: Result) -> str:
+    """Return the page of a study."""
+    facts, study = result.facts, result.study
+    source = facts["source"]
+    files = sorted(result.folder.glob("*.csv"))
+    tables = ", ".join(f"[{path.name}]({study}/{path.name})" for path in files)
+    made = ", ".join(f"`{one[:8]}`" for one in facts["commits"])
+    machines = "; ".join(facts["machines"])
+    parts = [
+        f"# {result.question}",
+        f"**{result.answer}**",
+        f"![{result.question}]({study}/figure.svg)",
+        "\n".join(_table(result)),
+        *(["## The paper", _paper(result)] if source else []),
+        "## Conditions",
+        "\n".join(f"- {' '.join(one.split())}" for one in [*facts["sentences"], *result.notes]),
+        "## Reproduce",
+        f"    {facts['command']}",
+        f"CPU time: {result.cpu}. Machine: {machines}. Commit {made}. Tables: {tables}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _paper(result: Result) -> str:
+    source = result.facts["source"]
+    title = source["title"]
+    lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
+    for one in result.facts["published"]:
+        equal = one["numbers"] - one["differing"]
+        lines.append(
+            f"{one['part']}: {equal} of {one['numbers']} published numbers are equal to ours as "
+            "printed or within the range of our runs."
+        )
+        reason = result.tables[one["table"]]["beside"].get("not_reproducible", "")
+        lines += [" ".join(reason.split())] if reason else []
+    lines += [result.fill(result.text["paper"])] if "paper" in result.text else []
+    return "\n\n".join(dict.fromkeys(lines))
+
+
+def _table(result: Result) -> Iterator[str]:
+    rows = result.rows(result.table)
+    names = result.text.get("columns") or [
+        name for name in rows[0] if not name.endswith(("_low", "_high")) and name != "runs"
+    ]
+    wanted = {key: set(map(str, values)) for key, values in result.text.get("where", {}).items()}
+    heads = [_heading(name) for name in names]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---' for _ in names)} |"
+    for row in rows:
+        if all(row[key] in values for key, values in wanted.items()):
+            yield f"| {' | '.join(number(row[name]) for name in names)} |"
+
+
+def _heading(name: str) -> str:
+    if name.startswith("paper_"):
+        return f"paper: {label(name.removeprefix('paper_'))}"
+    for ending, word in (("_low", "least"), ("_high", "greatest")):
+        if name.endswith(ending):
+            return f"{label(name.removesuffix(ending))}: {word}"
+    return label(name)
+
+
+def headline_table(results: Sequence[Result], home: str) -> str:
+    """Return the table of the best results; `home` is the folder of the pages."""
+    lines = [
+        "| question | others | routelab finds | distance from the proven bound |",
+        "| --- | --- | --- | --- |",
+    ]
+    for one in results:
+        if "others" in one.text:
+            cells = (one.fill(one.text[name]) for name in ("others", "ours", "distance"))
+            lines.append(f"| [{one.question}]({home}{one.study}.md) | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def index_page(results: Sequence[Result]) -> str:
+    """Return the page that lists all results."""
+    lines = [
+        "# Results",
+        INTRODUCTION,
+        headline_table(results, ""),
+        "## All studies",
+        "\n".join(
+            [
+                "| question | answer | CPU time |",
+                "| --- | --- | --- |",
+                *(
+                    f"| [{one.question}]({one.study}.md) | {one.answer} | {one.cpu} |"
+                    for one in results
+                ),
+            ]
+        ),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of every generated page, and of the files with the table of results."""
+    results = [Result(study, text) for study, text in texts().items() if (RESULTS / study).is_dir()]
+    found = {RESULTS / f"{one.study}.md": study_page(one) for one in results}
+    found[RESULTS / "index.md"] = index_page(results)
+    for path, home in ((HOME / "README.md", "docs/results/"), (HOME / "docs/index.md", "results/")):
+        before, _, rest = path.read_text("utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        table = headline_table(results, home)
+        found[path] = f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+    return found
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--run"]:
+        run(sys.argv[2:] or list(texts()))
+    elif sys.argv[1:2] == ["--keep"]:
+        for name in sys.argv[2:]:
+            keep(name)
+    for page, content in pages().items():
+        page.write_text(content, encoding="utf-8")
