@@ -29,7 +29,7 @@ STATISTIC_LABELS = {
 
 _ENDINGS = {
     "ratio": ("{}, ratio", ""),
-    "gain": ("{}, less by", "%"),
+    "gain": ("reduction of {}", "%"),
     "group": ("{}, compared", ""),
     "reference": ("{}, of the other routing", None),
     "share": (f"{{}}: {STATISTIC_LABELS['share']}", ""),

@@ -28,7 +28,7 @@ def shown(column, *values, published=()):
         ("gap_percent", (0, 7.692), ("gap (%)", "0.0", "7.7")),
         ("gap_percent_mean", (3.21,), ("gap: mean (%)", "3.2")),
         ("max_load_ratio", (1, 1.139), ("maximum load, ratio", "1.00", "1.14")),
-        ("max_load_gain", (12.25,), ("maximum load, less by (%)", "12.2")),
+        ("max_load_gain", (12.25,), ("reduction of maximum load (%)", "12.2")),
         ("sigma4", (0, 6.2984), ("σ(4)", "0.000", "6.298")),
         ("cpu_seconds", (0.0021, 0.5), ("CPU time (ms)", "2.1", "500")),
         ("cpu_seconds", (0.25, 1.5), ("CPU time (s)", "0.25", "1.50")),

@@ -206,15 +206,21 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
             sys.exit(str(error))
         except KeyboardInterrupt:
             sys.exit("Interrupted. Run the same command again to continue.")
+        finished = False
         try:
             with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
                 for formatter in formatters:
                     formatter.progress = progress
-                return execute(executor_plugin=executor_plugin, **settings)
+                result = execute(executor_plugin=executor_plugin, **settings)
+            finished = True
+            return result
         finally:
             # also if a step failed or the run was interrupted
             _warn_of_full_disk(plan.results)
-            _print_end(plan)
+            _print_losses(plan)
+            index = plan.results / "report" / "index.html"
+            if finished and index.is_file():
+                print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
     return run
 
@@ -329,16 +335,13 @@ def _print_again(plan: Plan, what: str) -> None:
         print(f"{number} failed or timed-out {jobs} {what}.", file=sys.stderr)
 
 
-def _print_end(plan: Plan) -> None:
-    """Print all results that are not ok, and the path of the report."""
+def _print_losses(plan: Plan) -> None:
+    """Print all results that are not ok."""
     statuses = plan.statuses()
     for sentence in loss_sentences(statuses):
         print(f"{sentence}.", file=sys.stderr)
     if any(one.status in TRY_AGAIN for one in statuses):
         print("The next run tries failed and stopped jobs again.", file=sys.stderr)
-    index = plan.results / "report" / "index.html"
-    if index.is_file():
-        print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
 
 def hold(results: Path) -> None:

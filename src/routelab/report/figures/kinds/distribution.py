@@ -64,11 +64,11 @@ def draw_distribution(
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
-    across = f"{label(x, spec.of)}, at most" if is_cumulative else label(x, spec.of)
-    label_axes(panels, across, f"share of {things}")
+    up_to = " up to this value" if is_cumulative else ""
+    label_axes(panels, label(x, spec.of), f"share of {things}{up_to}")
     add_legend(figure, look, hue, of=spec.of)
-    which = "at most a given" if is_cumulative else "each"
-    text = f"Share of {things} with {which} {label(x, spec.of)}, by {hue}."
+    which = "up to" if is_cumulative else "with"
+    text = f"Distribution of {label(x, spec.of)}: share of {things} {which} each value, by {hue}."
     return Drawing(figure, data, text)
 
 
