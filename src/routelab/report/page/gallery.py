@@ -40,7 +40,8 @@ class Paper:
 def write_index(report: Path) -> None:
     """Write ``index.html`` over the pages of all studies in `report`.
 
-    Studies that cite a publication are grouped under it. A study whose ``summary.json`` cannot be
+    Studies that cite a publication are grouped under it, those with the most published numbers
+    first. A study whose ``summary.json`` cannot be
     read is listed with the reason. The card of a study with missing results lists the most serious
     losses.
     """
@@ -70,13 +71,20 @@ def write_index(report: Path) -> None:
         paper.published += [
             {**one, "href": f"{href}#table-{quote(one['table'])}"} for one in summary["published"]
         ]
+    for paper in papers.values():
+        paper.studies.sort(key=_published_numbers)
     write_page(
         "index.html.j2",
         report / "index.html",
-        papers=list(papers.values()),
+        papers=sorted(papers.values(), key=lambda one: min(map(_published_numbers, one.studies))),
         others=others,
         most=MAX_LOSSES,
     )
+
+
+def _published_numbers(card: dict[str, Any]) -> int:
+    """Return minus the number of published numbers that a study shows, to sort by."""
+    return -sum(one["numbers"] for one in card["published"])
 
 
 def _thumbnail(folder: Path, figure: str) -> str:

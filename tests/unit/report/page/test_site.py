@@ -330,6 +330,17 @@ def test_the_picture_and_the_table_of_the_answer_come_before_the_summary(report)
     assert [text.index(place) for place in places] == sorted(text.index(p) for p in places)
 
 
+def test_the_study_with_most_published_numbers_is_first(report):
+    summary = json.loads((report / "summary.json").read_text())
+    assert sum(one["numbers"] for one in summary["published"]) > 0
+    other = report.parent / "a-study-before-it-in-the-alphabet"
+    other.mkdir()
+    (other / "summary.json").write_text(json.dumps(summary | {"published": []}))
+    write_index(report.parent)
+    links = [link for _, link in Page((report.parent / "index.html").read_text()).links]
+    assert links.index("demo/index.html") < links.index(f"{other.name}/index.html")
+
+
 def test_the_index_of_nothing_says_so(tmp_path):
     write_index(tmp_path)
     assert "No study has a report yet." in (tmp_path / "index.html").read_text()
