@@ -31,6 +31,8 @@ BEGIN, END = "<!-- results: made by docs/publish.py -->", "<!-- end of results -
 INTRODUCTION = """\
 What the studies of routelab find, each with the command that repeats it. All numbers are read from
 the tables beside the pages."""
+UNPUBLISHED = """\
+The two studies `desmos-rerun-*` measure on a cluster; their files begin with the commands."""
 KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
 """Facts of a report's summary that a page needs."""
 
@@ -239,8 +241,21 @@ def index_page(results: Sequence[Result]) -> str:
                 ),
             ]
         ),
+        "## Not published yet",
+        UNPUBLISHED,
+        "\n".join(_unpublished(results)),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _unpublished(results: Sequence[Result]) -> Iterator[str]:
+    yield "| study | command |"
+    yield "| --- | --- |"
+    published = {one.study for one in results}
+    for path in sorted((HOME / "config/studies").glob("*.yaml")):
+        if path.stem not in published:
+            title = yaml.safe_load(path.read_text("utf-8"))["title"]
+            yield f"| {title} | `snakemake report --config studies={path.stem}` |"
 
 
 def pages() -> dict[Path, str]:
