@@ -84,7 +84,7 @@ def write_index(report: Path) -> None:
 
 def _published_numbers(card: dict[str, Any]) -> int:
     """Return minus the number of published numbers that a study shows, to sort by."""
-    return -sum(one["numbers"] for one in card["published"])
+    return -sum(int(one["numbers"]) for one in card["published"])
 
 
 def _thumbnail(folder: Path, figure: str) -> str:
