@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -33,6 +34,10 @@ What the studies of routelab find, each with the command that repeats it. All nu
 the tables beside the pages."""
 UNPUBLISHED = """\
 The two studies `desmos-rerun-*` measure on a cluster; their files begin with the commands."""
+UPPER_BOUND = "accepted_bound"
+UNDECIDED = """\
+An undecided load is one for which the run was too short to call it stationary or saturated; its
+accepted load is measured all the same."""
 KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
 """Facts of a report's summary that a page needs."""
 
@@ -122,7 +127,7 @@ class Result:
         if len(rows) != 1:
             raise SystemExit(f"{self.study}: cell {name}: {len(rows)} rows of {table} fit")
         text = rows[0][column]
-        return f"{number(str(100 * float(text)))} %" if unit else number(text)
+        return f"{number(column, str(100 * float(text)))} %" if unit else number(column, text)
 
     @property
     def question(self) -> str:
@@ -140,13 +145,17 @@ class Result:
         return duration_text(self.facts["cpu_seconds"])
 
 
-def number(text: str) -> str:
-    """Return a number of a table with at most four digits; other texts as they are."""
+def number(column: str, text: str) -> str:
+    """Return a number of a table with three digits, hops with four; other texts as they are."""
     try:
         value = float(text)
     except ValueError:
         return text or "–"
-    return f"{value:.0f}" if abs(value) >= 1000 or value.is_integer() else f"{value:.3g}"
+    if abs(value) >= 100 or value.is_integer():
+        return f"{value:.0f}"
+    if column == UPPER_BOUND:  # rounded down, it would claim too much
+        return f"{math.ceil(value * 1000) / 1000:g}"
+    return f"{value:.4g}" if "hops" in column else f"{value:.3g}"
 
 
 def study_page(result: Result) -> str:
@@ -165,6 +174,7 @@ def study_page(result: Result) -> str:
         *(["## The paper", _paper(result)] if source else []),
         "## Conditions",
         "\n".join(f"- {' '.join(one.split())}" for one in [*facts["sentences"], *result.notes]),
+        *([UNDECIDED] if any("undecided" in one for one in facts["sentences"]) else []),
         "## Reproduce",
         f"    {facts['command']}",
         f"CPU time: {result.cpu}. Machine: {machines}. Commit {made}. Tables: {tables}.",
@@ -199,7 +209,7 @@ def _table(result: Result) -> Iterator[str]:
     yield f"| {' | '.join('---' for _ in names)} |"
     for row in rows:
         if all(row[key] in values for key, values in wanted.items()):
-            yield f"| {' | '.join(number(row[name]) for name in names)} |"
+            yield f"| {' | '.join(number(name, row[name]) for name in names)} |"
 
 
 def _heading(name: str) -> str:

@@ -206,8 +206,8 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "scatter": ({"x", "y"}, {"hue", "col", "front", *_AXES}),
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
     "box": ({"x", "y"}, {"hue", "col", *_AXES}),
-    "improvement": ({"x", "y"}, {"hue", "col", "mark"}),
-    "bound": ({"x", "y", "bound"}, {"hue", "col", "mark", "beside"}),
+    "improvement": ({"x", "y"}, {"hue", "col", "mark", "beside", "names"}),
+    "bound": ({"x", "y", "bound"}, {"hue", "col", "mark", "beside", "names"}),
     "heat": ({"x", "y", "colour"}, {"col"}),
     "overview": ({"x", "y", "colour"}, {"col"}),
     "matrix": ({"colour"}, {"col"}),
@@ -270,7 +270,13 @@ class Figure(StudyPart):
     )
     beside: Beside | None = Field(
         default=None,
-        description="Published numbers of the column on the vertical axis, drawn as marks (bound)",
+        description="Published numbers of the column on the vertical axis, drawn as marks (bound, "
+        "improvement)",
+    )
+    names: dict[str, str] = Field(
+        default={},
+        description="Columns of the published numbers with another name here, each with the column "
+        "it stands for (with `beside`)",
     )
     front: bool = Field(
         default=False,
@@ -303,7 +309,7 @@ class Figure(StudyPart):
         given = {
             key
             for key in type(self).model_fields.keys() - _ANY_KIND
-            if getattr(self, key) not in (None, [], False)
+            if getattr(self, key) not in (None, [], {}, False)
         }
         if missing := needed - given:
             raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")

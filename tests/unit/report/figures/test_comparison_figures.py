@@ -128,6 +128,23 @@ def test_published_values_are_marked_on_their_bars(runs, tmp_path, text, message
         draw_figure(*arguments)
 
 
+def test_published_improvements_are_marked_also_where_a_column_has_another_name(runs, tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/citation.yaml").write_text(SOURCE)
+    (tmp_path / "demo/loads.csv").write_text("routing,size,improvement_percent\nsssp,8,33\n")
+    beside = Beside(reference="loads.csv", on=["routing", "size"])
+    spec = IMPROVEMENT.model_copy(update={"beside": beside, "names": {"size": "nodes"}})
+    arguments = (spec, Frames(runs.records), ["seed"], "here: ", None)
+    drawing = draw_figure(*arguments, load_reference(tmp_path / "demo"))
+    published = drawing.data.set_index(["routing", "nodes"])["published"]
+    assert published.dropna().to_dict() == {("sssp", 8): 33}
+    marks = [one for points in drawing.figure.axes[0].collections for one in points.get_offsets()]
+    assert 33 in [y for _, y in marks]
+    spec = spec.model_copy(update={"names": {}})
+    with pytest.raises(InputError, match="beside: on: the figure has no size"):
+        draw_figure(spec, *arguments[1:], load_reference(tmp_path / "demo"))
+
+
 def test_a_pareto_front_is_drawn_in_the_preferred_directions(runs):
     data = drawn(runs, PARETO.model_copy(update={"where": {"nodes": 4}})).data
     # more load always has less deviation here, so nothing dominates

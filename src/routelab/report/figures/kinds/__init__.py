@@ -35,8 +35,10 @@ OF_SERIES: dict[str, Series] = {
     "scatter": draw_points,
     "bar": draw_bars,
     "box": draw_boxes,
-    "improvement": draw_improvements,
 }
+BESIDE = {"bound": draw_bounds, "improvement": draw_improvements}
+"""Functions of (..., reference) that draw the kinds that show published values, too."""
+
 """Functions of (spec, frames, pooled parameters, place, looks) that draw the kinds in which colours
 distinguish series."""
 OF_PLACES: dict[str, Places] = {
@@ -79,6 +81,6 @@ def draw_figure(
     with house_style():
         if spec.kind in OF_PLACES:
             return OF_PLACES[spec.kind](spec, frames, pooled, place)
-        if spec.kind == "bound":
-            return draw_bounds(spec, frames, pooled, place, looks or Looks(), reference)
+        if spec.kind in BESIDE:
+            return BESIDE[spec.kind](spec, frames, pooled, place, looks or Looks(), reference)
         return OF_SERIES[spec.kind](spec, frames, pooled, place, looks or Looks())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.config import Reference
 from routelab.report.figures.drawing import Drawing
@@ -24,27 +22,17 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.published import MARK, PUBLISHED, published_values
 from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import draw_whiskers
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
-from routelab.report.tables import parse_published, published_lines
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
-PUBLISHED = "published"
 WIDTH = 0.8
 """Total width of the bars at one place, in units of the distance between places."""
 MAX_BARS = 12
 """Largest number of bars in a panel whose gaps are written horizontally."""
-MARK: dict[str, Any] = {
-    "marker": "D",
-    "s": 22,
-    "facecolor": "white",
-    "edgecolor": INK,
-    "linewidth": 1,
-    "zorder": 4,
-}
-"""Look of published values."""
 
 
 def draw_bounds(
@@ -66,7 +54,7 @@ def draw_bounds(
     if data.empty:
         return None
     if spec.beside is not None:
-        data[PUBLISHED] = _published(spec, data, reference, place)
+        data[PUBLISHED] = published_values(spec, data, reference, place)
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
@@ -127,23 +115,6 @@ def draw_bounds(
     if spec.beside is not None:
         text += " Diamonds: published values."
     return Drawing(figure, data, text)
-
-
-def _published(
-    spec: FigureSpec, data: pd.DataFrame, reference: Reference | None, place: str
-) -> list[float]:
-    """Return the published value of each row; NaN where there is none."""
-    assert spec.beside is not None
-    y = spec.y or ""
-    if missing := set(spec.beside.on) - set(data.columns):
-        raise InputError(f"{place}beside: on: the figure has no {', '.join(sorted(missing))}")
-    lines = published_lines(spec.beside, reference, [y], place)
-    found = (
-        lines.get(tuple(key_text(row[name]) for name in spec.beside.on), {})
-        for _, row in data.iterrows()
-    )
-    numbers = (parse_published(line.get(y, "")) for line in found)
-    return [float(one) if isinstance(one, int | float) else np.nan for one in numbers]
 
 
 def _medians(

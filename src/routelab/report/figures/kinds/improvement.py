@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.config import Figure as FigureSpec
+from routelab.config import Reference
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
@@ -21,6 +22,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
 from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
 from routelab.report.frames.view import OK, View, key_text
@@ -33,7 +35,12 @@ WIDTH = 0.7
 
 
 def draw_improvements(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+    spec: FigureSpec,
+    frames: View,
+    pooled: Collection[str],
+    place: str,
+    looks: Looks,
+    reference: Reference | None = None,
 ) -> Drawing | None:
     """Draw the median of ``y`` over all pairs at every ``x`` for every ``hue``, with an interval.
 
@@ -46,6 +53,8 @@ def draw_improvements(
     data = _medians(spec, frames, pooled, [hue, *([col] if col else []), x], place)
     if data.empty:
         return None
+    if spec.beside is not None:
+        data[PUBLISHED] = published_values(spec, data, reference, place)
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = _sorted_places(data, x, y)
     figure, panels = panels_of(data, col, place, spec.of)
@@ -58,15 +67,20 @@ def draw_improvements(
             middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
             axis.plot(middles, mine[y], linestyle="", color=one.color, marker=one.marker)
             draw_whiskers(axis, middles.tolist(), mine, y, one.color)
+            if PUBLISHED in mine:
+                axis.scatter(middles + step / 3, mine[PUBLISHED], **MARK)
         axis.grid(visible=False, axis="x")
         scale_axis(axis, spec)
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
     title = value_label(y, spec, frames, pooled, place)
     label_axes(panels, label(x, spec.of), title)
-    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
+    more = [sign()] if spec.beside is not None else []
+    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of, more=more)
     lines = "95 % intervals" if spec.of in BENCHMARKS else "all pairs of runs"
     text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
+    if spec.beside is not None:
+        text += " Diamonds: published values."
     return Drawing(figure, data, text)
 
 

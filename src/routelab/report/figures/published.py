@@ -1,0 +1,54 @@
+"""Published values on figures: marks beside our own values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from routelab.api import InputError
+from routelab.config import Figure as FigureSpec
+from routelab.config import Reference
+from routelab.report.figures.styles import INK
+from routelab.report.frames.view import key_text
+from routelab.report.tables import parse_published, published_lines
+
+PUBLISHED = "published"
+"""Column of a figure's data with the published values."""
+MARK: dict[str, Any] = {
+    "marker": "D",
+    "s": 22,
+    "facecolor": "white",
+    "edgecolor": INK,
+    "linewidth": 1,
+    "zorder": 4,
+}
+"""Look of published values."""
+
+
+def sign() -> Line2D:
+    """Return the entry of a legend for published values."""
+    return Line2D([], [], color=INK, linestyle="", marker="D", mfc="white", label="published value")
+
+
+def published_values(
+    spec: FigureSpec, data: pd.DataFrame, reference: Reference | None, place: str
+) -> list[float]:
+    """Return the published value of ``y`` for each row of a figure's data; NaN if there is none.
+
+    Raises
+    ------
+    InputError
+        If the study cites no reference, or the figure or the file lacks a column.
+    """
+    assert spec.beside is not None
+    y = spec.y or ""
+    columns = {name: spec.names.get(name, name) for name in spec.beside.on}
+    if missing := set(columns.values()) - set(data.columns):
+        raise InputError(f"{place}beside: on: the figure has no {', '.join(sorted(missing))}")
+    lines = published_lines(spec.beside, reference, [y], place)
+    keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
+    numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)
+    return [float(one) if isinstance(one, int | float) else np.nan for one in numbers]
