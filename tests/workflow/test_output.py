@@ -57,6 +57,7 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     routes = "words[0] == 'batch' and 'routes/' in words[1]"
     broken = f"if {routes}: sys.exit('a message of many\\nno room left')\n"
     stub.write_text(stub.read_text().replace("def note(", f"{broken}def note(", 1))
+    folder.write("results/report/index.html", "of an earlier run")
     run = folder.run()
     assert run.returncode == 1
     lines = run.stderr.splitlines()
