@@ -1,9 +1,10 @@
 """Batches: many small jobs in one process, which imports modules and loads kernels once.
 
-The plan cuts jobs that share kernels into batches; Snakemake runs batches. In a batch every job
-runs in a separate child process under its own limits, and a job that has an outcome with the same
-fingerprint is not run again. So a batch that was interrupted, or has grown, does only the missing
-jobs, and after an upgrade of a plugin only its own jobs run again.
+The plan cuts jobs that share kernels into batches; Snakemake runs batches. The jobs of
+a batch follow each other in one child process, each under its own limits. A job that reaches a
+limit or ends the process costs itself only: the others continue in a new process. A job that has
+an outcome with the same fingerprint is not run again. So a batch that was interrupted, or has
+grown, does only the missing jobs, and after an upgrade of a plugin only its own jobs run again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import importlib
 import json
 import logging
 import mmap
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,8 +30,10 @@ from routelab.artifacts.provenance import look_up_software
 from routelab.config.study import Limits
 from routelab.jobs import events
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Meter, run_limited
+from routelab.jobs.limits import Breach, Meter, run_limited
+from routelab.jobs.meter import NOT_BEGUN
 from routelab.jobs.preparation import PREPARE_SECONDS, in_prepared_process
+from routelab.jobs.processes import clean_up, subreaper
 from routelab.jobs.watch import hold_results, watch_run
 
 SPEC = "batch/2"
@@ -191,7 +195,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
     missing = [job for job in jobs if not job.is_done()]
     if missing:
         rehearsals = unique_rehearsals(missing)
-        look_up_software()  # once, not in the process of every job
+        look_up_software()  # once, not in every process of jobs
         in_prepared_process(
             partial(_prepare, rehearsals),
             partial(_do_all, missing),
@@ -220,26 +224,54 @@ def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
 
 
 def _do_all(jobs: Sequence[BaseJob]) -> None:
-    for number, job in enumerate(jobs, 1):
-        logger.info("[%d/%d] %s", number, len(jobs), job.folder)
-        begin = time.monotonic()
-        events.note_event(job.kind, job.title)
-        rest: BaseJob | None = job.start()
-        while rest is not None:
-            meter = Meter()
-            unwritten = mmap.mmap(-1, 1)  # memory that the job's process shares
-            ended = run_limited(partial(_do, rest, unwritten), rest.limits, meter=meter)
-            if unwritten[0]:
-                raise RoutelabError(f"{rest.folder}: no outcome was written, see above")
-            rest = rest.end(ended, meter)
-        events.note_end(job, time.monotonic() - begin)
+    """Do jobs one after another in one process; go on in a new one behind an item that ends it."""
+    total = len(jobs)
+    left = [job.start() for job in jobs]
+    while left:
+        meter = Meter()
+        unwritten = mmap.mmap(-1, 1)  # memory that the process shares
+        ended = run_limited(
+            partial(_do_from, left, total - len(left), meter, unwritten),
+            partial(_present_limits, left, meter),
+            meter=meter,
+        )
+        number, position = meter.job, meter.position
+        if unwritten[0]:
+            raise RoutelabError(f"{left[number].folder}: no outcome was written, see above")
+        first = number == position == 0
+        left = left[number:]
+        if position == NOT_BEGUN or not left:
+            continue
+        if first or not (isinstance(ended, Breach) and ended.memory):
+            left[0].end(ended, meter)
+            events.note_end(left[0], 0.0)
+            position += 1
+        # else the memory may be that of earlier items: this one is tried again, as the first
+        rest = left[0].rest(position)
+        left[:1] = [] if rest is None else [rest]
 
 
-def _do(job: BaseJob, unwritten: mmap.mmap) -> int:
-    try:
-        job.do()
-    except RoutelabError as error:
-        logger.error("%s", error)
-        unwritten[0] = 1  # not an exit code, because plugins may end the process with any code
-        return 1
+def _present_limits(jobs: Sequence[BaseJob], meter: Meter) -> Limits:
+    return jobs[min(meter.job, len(jobs) - 1)].limits
+
+
+def _do_from(jobs: Sequence[BaseJob], done: int, meter: Meter, unwritten: mmap.mmap) -> int:
+    """Do jobs until one of them leaves threads behind."""
+    with subreaper():  # so that `clean_up` finds all processes
+        for number, job in enumerate(jobs):
+            meter.begin_job(number)
+            logger.info("[%d/%d] %s", done + number + 1, done + len(jobs), job.folder)
+            begin = time.monotonic()
+            events.note_event(job.kind, job.title)
+            try:
+                job.do()
+            except RoutelabError as error:
+                logger.error("%s", error)
+                unwritten[0] = 1  # plugins may end the process with any exit code
+                return 1
+            events.note_end(job, time.monotonic() - begin)
+            meter.begin_job(number + 1, NOT_BEGUN)
+            clean_up()
+            if threading.active_count() > 1:  # only the end of the process ends them
+                break
     return 0

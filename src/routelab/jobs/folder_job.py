@@ -91,23 +91,24 @@ class FolderJob(BaseJob):
     def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
         """Write a result without its outcome into a folder."""
 
-    def start(self) -> BaseJob:
-        """Remove the outcome of an earlier attempt; see `BaseJob.start`."""
-        with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
-            self.outcome.unlink(missing_ok=True)
-        return self
-
     def close(self, status: Status) -> None:
         """Clean up after the outcome has been written."""
 
     def do(self) -> None:
-        """See `BaseJob.do`."""
-        do_contained(self)
+        """See `BaseJob.do`; a plugin that cannot be used becomes an outcome."""
+        with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
+            self.outcome.unlink(missing_ok=True)
+        try:
+            perform(self)
+        except QuarantinedError as error:
+            write_breach(self, Breach("failed", str(error)))
 
-    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+    def end(self, ended: int | Breach, meter: Meter) -> None:
         """See `BaseJob.end`."""
-        write_end(self, ended, meter)
-        return None
+        if isinstance(ended, Breach):
+            write_breach(self, ended)
+        elif ended or not self.has_outcome():
+            write_breach(self, explain_missing_result(ended, meter))
 
 
 def perform(job: FolderJob) -> Outcome:
@@ -141,31 +142,6 @@ def perform(job: FolderJob) -> Outcome:
         write_outcome(outcome, folder / OUTCOME)
     job.close(outcome.status)
     return outcome
-
-
-def do_contained(job: FolderJob) -> None:
-    """Run a job in a separate process; a plugin that cannot be used becomes an outcome."""
-    try:
-        perform(job)
-    except QuarantinedError as error:
-        write_breach(job, Breach("failed", str(error)))
-
-
-def write_end(job: FolderJob, ended: int | Breach, meter: Meter) -> None:
-    """Write the outcome of a process that wrote none.
-
-    Parameters
-    ----------
-    job : FolderJob
-    ended : int or Breach
-        Exit code of the process, or why it was stopped.
-    meter : Meter
-        Of the process.
-    """
-    if isinstance(ended, Breach):
-        write_breach(job, ended)
-    elif ended or not job.has_outcome():
-        write_breach(job, explain_missing_result(ended, meter))
 
 
 def write_breach(job: FolderJob, breach: Breach) -> None:

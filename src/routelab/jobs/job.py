@@ -267,13 +267,17 @@ class BaseJob(ABC):
         """Return the rehearsals that load everything that the job needs; none by default."""
         return ()
 
-    def start(self) -> BaseJob:
+    def start(self) -> Self:
         """Return the missing part of the job; called once, before its first process."""
         return self
 
+    def rest(self, position: int) -> Self | None:
+        """Return the job without its items before a position; None if nothing is left."""
+        return self if position == 0 else None
+
     @abstractmethod
     def do(self) -> None:
-        """Do the work of one process under the limits, and write its outcome.
+        """Do the work under the limits, and write the outcome; other jobs may follow it.
 
         Raises
         ------
@@ -282,15 +286,15 @@ class BaseJob(ABC):
         """
 
     @abstractmethod
-    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
-        """Complete the results of a process that ran `do`; return the rest of the job, if any.
+    def end(self, ended: int | Breach, meter: Meter) -> None:
+        """Write the outcome of the item at which the process of `do` ended.
 
         Parameters
         ----------
         ended : int or Breach
             Exit code, which a plugin may have chosen, or why the process was stopped.
         meter : Meter
-            Has the last part of the work that began.
+            Has the item.
 
         Raises
         ------

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from routelab.jobs import watch
@@ -54,18 +54,20 @@ class Breach:
     ----------
     status : {"timeout", "failed"}
     reason : str
+    memory : bool
+        Whether the limit of memory was reached.
     """
 
     status: Literal["timeout", "failed"]
     reason: str
+    memory: bool = field(default=False, compare=False, repr=False)
 
 
 def run_limited(
     work: Callable[[], int],
-    limits: Limits | None = None,
+    limits: Limits | Callable[[], Limits | None] | None = None,
     *,
     meter: Meter | None = None,
-    released: Callable[[], bool] = lambda: False,
 ) -> int | Breach:
     """Run `work` in a child process and return its exit code, or why it was stopped.
 
@@ -76,13 +78,11 @@ def run_limited(
     ----------
     work : callable
         Returns an exit code. If it raises anything, the exit code is 1.
-    limits : Limits, optional
+    limits : Limits or callable, optional
         CPU time, memory and idle time of the job and everything that it starts. Infinite
-        values do not limit anything.
+        values do not limit anything. A callable returns those of the present item; None: none.
     meter : Meter, optional
         Position of the job's work; limits of time apply to each item.
-    released : callable
-        Returns whether the limits no longer apply.
 
     Raises
     ------
@@ -92,6 +92,7 @@ def run_limited(
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("run_limited must be called from the main thread of the process")
     meter = Meter() if meter is None else meter
+    present = limits if callable(limits) else lambda: limits
     if meter.compile.running:  # an earlier job was killed while it compiled
         meter.end_compile(0.0)
     _flush()
@@ -99,7 +100,7 @@ def run_limited(
         watch.begin_to_supervise()
         try:
             with subreaper():
-                ended = _run(work, limits, meter, released, interruptions)
+                ended = _run(work, present, meter, interruptions)
         finally:
             watch.end_to_supervise()
     if ended is None:
@@ -114,9 +115,8 @@ def run_limited(
 
 def _run(
     work: Callable[[], int],
-    limits: Limits | None,
+    limits: Callable[[], Limits | None],
     meter: Meter,
-    released: Callable[[], bool],
     interruptions: Interruptions,
 ) -> int | Breach | None:
     """Return the status of the ended child, why it was stopped, or None after a signal."""
@@ -128,7 +128,7 @@ def _run(
         child = interruptions.fork()
         if child == 0:
             _run_child(work, parent, handle, meter)
-        supervisor = _Supervisor(child, tree, limits, meter, released)
+        supervisor = _Supervisor(child, tree, limits, meter)
         return supervisor.wait(interruptions)
     finally:
         if child:
@@ -164,15 +164,13 @@ class _Supervisor:
         self,
         child: int,
         tree: Descendants,
-        limits: Limits | None,
+        limits: Callable[[], Limits | None],
         meter: Meter,
-        released: Callable[[], bool],
     ) -> None:
         self._child = child
         self._tree = tree
         self._limits = limits
         self._meter = meter
-        self._released = released
         self._cpu = CpuTime()
         self._outer = current()
         self._compiled = Compile(0, meter.compile.seconds)
@@ -208,7 +206,7 @@ class _Supervisor:
                 cost = time.thread_time() - begin
                 first = min(1.5 * first, PAUSE)
                 pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
-                if self._limits is None and self._outer is None:
+                if self._limits() is None and self._outer is None:
                     pause = LONGEST_PAUSE
         finally:
             os.close(handle)
@@ -228,15 +226,13 @@ class _Supervisor:
         if compiled.running and compiled.running != self._compiled.running:
             self._compile_begin = self._cpu.seconds
         self._pass_on(compiled)
-        if self._limits is None:
-            return None
-        if self._released():
-            self._limits = None
+        limits = self._limits()
+        if limits is None:
             return None
         used = self._used(item.version)
         self._idle = self._idle_seconds(processes, pause)
-        breach = self._breach(self._limits, used - item.spare, processes)
-        if breach is not None and self._still_at(item.version) and not self._released():
+        breach = self._breach(limits, used - item.spare, processes)
+        if breach is not None and self._still_at(item.version) and self._limits() is not None:
             return breach
         return None
 
@@ -288,7 +284,7 @@ class _Supervisor:
             return Breach("timeout", f"{text} (limits.idle_seconds){place}")
         if self._memory_exceeds(limits.memory_gb * 1e9, processes):
             text = f"reached its limit of {limits.memory_gb:g} GB (limits.memory_gb)"
-            return Breach("failed", text + place)
+            return Breach("failed", text + place, memory=True)
         return None
 
     def _memory_exceeds(self, limit: float, processes: list[Process]) -> bool:

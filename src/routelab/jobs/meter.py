@@ -11,16 +11,19 @@ from typing import Any, NamedTuple
 COMPILE_SECONDS = 600.0
 """CPU time of one compilation beyond which it counts as work."""
 NOTE_BYTES = 200
+NOT_BEGUN = -1
+"""Position in a job of which no item has begun."""
 
-_ITEM = struct.Struct("qd")
+_ITEM = struct.Struct("qqd")
 _COMPILE = struct.Struct("qd")
 _NOTE = struct.Struct(f"q{NOTE_BYTES}s")
 
 
 class WorkItem(NamedTuple):
-    """The part of its work that a job is doing; each item that begins has another `version`."""
+    """The part of its work that a process is doing; each item that begins has another `version`."""
 
     version: int
+    job: int
     position: int
     spare: float
 
@@ -33,9 +36,9 @@ class Compile(NamedTuple):
 
 
 class Meter:
-    """Position, note and compilation time of a job, which its supervisor reads.
+    """Position, note and compilation time of some jobs, which their supervisor reads.
 
-    It is created before the fork. Only the job itself writes, from any of its threads.
+    It is created before the fork. Only the process of the jobs writes, from any of its threads.
     """
 
     def __init__(self) -> None:
@@ -46,7 +49,13 @@ class Meter:
         self._note = _Cell(_NOTE, memory[sizes[0] + sizes[1] :])
         self._lock = threading.Lock()
         self._compiles = 0
-        self.begin(0)
+        self.begin_job(0)
+
+    def begin_job(self, number: int, position: int = 0) -> None:
+        """Record that the process begins a job, or will do so: then `position` is `NOT_BEGUN`."""
+        with self._lock:
+            self._item.store(number, position, 0.0)
+            self._note.store(0, b"")
 
     def begin(self, position: int, spare: float = 0.0) -> None:
         """Record that the job begins an item, whose CPU time counts from now on.
@@ -58,7 +67,12 @@ class Meter:
             CPU time that this item may use beyond the limit, in seconds.
         """
         with self._lock:
-            self._item.store(position, spare)
+            self._item.store(self.job, position, spare)
+
+    @property
+    def job(self) -> int:
+        """Number of the current job."""
+        return self.item.job
 
     @property
     def position(self) -> int:
@@ -68,8 +82,7 @@ class Meter:
     @property
     def item(self) -> WorkItem:
         """Return the current item."""
-        version, (position, spare) = self._item.load()
-        return WorkItem(version, position, spare)
+        return WorkItem(*self._item.load())
 
     def note(self, text: str) -> None:
         """Record what the job is doing now; only about 200 bytes are stored."""
@@ -81,7 +94,7 @@ class Meter:
     @property
     def text(self) -> str:
         """Last note of the job; empty if there is none."""
-        _, (length, line) = self._note.load()
+        _, length, line = self._note.load()
         return bytes(line[:length]).decode("utf-8")
 
     def begin_compile(self) -> None:
@@ -104,7 +117,7 @@ class Meter:
     @property
     def compile(self) -> Compile:
         """Return the state of compilation."""
-        _, (running, seconds) = self._compile.load()
+        _, running, seconds = self._compile.load()
         return Compile(running, seconds)
 
 
@@ -131,12 +144,13 @@ class _Cell:
         self._copies[count % 2][:] = self._layout.pack(*values)
         self._count[0] = count
 
-    def load(self) -> tuple[int, tuple[Any, ...]]:
+    def load(self) -> tuple[Any, ...]:
+        """Return the number of the last `store`, and what it stored."""
         while True:
             count = self._count[0]
             content = bytes(self._copies[count % 2])
             if self._count[0] == count:
-                return count, self._layout.unpack(content)
+                return count, *self._layout.unpack(content)
 
 
 _current: tuple[int, Meter] | None = None

@@ -52,7 +52,7 @@ def in_prepared_process(
         gc.freeze()  # else the first collection in every job copies all memory that jobs share
         return do()
 
-    ended = run_limited(prepare_and_do, limits, released=lambda: prepared[0] == 1)
+    ended = run_limited(prepare_and_do, lambda: None if prepared[0] else limits)
     if not prepared[0]:
         why = ended.reason if isinstance(ended, Breach) else "see above"
         logger.warning("kernels could not be loaded before the jobs: %s", why)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from limited_jobs import FAILED, compute, limits
 
+from routelab.config import Limits
 from routelab.jobs.limits import Breach, Meter, run_limited
 from routelab.jobs.processes import read_process
 
@@ -92,6 +93,7 @@ def test_interruptions_do_not_reach_the_job() -> None:
 
 def test_output_of_job_and_caller_appears_once() -> None:
     script = """
+from routelab.config import Limits
 from routelab.jobs.limits import run_limited
 print("before")
 print(run_limited(lambda: print("inside") or 0))
@@ -130,13 +132,13 @@ def test_an_error_in_the_supervisor_ends_the_job(tmp_path: Path) -> None:
         pid.write_text(str(os.getpid()))
         return compute(60)
 
-    def released() -> bool:
+    def present() -> Limits:
         if pid.exists() and pid.read_text():
             raise ValueError("not now")
-        return False
+        return limits(60)
 
     with pytest.raises(ValueError, match="not now"):
-        run_limited(work, limits(60), released=released)
+        run_limited(work, present)
     assert read_process(int(pid.read_text())) is None
 
 

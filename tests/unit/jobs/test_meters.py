@@ -11,6 +11,7 @@ import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
 from routelab._progress import LOGGER, tell
+from routelab.config import Limits
 from routelab.jobs.limits import Breach, Meter, current, run_limited
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -23,7 +24,7 @@ def test_released_limits_do_not_hold() -> None:
         meter.begin(1)
         return compute(1)
 
-    assert run_limited(work, limits(0.3), meter=meter, released=lambda: meter.position == 1) == 0
+    assert run_limited(work, lambda: None if meter.position else limits(0.3), meter=meter) == 0
 
 
 def test_each_item_has_the_time_of_the_limit() -> None:
@@ -54,16 +55,16 @@ def test_an_item_that_ended_meanwhile_is_not_the_one_that_is_stopped() -> None:
         meter.begin(1)
         return compute(0.3)
 
-    def released() -> bool:
+    def present() -> Limits:
         late = bool(flags[0])
         while not flags[0]:
             time.sleep(0.01)
         flags[1] = late
         while late and meter.position == 0:
             time.sleep(0.01)
-        return False
+        return limits(0.5)
 
-    assert run_limited(work, limits(0.5), meter=meter, released=released) == 0
+    assert run_limited(work, present, meter=meter) == 0
 
 
 def test_spare_time_is_that_of_one_item() -> None:

@@ -202,9 +202,8 @@ class ComparisonJob(BaseJob):
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
-    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+    def end(self, ended: int | Breach, meter: Meter) -> None:
         """See `BaseJob.end`."""
-        return None
 
 
 @lru_cache(maxsize=4)

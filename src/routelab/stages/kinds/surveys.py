@@ -13,7 +13,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +26,7 @@ from routelab.config import Bound, Survey
 from routelab.jobs import events
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
+from routelab.jobs.processes import clean_up
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.networks import network_jobs
@@ -241,41 +241,37 @@ class SurveyJob(BaseJob):
             found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
         return found
 
-    def start(self) -> BaseJob:
+    def start(self) -> Self:
         """See `BaseJob.start`; also record versions and machine."""
         with store(self.results).writer(self.ids[0]) as writer:
             return replace(self, items=self.missing(), origin=_write_origin(writer))
 
+    def rest(self, position: int) -> Self | None:
+        """See `BaseJob.rest`."""
+        items = self.items[position:]
+        return replace(self, items=items) if items else None
+
     def do(self) -> None:
-        """Compute the rows of the first network."""
-        network = SurveyNetwork(self.items[0].topology)
+        """Compute the rows; a network is built once for all its items."""
+        network = SurveyNetwork("")
         meter = current()
         with store(self.results).writer(self.ids[0]) as writer:
-            for position, item in enumerate(self._first()):
+            for position, item in enumerate(self.items):
                 if meter is not None:
                     # solvers of bounds limit their time themselves and return the best bound so far
                     meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
+                if item.topology != network.name:
+                    network = SurveyNetwork(item.topology)
                 self._note(item, self._row(item, network), writer)
-            if meter is not None:
-                meter.begin(len(self._first()))
+                clean_up()
 
-    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
-        """See `BaseJob.end`: continue with the next network, after a breach with the next run."""
-        first, position = self._first(), meter.position
-        if position < len(first):
-            if not isinstance(ended, Breach):
-                ended = explain_missing_result(ended, meter)
-            with store(self.results).writer(self.ids[0]) as writer:
-                self._note(first[position], breach_row(ended.status, ended.reason), writer)
-            rest = self.items[position + 1 :]
-        else:
-            rest = self.items[len(first) :]
-        return replace(self, items=rest) if rest else None
-
-    def _first(self) -> tuple[SurveyItem, ...]:
-        """Return the items of the first network."""
-        name = self.items[0].topology
-        return tuple(takewhile(lambda item: item.topology == name, self.items))
+    def end(self, ended: int | Breach, meter: Meter) -> None:
+        """See `BaseJob.end`."""
+        if not isinstance(ended, Breach):
+            ended = explain_missing_result(ended, meter)
+        with store(self.results).writer(self.ids[0]) as writer:
+            row = breach_row(ended.status, ended.reason)
+            self._note(self.items[meter.position], row, writer)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
         if item.routing:
