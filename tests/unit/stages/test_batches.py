@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from routelab.api import InputError, RoutelabError
 from routelab.artifacts.outcome import read_outcome
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
+from routelab.jobs.folder_job import Task
 from routelab.jobs.job import BaseJob
+from routelab.jobs.processes import read_process
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 
@@ -107,6 +114,82 @@ def test_an_outcome_that_cannot_be_written_stops_the_batch(tmp_path: Path, netwo
         not (tmp_path / "manifest.json").exists()
         or "routes/dor" not in (tmp_path / "manifest.json").read_text()
     )
+
+
+def run_as(monkeypatch: pytest.MonkeyPatch, deeds: dict[str, Callable[[], object]]) -> None:
+    """Let jobs do something of their own before they are done as usual, by routing."""
+    usual = RouteJob.run
+
+    def run(self: RouteJob, task: Task) -> object:
+        deeds[self.text]()
+        return usual(self, task)
+
+    monkeypatch.setattr(RouteJob, "run", run)
+
+
+def test_jobs_share_a_process_until_one_ends_it(
+    tmp_path: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "processes"
+
+    def note() -> None:
+        with seen.open("a") as stream:
+            stream.write(f"{os.getpid()}\n")
+
+    def end() -> None:
+        note()
+        os._exit(0)
+
+    def leave_thread() -> None:
+        note()
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+    deeds = {"dor": note, "first@angara": end, "dfsssp": note, "p2-sssp@up-down": leave_thread}
+    deeds |= {"angara-sssp": note, "angara-bfs": note}
+    run_as(monkeypatch, deeds)
+    jobs = [route(tmp_path, network, name) for name in deeds]
+    assert do(tmp_path, *jobs) == 6
+    processes = seen.read_text().split()
+    numbers = [list(dict.fromkeys(processes)).index(one) for one in processes]
+    assert numbers == [0, 0, 1, 1, 2, 2]
+    assert [job.status() for job in jobs] == ["ok", "failed", "ok", "ok", "ok", "ok"]
+
+
+def test_a_job_does_not_answer_for_those_before_it(
+    tmp_path: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+    sleeper = tmp_path / "sleeper"
+
+    def leave() -> None:
+        """Keep memory and a process, and leave the folder."""
+        kept.append(np.ones(50_000_000))
+        sleeper.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+        os.chdir("/")
+
+    def look() -> None:
+        assert read_process(int(sleeper.read_text())) is None
+
+    run_as(monkeypatch, {"dor": leave, "dfsssp": look, "angara-bfs": look})
+    jobs = [
+        route(tmp_path, network, "dor"),
+        route(tmp_path, network, "dfsssp"),
+        # too little for what the first job keeps, so it is tried again in a process of its own
+        route(tmp_path, network, "angara-bfs", memory_gb=0.35),
+    ]
+    monkeypatch.setattr(RouteJob, "facts", lambda self, result: time.sleep(0.5) or {})
+    assert do(tmp_path, *jobs) == 3
+    assert [job.endings() for job in jobs] == [[("ok", "")]] * 3
+
+
+def test_peak_memory_is_that_of_one_job(
+    tmp_path: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_as(monkeypatch, {"dor": lambda: np.ones(50_000_000).sum(), "dfsssp": lambda: None})
+    jobs = [route(tmp_path, network, name) for name in ("dor", "dfsssp")]
+    do(tmp_path, *jobs)
+    first, second = (read_outcome(job.outcome).provenance["peak_memory_bytes"] for job in jobs)
+    assert first - second > 350e6
 
 
 def test_a_damaged_spec_is_refused(tmp_path: Path) -> None:
