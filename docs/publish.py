@@ -204,7 +204,11 @@ def _table(result: Result) -> Iterator[str]:
         name for name in rows[0] if not name.endswith(("_low", "_high")) and name != "runs"
     ]
     wanted = {key: set(map(str, values)) for key, values in result.text.get("where", {}).items()}
-    heads = [_heading(name) for name in names]
+    spec = result.tables[result.table]
+    plain = {*spec["rows"], *spec.get("values", ())} if _pivot_value(spec) else set(names)
+    heads = [_heading(name, spec.get("of", "routes")) if name in plain else name for name in names]
+    if (pivoted := _pivot_value(spec)) and set(names) - plain:
+        yield f"Below each {spec['pivot']['by']}: {label(pivoted, spec.get('of', 'routes'))}.\n"
     yield f"| {' | '.join(heads)} |"
     yield f"| {' | '.join('---' for _ in names)} |"
     for row in rows:
@@ -212,13 +216,16 @@ def _table(result: Result) -> Iterator[str]:
             yield f"| {' | '.join(number(name, row[name]) for name in names)} |"
 
 
-def _heading(name: str) -> str:
-    if name.startswith("paper_"):
-        return f"paper: {label(name.removeprefix('paper_'))}"
-    for ending, word in (("_low", "least"), ("_high", "greatest")):
-        if name.endswith(ending):
-            return f"{label(name.removesuffix(ending))}: {word}"
-    return label(name)
+def _heading(name: str, of: str) -> str:
+    """Return a column's heading; the columns of a pivot of several values begin with the name."""
+    source, _, by = name.removesuffix(")").partition(" (")
+    return f"{by}: {label(source, of)}" if by else label(name, of)
+
+
+def _pivot_value(spec: Mapping[str, Any]) -> str:
+    """Return the only value of a pivot, whose columns are names; empty if there are several."""
+    value = spec.get("pivot", {}).get("value")
+    return value if isinstance(value, str) else ""
 
 
 def headline_table(results: Sequence[Result], home: str) -> str:

@@ -56,7 +56,7 @@ def test_the_index_leads_to_every_study(browser):
         "Other studies",
     ]
     finding = browser.texts(".finding")[0]
-    assert re.match(r"The maximum load of angara-sssp is \d+ % lower than that of", finding)
+    assert re.match(r"The maximum channel load of angara-sssp is \d+ % lower than that of", finding)
     browser.one("h3 a").click()
     assert browser.one("h1").text.startswith("Routings of the Angara interconnect")
 

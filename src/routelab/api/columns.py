@@ -41,7 +41,7 @@ of `routelab evaluate`.
 
 
 COUNTS = frozenset(("routes", "pairs", "hops", "turns", "links", "messages"))
-"""Units of counts: a heading says what is counted."""
+"""Units of counts: a value is shown without them on a terminal."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class Column:
     def heading_parts(self) -> tuple[str, str]:
         """Heading, or name with spaces, and the unit; it is empty if the heading says it."""
         heading = self.heading or self.name.replace("_", " ")
-        named = self.unit in COUNTS or self.unit in heading.split()
+        named = self.unit in heading.split()
         return heading, "" if named else self.unit
 
     @property
     def label(self) -> str:
-        """Name in reports: heading with the unit in brackets (except of counts)."""
+        """Name in reports: heading with the unit in brackets, unless the heading says it."""
         heading, unit = self.heading_parts
         return f"{heading} ({unit})" if unit else heading

@@ -17,26 +17,31 @@ from routelab.registry.names import CompositionName, Name, parse_routing
 STATISTIC_LABELS = {
     "mean": "mean",
     "median": "median",
-    "min": "least",
-    "max": "greatest",
-    "sum": "sum",
+    "min": "minimum",
+    "max": "maximum",
+    "sum": "total",
     "share": "share",
-    "total": "in total",
-    "argmin": "least on",
-    "argmax": "greatest on",
+    "total": "overall",
 }
-"""Labels of statistics, by the suffix of their columns after the underscore."""
+"""Labels of statistics of numbers, by the suffix of their columns after the underscore."""
 
 _ENDINGS = {
-    "ratio": ("{}, ratio", ""),
+    **{key: (f"{{}}, {text}", None) for key, text in STATISTIC_LABELS.items()},
+    "share": ("share {}", ""),
+    "argmin": ("network with the lowest {}", ""),
+    "argmax": ("network with the highest {}", ""),
+    "low": ("{}, minimum", None),
+    "high": ("{}, maximum", None),
+    "ratio": ("{} relative to baseline", ""),
     "gain": ("reduction of {}", "%"),
-    "group": ("{}, compared", ""),
-    "reference": ("{}, of the other routing", None),
-    "share": (f"{{}}: {STATISTIC_LABELS['share']}", ""),
-    **{key: (f"{{}}: {text}", None) for key, text in STATISTIC_LABELS.items() if key != "share"},
+    "group": ("{} compared with baseline", ""),
+    "reference": ("{} of baseline", None),
 }
 """Headings of columns that are computed from another column, by their suffix, and their units;
 None: that of the other column."""
+
+_PUBLISHED = "paper_"
+"""Prefix of columns with published numbers."""
 
 
 def label(column: str, of: str = "routes") -> str:
@@ -62,21 +67,25 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
 
     The unit is empty if there is none, or if the heading names it.
     """
-    exact = column_of(column, of)
-    if exact is not None:
-        return exact.heading_parts
+    declared = column_of(column, of)
+    if declared is not None:
+        return declared.heading_parts
     base, _, suffix = column.rpartition("_")
-    known = column_of(base, of) is not None if base else False
-    if suffix in _ENDINGS and (known or (suffix in STATISTIC_LABELS and _has_heading(base, of))):
+    if suffix in _ENDINGS and has_heading(base, of):
         text, unit = _ENDINGS[suffix]
         base_text, base_unit = heading_parts(base, of)
         return text.format(base_text), base_unit if unit is None else unit
+    source = column.removeprefix(_PUBLISHED)
+    if source != column and has_heading(source, of):
+        text, unit = heading_parts(source, of)
+        return f"published {text}", unit
     return column.replace("_", " "), ""
 
 
-def _has_heading(column: str, of: str) -> bool:
-    """Whether a computed column has another heading than its name."""
-    return heading_parts(column, of)[0] != column.replace("_", " ")
+def has_heading(column: str, of: str = "routes") -> bool:
+    """Whether a column is declared, or computed from one that is."""
+    base, _, suffix = column.rpartition("_")
+    return column_of(column, of) is not None or (suffix in _ENDINGS and has_heading(base, of))
 
 
 def column_of(name: str, of: str = "") -> Column | None:

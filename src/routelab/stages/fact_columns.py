@@ -52,11 +52,13 @@ NETWORK: Final = (
     Column(
         "connected_parts",
         "connected parts of the network; 1 if it is connected",
+        heading="connected parts",
         group=_NETWORK,
     ),
     Column(
         "parts",
         "sizes of the connected parts, each with one of its switches; only if there are several",
+        heading="sizes of the connected parts",
         group=_NETWORK,
     ),
 )
@@ -72,6 +74,7 @@ SHAPE: Final = (
     Column(
         "mean_distance",
         "mean distance between different switches with terminals",
+        heading="mean distance between switches",
         unit="hops",
         better="lower",
         group=_SHAPE,
@@ -80,6 +83,7 @@ SHAPE: Final = (
         "mean_minimal_hops",
         "mean number of hops between different terminals on shortest routes; terminals of one "
         "switch have 0 hops",
+        heading="mean minimal path length",
         unit="hops",
         better="lower",
         group=_SHAPE,
@@ -105,21 +109,30 @@ SHAPE: Final = (
         "best_cut_share",
         "links of the best cut found / terminals on one side. Below 0.5, the cut limits the "
         "accepted load of uniform traffic under any routing, to about twice the share",
-        heading="best cut found / terminals of a half",
+        heading="links of best cut per terminal of a half",
         better="higher",
         decimals=3,
         group=_SHAPE,
     ),
-    Column("links", "cables between switches", unit="links", better="lower", group=_SHAPE),
+    Column(
+        "links",
+        "cables between switches",
+        heading="links between switches",
+        unit="links",
+        better="lower",
+        group=_SHAPE,
+    ),
     Column(
         "local_links",
         "links inside groups, which need short cables; only for networks with groups",
+        heading="links within groups",
         unit="links",
         group=_SHAPE,
     ),
     Column(
         "global_links",
         "links between groups, which need long cables; only for networks with groups",
+        heading="links between groups",
         unit="links",
         better="lower",
         group=_SHAPE,
@@ -127,7 +140,7 @@ SHAPE: Final = (
     Column(
         "switch_ports",
         "largest number of ports in use at a switch, including those of terminals",
-        heading="ports of a switch",
+        heading="ports per switch",
         better="lower",
         group=_SHAPE,
     ),
@@ -174,24 +187,33 @@ ROUTED: Final = (
         "deadlock",
         "`proven`: free of deadlock, with a certificate. `not-proven`: the dependencies have a "
         "cycle. `not-applicable`: the check does not apply",
+        heading="deadlock freedom",
         shown=("evaluate", "evaluate-all"),
         group=_PROOF,
     ),
-    Column("deadlock_reason", "what the checker proved, or why it could not", group=_PROOF),
+    Column(
+        "deadlock_reason",
+        "what the checker proved, or why it could not",
+        heading="reason for the deadlock verdict",
+        group=_PROOF,
+    ),
     Column(
         "deadlock_cycle",
         "channels that wait for each other in a cycle, one dependency per line",
+        heading="cycle of waiting channels",
         group=_PROOF,
     ),
     Column(
         "flow_control",
         "flow control that the table was checked under: `plain` or `bubble`",
+        heading="flow control",
         shown=_ALL,
         group=_PROOF,
     ),
     Column(
         "virtual_channels",
         "virtual channels that the table uses",
+        heading="virtual channels",
         better="lower",
         shown=("evaluate", "evaluate-all"),
         group=_PROOF,
@@ -217,18 +239,21 @@ ROUTED: Final = (
     Column(
         "multipath",
         "whether pairs are split over several paths; if so, bounds are not rounded",
+        heading="several paths per pair",
         group="Lower bounds",
     ),
     Column(
         "minimal",
         "whether every connected pair has a route and all routes are as short as the network "
         "allows",
+        heading="all paths minimal",
         group="Lower bounds",
     ),
     Column(
         "shortest_legal",
         "whether every pair that the rules can join has a route and all routes are as short as the "
         "rules allow; empty for a complete algorithm",
+        heading="all paths shortest under the rules",
         group="Lower bounds",
     ),
 )
@@ -236,8 +261,20 @@ ROUTED: Final = (
 _CHANNELS: Final = ("channels",)
 CHANNELS: Final = (
     Column("channel", "number of the channel", of=_CHANNELS, group="Channels"),
-    Column("source", "switch that the channel leaves", of=_CHANNELS, group="Channels"),
-    Column("target", "switch that the channel enters", of=_CHANNELS, group="Channels"),
+    Column(
+        "source",
+        "switch that the channel leaves",
+        heading="source switch",
+        of=_CHANNELS,
+        group="Channels",
+    ),
+    Column(
+        "target",
+        "switch that the channel enters",
+        heading="target switch",
+        of=_CHANNELS,
+        group="Channels",
+    ),
     Column("direction", "direction label of the channel", of=_CHANNELS, group="Channels"),
     Column(
         "load",
@@ -251,7 +288,7 @@ CHANNELS: Final = (
     Column(
         "cycle",
         "1 for the channels of `deadlock_cycle`, 0 for others; only of tables that are not proven",
-        heading="cycle of dependencies",
+        heading="in a dependency cycle",
         of=_CHANNELS,
         nominal=True,
         group="Channels",

@@ -4,7 +4,10 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.config import Study, load_study
+from routelab.config import Study, Table, load_study
+from routelab.config.view_columns import named_columns
+from routelab.registry.catalogue import installed_catalogue
+from routelab.report.labels import has_heading
 
 ROOT = Path(__file__).parents[3]
 STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))
@@ -218,3 +221,24 @@ def test_a_headline_names_what_the_study_has(tmp_path, headline, message):
     with pytest.raises(InputError) as caught:
         load_study(path)
     assert str(caught.value) == f"{path}:4: {message}"
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_columns_of_shipped_studies_have_headings(path):
+    """Whatever a table or figure shows is declared, computed from it, or a parameter."""
+    study = load_study(path)
+    parameters = {
+        name.removesuffix("_")
+        for entry in installed_catalogue().entries()
+        if entry.plugin is not None
+        for name in entry.plugin.Parameters.model_fields
+    }
+    for view in (*study.tables.values(), *study.figures.values()):
+        names = {column for key, column in named_columns(view) if key != "where"}
+        if isinstance(view, Table):
+            names |= {f"{one}_{how}" for one, some in view.statistics.items() for how in some}
+        elif view.statistic:
+            names.add(f"{view.y}_{view.statistic}")
+        bare = {name.rpartition(".")[2] for name in names} - parameters
+        unknown = [name for name in bare if not has_heading(name, view.of)]
+        assert all(name.startswith("traffic_") for name in unknown), unknown

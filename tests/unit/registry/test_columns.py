@@ -92,11 +92,20 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     assert set(result.facts) <= set(columns.of("routes"))
 
 
+def test_columns_have_headings_that_a_person_wrote():
+    """A name with underscores is no heading."""
+    plugins = [entry.plugin for entry in installed_catalogue().entries()]
+    ours = [one for one in plugins if one is not None and one.__module__.startswith("routelab")]
+    columns = [*core_columns(), *(column for plugin in ours for column in plugin.columns)]
+    assert len(columns) > 150
+    assert [one.name for one in columns if "_" in (one.heading or one.name)] == []
+
+
 def test_names_with_parameters_belong_to_the_instance():
     (sigma,) = [
         one for one in load("metric", "channel-load~k=2").list_columns() if "sigma" in one.name
     ]
-    assert (sigma.name, sigma.label) == ("sigma2", "σ(2)")
+    assert (sigma.name, sigma.label) == ("sigma2", "load deviation σ(2) (routes)")
     assert installed_columns().find("sigma2") is None
     assert installed_columns().find("sigma4", "routes").decimals == 3
 

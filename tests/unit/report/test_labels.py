@@ -54,5 +54,8 @@ def test_names_without_pooled_parameters(name, left_out, rest):
 
 
 def test_columns_have_names_for_people():
-    assert label("sigma4") == "σ(4)"
-    assert label("phase_load_xor") == "phase load xor"
+    assert label("sigma4") == "load deviation σ(4) (routes)"
+    assert label("max_load_gain_mean") == "reduction of maximum channel load, mean (%)"
+    assert label("paper_max_load") == "published maximum channel load (routes)"
+    assert label("cpu_seconds_argmax") == "network with the highest CPU time"
+    assert label("fail_links") == "fail links"

@@ -22,21 +22,25 @@ def shown(column, *values, published=()):
 @pytest.mark.parametrize(
     ("column", "values", "texts"),
     [
-        ("max_load", (28, 30.0), ("maximum load", "28", "30")),
-        ("max_load", (28, 30.5), ("maximum load", "28.0", "30.5")),
-        ("mean_hops", (1.5, 2, 2.25), ("mean hops", "1.50", "2.00", "2.25")),
-        ("gap_percent", (0, 7.692), ("gap (%)", "0.0", "7.7")),
-        ("gap_percent_mean", (3.21,), ("gap: mean (%)", "3.2")),
-        ("max_load_ratio", (1, 1.139), ("maximum load, ratio", "1.00", "1.14")),
-        ("max_load_gain", (12.25,), ("reduction of maximum load (%)", "12.2")),
-        ("sigma4", (0, 6.2984), ("σ(4)", "0.000", "6.298")),
+        ("max_load", (28, 30.0), ("maximum channel load (routes)", "28", "30")),
+        ("max_load", (28, 30.5), ("maximum channel load (routes)", "28.0", "30.5")),
+        ("mean_hops", (1.5, 2, 2.25), ("mean path length (hops)", "1.50", "2.00", "2.25")),
+        ("gap_percent", (0, 7.692), ("gap to the bound (%)", "0.0", "7.7")),
+        ("gap_percent_mean", (3.21,), ("gap to the bound, mean (%)", "3.2")),
+        (
+            "max_load_ratio",
+            (1, 1.139),
+            ("maximum channel load relative to baseline", "1.00", "1.14"),
+        ),
+        ("max_load_gain", (12.25,), ("reduction of maximum channel load (%)", "12.2")),
+        ("sigma4", (0, 6.2984), ("load deviation σ(4) (routes)", "0.000", "6.298")),
         ("cpu_seconds", (0.0021, 0.5), ("CPU time (ms)", "2.1", "500")),
         ("cpu_seconds", (0.25, 1.5), ("CPU time (s)", "0.25", "1.50")),
         ("cpu_seconds", (2e-6, 5e-6), ("CPU time (µs)", "2", "5")),
-        ("cpu_seconds_mean", (0.25,), ("CPU time: mean (ms)", "250")),
-        ("deadlock", ("proven", None, math.nan), ("deadlock", "proven", "", "")),
+        ("cpu_seconds_mean", (0.25,), ("CPU time, mean (ms)", "250")),
+        ("deadlock", ("proven", None, math.nan), ("deadlock freedom", "proven", "", "")),
         ("x", (True, False), ("x", "yes", "no")),
-        ("gap_percent", (-0.01,), ("gap (%)", "0.0")),
+        ("gap_percent", (-0.01,), ("gap to the bound (%)", "0.0")),
     ],
 )
 def test_the_unit_decides_the_decimals(column, values, texts):
@@ -44,7 +48,7 @@ def test_the_unit_decides_the_decimals(column, values, texts):
 
 
 def test_published_numbers_keep_their_decimals_and_ours_have_as_many():
-    assert shown("gap_percent", 2.25, published=[1.15, 3]) == ("gap (%)", "2.25")
+    assert shown("gap_percent", 2.25, published=[1.15, 3]) == ("gap to the bound (%)", "2.25")
 
 
 @given(column=st.sampled_from(COLUMNS), values=st.lists(SIZES, min_size=1, max_size=8))

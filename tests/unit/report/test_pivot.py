@@ -49,7 +49,7 @@ def test_runs_that_differ_in_the_routing_share_a_row(loads, write_study):
 def test_the_best_of_each_row_is_bold_in_every_format(loads, write_study):
     table = built(STUDY, loads, write_study)
     shown = layout(table)
-    assert [(group.text, group.span) for group in shown.groups][2:] == [("maximum load", 3)]
+    assert [(group.text, group.span) for group in shown.groups][2:] == [("maximum channel load", 3)]
     assert [heading.text for heading in shown.headings] == ["", "", "minimal", "bfs", "genetic"]
     bold = [[cell.text for cell in row if cell.best] for row in shown.rows]
     assert bold == [["5"], ["8", "8"]]  # less is better; equal as printed
@@ -161,7 +161,12 @@ def test_upper_headings_are_values_or_names(seeds, write_study):
         ("dor", 2),
     ]
     lower = [heading.text for heading in shown.headings]
-    assert lower == ["", *["maximum load", "paper", "σ(4)"] * 2, "maximum load", "σ(4)"]
+    assert lower == [
+        "",
+        *["maximum channel load", "paper", "load deviation σ(4)"] * 2,
+        "maximum channel load",
+        "load deviation σ(4)",
+    ]
     assert [str(cell) for cell in shown.rows[0]] == (
         ["4", "5", "5", "1.500", "7 (7–8)", "8", "1.250", "7", "2.000"]
     )
@@ -174,6 +179,6 @@ def test_upper_headings_are_values_or_names(seeds, write_study):
     shown = layout(build_table("t", by_value, Frames(seeds.records), study.reference, "t: "))
     assert [(group.text, group.span) for group in shown.groups] == [
         ("nodes", 1),
-        ("maximum load", 5),
-        ("σ(4)", 3),
+        ("maximum channel load", 5),
+        ("load deviation σ(4)", 3),
     ]

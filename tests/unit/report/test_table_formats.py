@@ -70,8 +70,8 @@ def test_ranges_and_published_numbers_stand_beside_their_values():
     assert [(group.text, group.span) for group in shown.groups] == [
         ("routing", 1),
         ("nodes", 1),
-        ("maximum load", 2),
-        ("σ(4)", 2),
+        ("maximum channel load", 2),
+        ("load deviation σ(4)", 2),
         ("runs", 1),
     ]
     second = [heading.text for heading in shown.headings]
@@ -114,7 +114,8 @@ def test_latex_is_a_booktabs_tabular():
         r"\begin{tabular}{lrrrrrr}",
         r"\toprule",
         (
-            r"routing & nodes & \multicolumn{2}{c}{maximum load} & \multicolumn{2}{c}{$\sigma$(4)}"
+            r"routing & nodes & \multicolumn{2}{c}{maximum channel load (routes)}"
+            r" & \multicolumn{2}{c}{load deviation $\sigma$(4) (routes)}"
             r" & runs \\"
         ),
         r"\cmidrule(lr){3-4}\cmidrule(lr){5-6}",

@@ -40,6 +40,7 @@ class EffectiveBisection(MetricPlugin):
             "sends to a partner in the other half: 1 / (load of the busiest channel on the way), "
             "averaged over partners and `samples` pairings (Hoefler, Schneider and Lumsdaine "
             "2008); 1 for a crossbar. With `both_ways`, both partners send",
+            heading="effective bisection bandwidth",
             better="higher",
             group="Traffic other than all-to-all",
         ),
@@ -47,6 +48,7 @@ class EffectiveBisection(MetricPlugin):
             "effective_bisection_half_width",
             "half the width of the 95 % confidence interval of `effective_bisection`. All tables "
             "use the same pairings, so differences between tables are more precise",
+            heading="effective bisection bandwidth, half of the 95 % interval",
             group="Traffic other than all-to-all",
         ),
     )

@@ -27,6 +27,7 @@ class LinkWeight(MetricPlugin):
             "distance",
             "mean number of hops over all ordered pairs of terminals, with pairs of a terminal and "
             "itself; only if all pairs have routes",
+            heading="mean path length, self-pairs included",
             unit="hops",
             better="lower",
             decimals=2,
@@ -35,6 +36,7 @@ class LinkWeight(MetricPlugin):
         Column(
             "weight",
             "mean number of routes on a channel, regardless of its capacity",
+            heading="mean routes per channel",
             unit="routes",
             better="lower",
             decimals=2,
@@ -43,7 +45,7 @@ class LinkWeight(MetricPlugin):
         Column(
             "weight_deviation",
             "standard deviation of the number of routes on a channel",
-            heading="deviation of the weight",
+            heading="standard deviation of routes per channel",
             unit="routes",
             better="lower",
             decimals=2,

@@ -24,6 +24,7 @@ class PhaseLoad(MetricPlugin):
             "load of the busiest channel, summed over the phases of a pairwise all-to-all "
             "exchange: a model of its time for large messages. In phase p, rank i exchanges with "
             "rank i xor p. Only if the number of terminals is a power of two",
+            heading="maximum channel load, summed over XOR phases",
             unit="messages",
             better="lower",
             group="Traffic other than all-to-all",
@@ -31,6 +32,7 @@ class PhaseLoad(MetricPlugin):
         Column(
             "phase_load_shift",
             "like `phase_load_xor`, but rank i sends to rank (i + p) mod T, for T terminals",
+            heading="maximum channel load, summed over shift phases",
             unit="messages",
             better="lower",
             group="Traffic other than all-to-all",

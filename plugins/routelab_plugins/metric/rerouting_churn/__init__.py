@@ -25,36 +25,53 @@ from routelab.metrics import served_pairs
 
 from .kernels import changed_pairs, crossing_pairs
 
-_COLUMNS: tuple[tuple[str, str, str, Literal["lower", ""]], ...] = (
-    ("churn_links", "number of links that were tried as failed", "links", ""),
+_COLUMNS: tuple[tuple[str, str, str, str, Literal["lower", ""]], ...] = (
+    ("churn_links", "failed links tried", "number of links that were tried as failed", "links", ""),
     (
         "churn_refused",
+        "failed links without support",
         "number of tried links without which the routing does not apply",
         "links",
         "lower",
     ),
     (
         "churn_forced",
+        "pairs forced to change route",
         "mean number of pairs whose route crossed the failed link and must change",
         "pairs",
         "lower",
     ),
     (
         "churn_unforced",
+        "pairs that change route without need",
         "mean number of other pairs whose route changes as well",
         "pairs",
         "lower",
     ),
     (
         "churn_lost",
+        "pairs that lose their route",
         "mean number of pairs that lose their route",
         "pairs",
         "lower",
     ),
-    ("churn_forced_share", "`churn_forced` as a share of all pairs", "", "lower"),
-    ("churn_unforced_share", "`churn_unforced` as a share of all pairs", "", "lower"),
+    (
+        "churn_forced_share",
+        "share of pairs forced to change route",
+        "`churn_forced` as a share of all pairs",
+        "",
+        "lower",
+    ),
+    (
+        "churn_unforced_share",
+        "share of pairs that change route without need",
+        "`churn_unforced` as a share of all pairs",
+        "",
+        "lower",
+    ),
     (
         "churn_worst_share",
+        "share of pairs that change route, worst link",
         "share of all pairs whose route changes, forced or not, for the worst link",
         "",
         "lower",
@@ -102,8 +119,8 @@ class ReroutingChurn(ContextMetricPlugin):
     by_default = False
     Parameters = ReroutingChurnParameters
     columns = tuple(
-        Column(name, meaning, unit=unit, better=better, group="When a link fails")
-        for name, meaning, unit, better in _COLUMNS
+        Column(name, meaning, heading, unit, better, group="When a link fails")
+        for name, heading, meaning, unit, better in _COLUMNS
     )
 
     def measure_in(self, context: MetricContext) -> list[Measurement]:

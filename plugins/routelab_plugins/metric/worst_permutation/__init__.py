@@ -38,6 +38,7 @@ class WorstPermutationMetric(MetricPlugin):
             "load of the busiest channel under the worst permutation, in which every terminal "
             "sends and receives one message (Towles and Dally 2002). Its inverse is the "
             "guaranteed throughput under any permutation, in channel bandwidths per terminal",
+            heading="maximum channel load under the worst permutation",
             unit="messages",
             better="lower",
             group="Traffic other than all-to-all",

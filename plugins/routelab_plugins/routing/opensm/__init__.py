@@ -102,6 +102,7 @@ class OpenSM(RoutingPlugin):
         Column(
             "opensm_seconds",
             "Routing time in OpenSM's log, including the writing of tables to the switches",
+            heading="OpenSM routing time",
             unit="s",
             group="Computing effort",
         ),

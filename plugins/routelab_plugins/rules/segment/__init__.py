@@ -92,12 +92,14 @@ class SegmentRules(RulesPlugin):
         Column(
             "unitary_segments",
             "`segment`: segments that are a single link and take several restrictions",
+            heading="segments of one link",
             better="lower",
             group="Prohibited turns",
         ),
         Column(
             "restrictions",
             "`segment`: pairs of opposite turns that are prohibited",
+            heading="prohibited pairs of turns",
             better="lower",
             group="Prohibited turns",
         ),

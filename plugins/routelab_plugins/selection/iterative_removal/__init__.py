@@ -57,6 +57,7 @@ class IterativeRemoval(SelectionPlugin):
         Column(
             "removed_routes",
             "`iterative-removal`: number of routes removed until each pair had one",
+            heading="removed routes",
             group="Computing effort",
         ),
     )

@@ -68,13 +68,20 @@ class Milp(SelectionPlugin):
         Column(
             "milp_optimal",
             "`milp`: 1 if the solver proved the table optimal, else 0",
+            heading="proven optimal by the solver",
             group="Computing effort",
         ),
         Column(
-            "milp_bound", "`milp`: lower bound reported by the solver", group="Computing effort"
+            "milp_bound",
+            "`milp`: lower bound reported by the solver",
+            heading="lower bound of the solver",
+            group="Computing effort",
         ),
         Column(
-            "milp_nodes", "`milp`: number of nodes of the search tree", group="Computing effort"
+            "milp_nodes",
+            "`milp`: number of nodes of the search tree",
+            heading="nodes of the search tree",
+            group="Computing effort",
         ),
     )
     Parameters = MilpParameters

@@ -81,6 +81,7 @@ class Sgr(SelectionPlugin):
         Column(
             "lp_load",
             "`sgr`: maximum load of the fractional routes of the linear program",
+            heading="maximum channel load of the linear program",
             group="Computing effort",
         ),
     )

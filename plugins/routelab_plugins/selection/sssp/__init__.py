@@ -57,6 +57,7 @@ class Sssp(SelectionPlugin):
         Column(
             "unique_trees",
             "`sssp`: number of trees built for pairs with one shortest route",
+            heading="trees built for unique routes",
             group="Computing effort",
         ),
         Column(

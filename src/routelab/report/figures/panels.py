@@ -19,7 +19,7 @@ from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.styles import INK, Look
 from routelab.report.frames.view import key_text, sort_texts
-from routelab.report.labels import label
+from routelab.report.labels import heading_parts, label
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
@@ -174,4 +174,5 @@ def panel_title(column: str | None, text: str, of: str = "routes") -> str:
         return f"{text} nodes"
     if column in ("routing", "topology", "traffic", "workload", "benchmark"):
         return text
-    return f"{label(column, of)} {text}"
+    heading, unit = heading_parts(column, of)
+    return f"{heading} {text} {unit}".rstrip()

@@ -39,7 +39,9 @@ def value_label(
         return label(column, spec.of)
     jobs = view.select(spec.where, pooled, place)
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
-    what = f"{label(column, spec.of)}, {metrics.pop()}" if len(metrics) == 1 else label(column)
+    what = label(column, spec.of)
+    if len(metrics) == 1:
+        what += f", {metrics.pop().replace('_', ' ')}"
     return f"{what} ({units.pop()})" if len(units) == 1 else what
 
 

@@ -17,19 +17,24 @@ COLUMNS: Final = (
         group="The network",
     ),
     Column(
-        "smallest_size", "smallest size of a dimension of a grid", of=_EVERY, group="The network"
+        "smallest_size",
+        "smallest size of a dimension of a grid",
+        heading="smallest dimension",
+        of=_EVERY,
+        group="The network",
     ),
     Column(
         "sizes",
         "sizes of a grid in descending order, such as `4x2x2`; grids of the same shape have the "
         "same value",
+        heading="grid size",
         of=_EVERY,
         group="The network",
     ),
     Column(
         "gap_percent",
         "`gap` as a percentage of the bound",
-        heading="gap",
+        heading="gap to the bound",
         unit="%",
         better="lower",
         of=_EVERY,
@@ -39,7 +44,7 @@ COLUMNS: Final = (
     Column(
         "near_optimal",
         "whether the gap is at most one route or 1 % of the bound",
-        heading="gap of at most one route or 1 %",
+        heading="within one route or 1 % of the bound",
         of=_EVERY,
         needs="bound",
         group="Lower bounds",
@@ -47,7 +52,7 @@ COLUMNS: Final = (
     Column(
         "relative_to",
         "routing that the run is compared with",
-        heading="compared with",
+        heading="baseline",
         of=_EVERY,
         needs="relative",
         group="Comparisons",
@@ -100,6 +105,7 @@ ENGINES: Final = (
     Column(
         "simulation",
         "settings of the simulation that differ from the defaults",
+        heading="simulation settings",
         of=_PACKETS,
         group="Names and status",
     ),
@@ -108,6 +114,7 @@ ENGINES: Final = (
     Column(
         "flow",
         "settings of the simulation that differ from the defaults",
+        heading="simulation settings",
         of=("flows",),
         group="Names and status",
     ),
@@ -115,7 +122,7 @@ ENGINES: Final = (
         Column(
             f"at_{axis}",
             f"coordinate {axis} of the switch that the channel leaves",
-            heading=axis,
+            heading=f"{axis} coordinate",
             of=("channels", "flow-channels"),
             group="Channels",
         )
@@ -134,22 +141,30 @@ BENCHMARKS: Final = (
     _bench_column("job_ids", "job numbers of the batch system", heading="allocations"),
     _bench_column("applied", "whether the fabric was switched to the routing"),
     _bench_column("version", "version of the benchmark, as it prints it"),
-    _bench_column("metric", "figure of merit"),
-    _bench_column("size", "message size", heading="size", unit="bytes"),
-    _bench_column("unit", "unit of the figure of merit"),
+    _bench_column("metric", "figure of merit", heading="measured quantity"),
+    _bench_column("size", "message size", heading="message size", unit="bytes"),
+    _bench_column("unit", "unit of the figure of merit", heading="unit of measurement"),
     _bench_column("better", "preferred direction of the figure of merit: `lower` or `higher`"),
     _bench_column("median", "median of the runs"),
     _bench_column("mean", "mean of the runs"),
     _bench_column(
         "cov_percent",
         "coefficient of variation of the runs",
-        heading="CoV",
+        heading="coefficient of variation",
         better="lower",
         unit="%",
         decimals=2,
     ),
-    _bench_column("ci_low", "lower end of the 95 % interval of the median", heading="95 % from"),
-    _bench_column("ci_high", "upper end of the 95 % interval of the median", heading="95 % to"),
+    _bench_column(
+        "ci_low",
+        "lower end of the 95 % interval of the median",
+        heading="median, lower 95 % confidence limit",
+    ),
+    _bench_column(
+        "ci_high",
+        "upper end of the 95 % interval of the median",
+        heading="median, upper 95 % confidence limit",
+    ),
     _bench_column("runs", "number of runs with a result"),
     _bench_column(
         "failed", "number of runs without a result", heading="failed runs", better="lower"
@@ -165,16 +180,16 @@ BENCHMARKS: Final = (
     _bench_column(
         "improvement_low",
         "lower end of the 95 % interval of the improvement",
-        heading="improvement from",
+        heading="improvement, lower 95 % confidence limit",
         unit="%",
     ),
     _bench_column(
         "improvement_high",
         "upper end of the 95 % interval of the improvement",
-        heading="improvement to",
+        heading="improvement, upper 95 % confidence limit",
         unit="%",
     ),
-    _bench_column("within_noise", "whether the improvement may be noise"),
+    _bench_column("within_noise", "whether the improvement may be noise", heading="within noise"),
     _bench_column("predicted", "value of the figure that the flow engine predicts"),
     _bench_column(
         "predicted_improvement_percent",

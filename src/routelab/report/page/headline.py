@@ -371,7 +371,7 @@ def _value_name(spec: TableSpec, value: str, source: str) -> str:
     if source == value:
         return _heading(value, spec.of)
     statistic = STATISTIC_LABELS[value.removeprefix(f"{source}_")]
-    return f"{statistic} {'of ' if statistic == 'share' else ''}{_heading(source, spec.of)}"
+    return f"{statistic} {_heading(source, spec.of)}"
 
 
 def _heading(column: str, of: str) -> str:

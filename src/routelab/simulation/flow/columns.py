@@ -25,7 +25,7 @@ FACTS: tuple[Column, ...] = (
     Column(
         "timed_s",
         "longest time that a rank spends in the timed part of the program",
-        "timed part",
+        "time of the timed part",
         "s",
         "lower",
         of=_FLOWS,
@@ -43,6 +43,7 @@ FACTS: tuple[Column, ...] = (
     Column(
         "bottleneck_channel",
         "channel that needs the longest time for its bytes",
+        "busiest channel",
         of=_FLOWS,
         shown=_SHOWN,
     ),
@@ -50,6 +51,7 @@ FACTS: tuple[Column, ...] = (
         "bottleneck_share",
         "share of the timed part that the bottleneck channel needs for its bytes; at 1, only the "
         "busiest channel limits the time",
+        "busy share of the busiest channel",
         better="lower",
         of=_FLOWS,
         shown=_SHOWN,
@@ -57,23 +59,45 @@ FACTS: tuple[Column, ...] = (
     Column(
         "bottleneck_bytes",
         "largest number of bytes that crossed a channel",
+        "bytes on the busiest channel",
         unit="bytes",
         of=_FLOWS,
     ),
     Column("messages", "messages of the timed part", of=_FLOWS, shown=_SHOWN),
     Column("bytes", "bytes of all messages of the timed part", of=_FLOWS, shown=_SHOWN),
-    Column("network_bytes", "bytes that entered the network", of=_FLOWS, shown=_SHOWN),
-    Column("memory_bytes", "bytes between ranks of the same terminal", of=_FLOWS, shown=_SHOWN),
-    Column("ranks", "ranks of the job", of=_FLOWS, shown=_SHOWN),
-    Column("terminals_used", "terminals that run ranks", of=_FLOWS, shown=_SHOWN),
     Column(
-        "iterations_simulated",
-        "simulated iterations of the outermost timed loop; the others are extrapolated",
+        "network_bytes",
+        "bytes that entered the network",
+        "bytes sent through the network",
         of=_FLOWS,
         shown=_SHOWN,
     ),
-    Column("iterations_of", "iterations of the outermost timed loop", of=_FLOWS, shown=_SHOWN),
-    Column("convention", "description of the workload", of=_FLOWS),
+    Column(
+        "memory_bytes",
+        "bytes between ranks of the same terminal",
+        "bytes sent within terminals",
+        of=_FLOWS,
+        shown=_SHOWN,
+    ),
+    Column("ranks", "ranks of the job", of=_FLOWS, shown=_SHOWN),
+    Column(
+        "terminals_used", "terminals that run ranks", "terminals in use", of=_FLOWS, shown=_SHOWN
+    ),
+    Column(
+        "iterations_simulated",
+        "simulated iterations of the outermost timed loop; the others are extrapolated",
+        "simulated iterations",
+        of=_FLOWS,
+        shown=_SHOWN,
+    ),
+    Column(
+        "iterations_of",
+        "iterations of the outermost timed loop",
+        "iterations in all",
+        of=_FLOWS,
+        shown=_SHOWN,
+    ),
+    Column("convention", "description of the workload", "description of the workload", of=_FLOWS),
     Column("engine_seconds", "wall time of the engine", "engine time", "s", of=_FLOWS),
 )
 
@@ -90,12 +114,14 @@ CHANNELS: tuple[Column, ...] = (
     Column(
         "seconds",
         "time that the channel needs for its bytes at full bandwidth",
+        "busy time",
         unit="s",
         of=("flow-channels",),
     ),
     Column(
         "share",
         "share of the timed part that the channel needs for its bytes",
+        "busy share of the channel",
         of=("flow-channels",),
     ),
 )
@@ -111,7 +137,7 @@ RANKS: tuple[Column, ...] = (
     Column(
         "timed_s",
         "time that the rank spends in the timed part",
-        "timed part",
+        "time of the timed part",
         "s",
         "lower",
         of=("flow-ranks",),

@@ -27,31 +27,32 @@ def _interval(name: str, meaning: str, heading: str = "", **more: Any) -> Iterat
         yield Column(
             f"{name}_{end}",
             f"{word} end of the confidence interval of `{name}`",
-            f"{title}, {word} end",
+            f"{title}, {word} confidence limit",
             **rest,
         )
 
 
 def _spread(name: str, what: str) -> Iterator[Column]:
     """Return the columns of a load's distribution over the terminals that send."""
-    for part, words, seeds in (
-        ("min", "smallest", "min"),
-        ("q25", "lower quartile of the", "mean"),
-        ("median", "median of the", "mean"),
-        ("q75", "upper quartile of the", "mean"),
-        ("max", "largest", "max"),
+    for part, words, title, seeds in (
+        ("min", "smallest", "minimum", "min"),
+        ("q25", "lower quartile of the", "lower quartile", "mean"),
+        ("median", "median of the", "median", "mean"),
+        ("q75", "upper quartile of the", "upper quartile", "mean"),
+        ("max", "largest", "maximum", "max"),
     ):
         pooling: Any = seeds
         yield Column(
             f"{name}_{part}",
             f"{words} {what} of a terminal, over all terminals that send",
+            f"{what} of terminals, {title}",
             unit=_RATE,
             seeds=pooling,
             of=_RUN,
         )
 
 
-_QUANTILES = {"p50": "median", "p95": "95 % quantile", "p99": "99 % quantile"}
+_QUANTILES = {"p50": "median", "p95": "95th-percentile", "p99": "99th-percentile"}
 
 
 def _latency() -> Iterator[Column]:
@@ -62,12 +63,16 @@ def _latency() -> Iterator[Column]:
     better: Any = {**more, "better": "lower", "shown": _SHOWN}
     yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **better)
     yield from _interval("latency_p50", f"median {meaning}", "median latency", **more, shown=_SHOWN)
-    yield from _interval("latency_p95", f"95 % quantile of the {meaning}", "95 % latency", **more)
-    yield from _interval("latency_p99", f"99 % quantile of the {meaning}", "99 % latency", **better)
+    yield from _interval(
+        "latency_p95", f"95 % quantile of the {meaning}", "95th-percentile latency", **more
+    )
+    yield from _interval(
+        "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **better
+    )
     yield Column(
         "latency_max",
         f"largest {meaning}",
-        "largest latency",
+        "maximum latency",
         unit=_CYCLES,
         seeds="max",
         of=_RUN,
@@ -79,8 +84,8 @@ def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
     for part, words in {"mean": "mean", **_QUANTILES}.items():
         yield Column(
             f"{name}_{part}",
-            f"{words} of the {meaning}",
-            f"{words}, {heading}" if part != "mean" else f"mean {heading}",
+            f"{words} {meaning}",
+            f"{words} {heading}",
             unit=_CYCLES,
             seeds="all-mean",
             of=_RUN,
@@ -88,7 +93,7 @@ def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
     yield Column(
         f"{name}_max",
         f"largest {meaning}",
-        f"largest {heading}",
+        f"maximum {heading}",
         unit=_CYCLES,
         seeds="max",
         of=_RUN,
@@ -114,7 +119,7 @@ MEASURED: tuple[Column, ...] = (
     Column(
         "completion_cycles",
         "cycle in which the last message arrived",
-        "completion",
+        "completion time",
         _CYCLES,
         "lower",
         "max",
@@ -127,16 +132,23 @@ MEASURED: tuple[Column, ...] = (
         "whether the network accepts less than the offered load; missing if that is unknown",
         of=_RUN,
     ),
-    Column("text", "the state in words, with any shortfall in the requested precision", of=_RUN),
+    Column(
+        "text",
+        "the state in words, with any shortfall in the requested precision",
+        "result in words",
+        of=_RUN,
+    ),
     Column(
         "offered_load",
         "flits generated per cycle and sending terminal",
+        "offered load",
         unit=_RATE,
         of=_RUN,
     ),
     *_interval(
         "accepted_load",
         "flits that arrived per cycle and sending terminal",
+        "accepted load",
         unit=_RATE,
         better="higher",
         shown=_SHOWN,
@@ -147,51 +159,54 @@ MEASURED: tuple[Column, ...] = (
         "jain",
         "Jain's fairness index of the accepted loads of terminals, relative to their rates: 1 if "
         "all terminals are served equally, 1/n if only one of n is served",
-        "Jain index",
+        "Jain fairness index",
         better="higher",
         of=_RUN,
     ),
-    Column("worst_terminal", "number of the worst-served terminal", of=_RUN),
+    Column(
+        "worst_terminal", "number of the worst-served terminal", "worst-served terminal", of=_RUN
+    ),
     *_latency(),
     *_other_latency(
         "network_latency",
         "latency of packets, from the start of their injection to the arrival of the tail",
-        "latency in the network",
+        "network latency",
     ),
     *_other_latency(
         "message_latency",
         "latency of messages, to the arrival of the last tail",
-        "latency of messages",
+        "message latency",
     ),
     *_other_latency(
         "in_order_latency",
         "latency of packets until all earlier packets of their message have arrived; with the "
         "setting `in_order`",
-        "latency in order",
+        "in-order latency",
     ),
     *_interval(
         "hops_mean",
         "mean number of channels between switches that a packet crossed",
-        "mean hops",
+        "mean path length",
         shown=_SHOWN,
     ),
     Column(
         "hops_max",
         "largest number of channels between switches that a packet crossed",
+        "maximum path length",
         seeds="max",
         of=_RUN,
     ),
     Column(
         "escape_share",
         "share of hops that the routing marks as escape",
-        "hops on the escape",
+        "share of escape hops",
         of=_RUN,
     ),
     Column(
         "utilisation_max",
         "utilisation of the busiest channel between switches: flits per cycle, as a share "
         "of what the channel can carry",
-        "maximum utilisation",
+        "maximum channel utilisation",
         better="lower",
         seeds="max",
         of=_RUN,
@@ -200,13 +215,13 @@ MEASURED: tuple[Column, ...] = (
     Column(
         "utilisation_mean",
         "mean utilisation of the channels between switches",
-        "mean utilisation",
+        "mean channel utilisation",
         of=_RUN,
     ),
     Column(
         "utilisation_min",
         "utilisation of the least busy channel between switches",
-        "minimum utilisation",
+        "minimum channel utilisation",
         seeds="min",
         of=_RUN,
     ),
@@ -214,7 +229,7 @@ MEASURED: tuple[Column, ...] = (
         "worst_share",
         "share of its offered load that the worst-served terminal gets accepted; with `messages`, "
         "the last arrival at the last terminal to finish, divided by the mean over terminals",
-        "share of the worst-served terminal",
+        "accepted share of the worst-served terminal",
         better="higher",
         of=_RUN,
         shown=_SHOWN,
@@ -231,20 +246,27 @@ MEASURED: tuple[Column, ...] = (
     Column(
         "warmup_cycles",
         "cycles of the warm-up, whose end is detected; they are not counted",
+        "warm-up",
         unit=_CYCLES,
         seeds="sum",
         of=_RUN,
     ),
     Column(
-        "cycles", "cycles that were counted, after the warm-up", seeds="sum", of=_RUN, shown=_SHOWN
+        "cycles",
+        "cycles that were counted, after the warm-up",
+        "counted cycles",
+        seeds="sum",
+        of=_RUN,
+        shown=_SHOWN,
     ),
     Column(
         "samples", "samples that the confidence intervals are computed from", seeds="sum", of=_RUN
     ),
-    Column("senders", "terminals that send", of=_RUN),
+    Column("senders", "terminals that send", "sending terminals", of=_RUN),
     Column(
         "flit_hops",
         "flits times channels that they crossed, in the cycles that were counted",
+        "flit hops",
         seeds="sum",
         of=_RUN,
     ),
@@ -252,6 +274,7 @@ MEASURED: tuple[Column, ...] = (
     Column(
         "flit_hops_per_cpu_s",
         "speed of the simulation: flits times channels that they cross, per second of CPU time",
+        "flit hops per CPU second",
         of=_RUN,
         shown=_SHOWN,
     ),
@@ -259,36 +282,72 @@ MEASURED: tuple[Column, ...] = (
 """Columns of a load; the facts of a simulation are those of its highest load."""
 
 FOUND: tuple[Column, ...] = (
-    Column("convention", "description of the traffic on this network", of=_WHOLE),
-    Column("worst_terminal_name", "name, or number, of the worst-served terminal", of=_WHOLE),
-    Column("worst_terminal_switch", "switch of the worst-served terminal", of=_WHOLE),
+    Column(
+        "convention",
+        "description of the traffic on this network",
+        "description of the traffic",
+        of=_WHOLE,
+    ),
+    Column(
+        "worst_terminal_name",
+        "name, or number, of the worst-served terminal",
+        "worst-served terminal",
+        of=_WHOLE,
+    ),
+    Column(
+        "worst_terminal_switch",
+        "switch of the worst-served terminal",
+        "switch of the worst-served terminal",
+        of=_WHOLE,
+    ),
     Column(
         "deadlock",
         "verdict of the deadlock checker on the routing in these routers: `proven`, `not-proven`, "
         "`not-applicable` or `not-checked`",
+        "deadlock freedom",
         of=_WHOLE,
     ),
     Column(
-        "deadlock_proof", "kind of the proof, such as `acyclic`, `bubble` or `duato`", of=_WHOLE
+        "deadlock_proof",
+        "kind of the proof, such as `acyclic`, `bubble` or `duato`",
+        "kind of deadlock proof",
+        of=_WHOLE,
     ),
-    Column("deadlock_reason", "reason of the verdict", of=_WHOLE),
+    Column(
+        "deadlock_reason", "reason of the verdict", "reason for the deadlock verdict", of=_WHOLE
+    ),
     Column(
         "deadlock_coverage",
         "states of a hop-by-hop algorithm that were checked; empty for tables, whose routes are "
         "all checked",
+        "states checked for deadlock",
         of=_WHOLE,
     ),
     Column(
-        "deadlock_cycle", "channels that wait for each other in a cycle, one per line", of=_WHOLE
+        "deadlock_cycle",
+        "channels that wait for each other in a cycle, one per line",
+        "cycle of waiting channels",
+        of=_WHOLE,
     ),
-    Column("flow_control", "flow control of the routing: `plain` or `bubble`", of=_WHOLE),
-    Column("virtual_channels", "virtual channels that the routing needs", of=_WHOLE),
     Column(
-        "virtual_channels_used", "virtual channels of the routers that the routing uses", of=_WHOLE
+        "flow_control",
+        "flow control of the routing: `plain` or `bubble`",
+        "flow control",
+        of=_WHOLE,
+    ),
+    Column(
+        "virtual_channels", "virtual channels that the routing needs", "virtual channels", of=_WHOLE
+    ),
+    Column(
+        "virtual_channels_used",
+        "virtual channels of the routers that the routing uses",
+        "used virtual channels",
+        of=_WHOLE,
     ),
     Column(
         "virtual_channels_unused",
         "virtual channels of the routers that the routing leaves unused",
+        "unused virtual channels",
         of=_WHOLE,
     ),
     Column(
@@ -308,6 +367,7 @@ FOUND: tuple[Column, ...] = (
     Column(
         "saturation_bound",
         "smallest load that the search found not to be sustained",
+        "smallest load not sustained",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
@@ -315,6 +375,7 @@ FOUND: tuple[Column, ...] = (
     *_interval(
         "saturation_accepted",
         "load accepted at `saturation_load`",
+        "accepted load at saturation",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
@@ -330,19 +391,30 @@ FOUND: tuple[Column, ...] = (
     Column(
         "throughput_at",
         "offered load at which `throughput` was measured",
+        "offered load of the throughput",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column("saturation_text", "result of the saturation search in words", of=_WHOLE, needs=_SEARCH),
     Column(
-        "loads_tried", "number of loads that the saturation search tried", of=_WHOLE, needs=_SEARCH
+        "saturation_text",
+        "result of the saturation search in words",
+        "saturation search in words",
+        of=_WHOLE,
+        needs=_SEARCH,
+    ),
+    Column(
+        "loads_tried",
+        "number of loads that the saturation search tried",
+        "loads tried",
+        of=_WHOLE,
+        needs=_SEARCH,
     ),
     Column(
         "terminal_throughput",
         "mean over terminals of the flits per cycle that each received until its last packet "
         "arrived",
-        "throughput, mean over terminals",
+        "mean throughput of terminals",
         _RATE,
         "higher",
         of=_WHOLE,
@@ -353,14 +425,17 @@ FOUND: tuple[Column, ...] = (
 
 CHANNELS: tuple[Column, ...] = (
     Column("channel", "number of the channel", of=("channels",)),
-    Column("source", "switch that the channel leaves", of=("channels",)),
-    Column("target", "switch that the channel enters", of=("channels",)),
+    Column("source", "switch that the channel leaves", "source switch", of=("channels",)),
+    Column("target", "switch that the channel enters", "target switch", of=("channels",)),
     Column(
         "direction", "direction label of the channel, in networks that have them", of=("channels",)
     ),
     Column("flits", "flits that crossed the channel", seeds="sum", of=("channels",)),
     Column(
-        "utilisation", "flits per cycle, as a share of what the channel can carry", of=("channels",)
+        "utilisation",
+        "flits per cycle, as a share of what the channel can carry",
+        "channel utilisation",
+        of=("channels",),
     ),
 )
 
@@ -371,12 +446,14 @@ TERMINALS: tuple[Column, ...] = (
     Column(
         "offered",
         "flits per cycle that the terminal generates; missing if it has nothing to send",
+        "offered load",
         unit=_RATE,
         of=("terminals",),
     ),
     Column(
         "accepted",
         "flits per cycle from the terminal that arrived; missing if it has nothing to send",
+        "accepted load",
         unit=_RATE,
         better="higher",
         of=("terminals",),
@@ -384,6 +461,7 @@ TERMINALS: tuple[Column, ...] = (
     Column(
         "received",
         "flits per cycle that the terminal received; missing if nothing is sent to it",
+        "received load",
         unit=_RATE,
         of=("terminals",),
     ),
@@ -433,25 +511,25 @@ LATENCIES: tuple[Column, ...] = (
     Column(
         "network_latency",
         "latency of packets, from the start of their injection to the arrival of the tail",
-        "latency in the network",
+        "network latency",
         _CYCLES,
         of=("latencies",),
     ),
     Column(
         "message_latency",
         "latency of messages, to the arrival of the last tail",
-        "latency of messages",
+        "message latency",
         _CYCLES,
         of=("latencies",),
     ),
     Column(
         "in_order_latency",
         "latency of packets until all earlier packets of their message have arrived",
-        "latency in order",
+        "in-order latency",
         _CYCLES,
         of=("latencies",),
     ),
-    Column("hops", "number of hops of packets", unit="hops", of=("latencies",)),
+    Column("hops", "number of hops of packets", "path length", unit="hops", of=("latencies",)),
     Column(
         "count",
         "number of packets or messages with this latency or number of hops",
@@ -461,6 +539,7 @@ LATENCIES: tuple[Column, ...] = (
     Column(
         "share",
         "share of packets or messages with at most this latency or number of hops",
+        "cumulative share",
         of=("latencies",),
     ),
 )

@@ -21,6 +21,7 @@ PHASE_COLUMNS = (
         "released_turns",
         "turns that the rules prohibit in general, but allow in this network because they close "
         "no cycle",
+        heading="released turns",
         unit="turns",
         group="Prohibited turns",
     ),

@@ -20,6 +20,7 @@ TURN_COLUMNS = (
         "prohibited_turns",
         "turns from one link into another that the rules prohibit; parallel cables count as one "
         "link",
+        heading="prohibited turns",
         unit="turns",
         better="lower",
         group="Prohibited turns",

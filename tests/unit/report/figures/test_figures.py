@@ -104,9 +104,11 @@ def test_every_line_in_the_svg_tells_its_channel_and_load(world, tmp_path):
     root = ET.parse(tmp_path / "net.svg").getroot()
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == 24 + 4  # the four that close rings are drawn in two parts
-    assert "0>2 +X: channel load 0" in titles
+    assert "0>2 +X: channel load (routes) 0" in titles
     assert len(set(titles)) == 24
-    assert root.find(f"{SVG}desc").text.startswith("Channels coloured by channel load. a, maximum")
+    assert root.find(f"{SVG}desc").text.startswith(
+        "Channels coloured by channel load (routes). a, maximum"
+    )
 
 
 @pytest.mark.parametrize("spec", [ECDF, NETWORK], ids=["ecdf", "network"])

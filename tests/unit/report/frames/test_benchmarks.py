@@ -555,5 +555,5 @@ def test_what_was_not_switched_is_told_above_the_table(world, write_study):
 
 
 def test_columns_have_names_for_people():
-    assert label("cov_percent", "benchmarks") == "CoV (%)"
+    assert label("cov_percent", "benchmarks") == "coefficient of variation (%)"
     assert label("improvement_percent") == "improvement (%)"

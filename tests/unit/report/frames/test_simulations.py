@@ -225,7 +225,7 @@ def test_packets_have_a_distribution_by_their_latencies(world):
     world.simulate("dor", curve=CURVE, tables={"latencies": lines})
     drawing = drawn(world, of="latencies", kind="ecdf", x="latency", where={"load": 0.1})
     assert drawing.data["share"].tolist() == [3 / 8, 4 / 8, 1]
-    assert drawing.figure.axes[0].get_ylabel() == "share of packets up to this value"
+    assert drawing.figure.axes[0].get_ylabel() == "cumulative share of packets"
 
 
 def test_a_histogram_has_the_share_of_each_value(world):

@@ -41,7 +41,8 @@ def test_several_rows_are_one_geometric_mean_with_both_extremes(world, answer):
     found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
     # (1/2 * 1 * 1/2) ** (1/3) = 0.63; the arithmetic mean of the ratios is 0.67
     assert found.sentence == (
-        "The maximum load of sssp is 37 % lower than that of bfs (geometric mean over 3 network "
+        "The maximum channel load of sssp is 37 % lower than that of bfs (geometric mean "
+        "over 3 network "
         "sizes; 0 % to 50 % lower)."
     )
     assert found.table == "t"
@@ -52,7 +53,8 @@ def test_a_worse_row_is_in_the_range_and_large_ratios_are_factors(world, answer)
     headline = "{value: max_load, compare: bfs, baseline: sssp, where: {nodes: [2, 8]}}"
     text = f"headline: {headline}\n{LOADS}"
     assert answer(text).sentence == (
-        "The maximum load of bfs is about equal to that of sssp (geometric mean over 2 network "
+        "The maximum channel load of bfs is about equal to that of sssp (geometric mean "
+        "over 2 network "
         "sizes; 0.5 to 2 times)."
     )
 
@@ -67,7 +69,7 @@ def test_one_row_has_its_numbers_and_the_range_over_its_runs(world, answer):
     )
     # 1 - 26/48; the ends are 1 - 26/40 and 1 - 26/60
     assert answer(text).sentence == (
-        "On 8 nodes, the maximum load of genetic is 26, 46 % lower than the 48 of bfs "
+        "On 8 nodes, the maximum channel load of genetic is 26, 46 % lower than the 48 of bfs "
         "(35 % to 57 % lower over all runs)."
     )
 
@@ -78,7 +80,9 @@ def test_a_routing_that_is_not_proven_free_of_deadlock_never_wins(world, answer,
     world.add("second", "4", load=[8])
     world.add("bfs", "4", load=[10])
     found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
-    assert found.sentence.startswith("On 4 nodes, the maximum load of second is 8, 20 % lower")
+    assert found.sentence.startswith(
+        "On 4 nodes, the maximum channel load of second is 8, 20 % lower"
+    )
     # not even if the study names it
     found = answer(f"headline: {{value: max_load, compare: best, baseline: bfs}}\n{LOADS}")
     assert "best" not in found.sentence
@@ -90,7 +94,8 @@ def test_only_the_proven_runs_of_a_routing_count(world, answer):
     world.add("sssp", "4x2", load=[1], facts={"deadlock": "not-proven"})
     world.add("bfs", "4x2", load=[40])
     assert answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}").sentence == (
-        "The maximum load of sssp is 50 % lower than that of bfs (geometric mean over 2 of 3 "
+        "The maximum channel load of sssp is 50 % lower than that of bfs (geometric mean "
+        "over 2 of 3 "
         "network sizes; 50 % lower)."
     )
 
@@ -104,7 +109,7 @@ def test_a_study_excludes_routings_that_its_hardware_forbids(world, answer):
         f"headline: {{value: max_load, compare: [genetic, sssp], baseline: bfs}}\n{LOADS}"
     )
     assert found.sentence == (
-        "On 4 nodes, the maximum load of sssp is 8, 20 % lower than the 10 of bfs."
+        "On 4 nodes, the maximum channel load of sssp is 8, 20 % lower than the 10 of bfs."
     )
 
 
@@ -117,7 +122,8 @@ def test_a_group_with_an_empty_parameter_is_not_compared(world, answer):
         "tables: {t: {rows: [routing, sort, nodes], values: [max_load]}}\n"
     )
     assert answer(text).sentence == (
-        "With sort sum, on 4 nodes, the maximum load of sssp is 9, 10 % lower than the 10 of bfs."
+        "With sort sum, on 4 nodes, the maximum channel load of sssp is 9, 10 % lower than "
+        "the 10 of bfs."
     )
 
 
@@ -125,7 +131,9 @@ def test_a_routing_with_more_cases_wins_over_a_better_one_with_fewer(world, answ
     three_networks(world, (9, 18, 36))
     world.add("lucky", "2", load=[1])
     found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
-    assert found.sentence.startswith("The maximum load of sssp is 10 % lower than that of bfs")
+    assert found.sentence.startswith(
+        "The maximum channel load of sssp is 10 % lower than that of bfs"
+    )
 
 
 PIVOT = "tables: {t: {rows: [nodes], pivot: {by: routing, value: max_load}}}\n"
@@ -136,7 +144,8 @@ ACROSS = "tables: {t: {rows: [routing], pivot: {by: nodes, value: max_load}}}\n"
 def test_routings_or_networks_that_are_columns_are_compared_too(world, answer, table):
     three_networks(world, (5, 10, 20))
     assert answer(f"headline: {{value: max_load, baseline: bfs}}\n{table}").sentence == (
-        "The maximum load of sssp is 50 % lower than that of bfs (geometric mean over 3 network "
+        "The maximum channel load of sssp is 50 % lower than that of bfs (geometric mean "
+        "over 3 network "
         "sizes; 50 % lower)."
     )
 
@@ -146,17 +155,23 @@ def test_routings_or_networks_that_are_columns_are_compared_too(world, answer, t
     [
         (
             "max_load_gain_mean",
-            "The maximum load of sssp is 29 % lower than that of bfs ({}; 0 % to 50 % lower).",
+            (
+                "The maximum channel load of sssp is 29 % lower than that of bfs ({}; 0 % to 50 "
+                "% lower)."
+            ),
         ),
         (
             # twice as good, and as good: the square root of 2
             "improvement_percent_mean",
-            "sssp is 41 % better than bfs in maximum load ({}; 0 % to 100 % better).",
+            "sssp is 41 % better than bfs in maximum channel load ({}; 0 % to 100 % better).",
         ),
         (
             # the square root of 1/2
             "max_load_ratio_mean",
-            "The maximum load of sssp is 29 % lower than that of bfs ({}; 0 % to 50 % lower).",
+            (
+                "The maximum channel load of sssp is 29 % lower than that of bfs ({}; 0 % to 50 "
+                "% lower)."
+            ),
         ),
     ],
 )
@@ -191,7 +206,9 @@ def test_values_of_zero_have_means_and_no_ratio(world, answer):
 def test_a_comparison_of_some_results_says_of_how_many(world, answer):
     three_networks(world, (5, 10, 20))
     (world.add("sssp", "3").directory / "outcome.json").unlink()
-    reservation = "Among the 6 of 7 route tables that have a result, the maximum load of sssp is"
+    reservation = (
+        "Among the 6 of 7 route tables that have a result, the maximum channel load of sssp is"
+    )
     assert answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}").sentence.startswith(
         reservation
     )

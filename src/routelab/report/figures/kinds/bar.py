@@ -55,10 +55,10 @@ def draw_bars(
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
-    height = f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}"
+    height = label(f"{y}_{spec.statistic or 'mean'}", spec.of)
     if spec.of in BENCHMARKS:
         name = value_label(y, spec, frames, pooled, place)
-        height = f"{name}: {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
+        height = f"{name}, {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
         axis.margins(y=0.12)
@@ -66,7 +66,7 @@ def draw_bars(
     name_places(panels, places)
     label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, lines=False, of=spec.of)
-    what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, {by_text(x, hue, spec.of)}"
+    what = f"{height} {by_text(x, hue, spec.of)}"
     if spec.of in BENCHMARKS:
         what = f"{label(y, spec.of)} {by_text(x, hue, spec.of)}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."

@@ -64,8 +64,8 @@ def draw_distribution(
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
-    up_to = " up to this value" if is_cumulative else ""
-    label_axes(panels, label(x, spec.of), f"share of {things}{up_to}")
+    height = f"{'cumulative ' * is_cumulative}share of {things}"
+    label_axes(panels, label(x, spec.of), height)
     add_legend(figure, look, hue, of=spec.of)
     which = "up to" if is_cumulative else "with"
     text = f"Distribution of {label(x, spec.of)}: share of {things} {which} each value, by {hue}."

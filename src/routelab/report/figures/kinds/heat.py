@@ -52,7 +52,7 @@ def draw_heat(
         axis.set_yticks(*_ticks(up))
         axis.set_xlabel(label(x, spec.of))
         axis.set_ylabel(label(y, spec.of))
-    title = f"{label(colour, spec.of)}, mean of the {noun} there"
+    title = f"mean {label(colour, spec.of)}"
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
     axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
     text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."

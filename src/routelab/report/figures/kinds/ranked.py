@@ -84,7 +84,7 @@ def ranked_drawing(
         first.set_ylim(bottom=min(0.0, float(data[y].min())))
     for axis, _ in panels:
         axis.xaxis.set_major_formatter(PercentFormatter(1))
-    across = f"share of {things}, in descending order"
+    across = f"share of {things}, highest first"
     label_axes(panels, across, label(y, spec.of))
     add_legend(figure, look, hue, of=spec.of)
     text = f"{label(y, spec.of)} of all {things} in descending order, by {hue}."
