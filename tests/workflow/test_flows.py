@@ -44,7 +44,7 @@ def test_batches_of_flows_run_behind_their_network_and_again_when_settings_chang
     made = flowing.ran()
     jobs = [path for path in made if path.startswith("flows/")]
     assert len(jobs) == 6
-    call = flowing.by_output()["batches/flows/small.dor-1.json"]
+    call = flowing.by_output()["batches/flows/small-1.json"]
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     lists = sorted((flowing.path / "results/.plan").glob("warm-*.json"))
     warm = [job for path in lists for job in json.loads(path.read_text())["jobs"]]

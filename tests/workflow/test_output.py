@@ -12,10 +12,8 @@ import pytest
 pytestmark = pytest.mark.workflow
 
 LINES = {
-    "networks torus of small, batch 1 of 1 (2 jobs)",
-    "route tables dor of small, batch 1 of 1 (2 jobs)",
-    "route tables angara-sssp of small, batch 1 of 1 (4 jobs)",
-    "route tables p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 jobs)",
+    "networks of small, part 1 of 1 (2 jobs)",
+    "route tables of small, part 1 of 1 (8 jobs)",
     "page of small",
     "index",
 }
@@ -24,7 +22,7 @@ LINES = {
 def test_each_job_and_each_step_is_a_line(folder):
     dry = folder.run("--dry-run")
     assert dry.returncode == 0
-    assert set((dry.stdout + dry.stderr).splitlines()) >= {*LINES, "7 steps to do."}
+    assert set((dry.stdout + dry.stderr).splitlines()) >= {*LINES, "5 steps to do."}
 
     run = folder.run()
     assert run.returncode == 0, run.stderr
@@ -35,7 +33,7 @@ def test_each_job_and_each_step_is_a_line(folder):
         "compiling dor (1 of 4)",
         "compiling layered (2 of 4)",
     ]
-    begin = lines.index("7 steps to do.")
+    begin = lines.index("5 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
     # after a step, how many jobs are done, unless it is as many as before
     done = [match for line in steps if (match := re.match(r"(\d+) of 10 jobs done", line))]
@@ -62,8 +60,8 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     assert run.returncode == 1
     lines = run.stderr.splitlines()
     first = lines.index(
-        "FAILED: route tables dor of small, batch 1 of 1 (2 jobs). The end of its log, "
-        "results/logs/routes/small.dor-1.log:"
+        "FAILED: route tables of small, part 1 of 1 (8 jobs). The end of its log, "
+        "results/logs/routes/small-1.log:"
     )
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]
     assert "At least one job did not complete successfully." in run.stderr

@@ -56,7 +56,7 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
     }
     # a routing without a table is not routed
     assert [path for path in made if path.startswith("routes/")] == ["routes/torus~dims=4x4/dor"]
-    call = simulated.by_output()["batches/simulations/small.rdr-1.json"]
+    call = simulated.by_output()["batches/simulations/small-1.json"]
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     lists = sorted((simulated.path / "results/.plan").glob("warm-*.json"))
     warm = [job for path in lists for job in json.loads(path.read_text())["jobs"]]

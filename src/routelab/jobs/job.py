@@ -85,8 +85,7 @@ class BaseJob(ABC):
     order : int
         Place among the kinds in lists.
     per_batch : int
-        Number of jobs in a batch of a small study: enough to share the imports, few enough to keep
-        all cores busy.
+        Least number of jobs in a batch if a study has more, or 1: each is a batch.
     seconds_each : float
         Typical time per result; batches that take long start first.
     of_surveys : bool
@@ -188,7 +187,7 @@ class BaseJob(ABC):
 
     def group(self, study: str) -> str:
         """Return the common part of the ids of its batch and others of the study."""
-        return f"{study}.{self.base_name}"
+        return study
 
     @property
     def size(self) -> int:

@@ -179,10 +179,6 @@ class SurveyJob(BaseJob):
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path)
 
-    def group(self, study: str) -> str:
-        """See `BaseJob.group`."""
-        return study
-
     @property
     def title(self) -> str:
         """See `BaseJob.title`."""

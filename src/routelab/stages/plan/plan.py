@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,8 +16,7 @@ from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
 BATCHES = 16
-"""Batches of one kind into which the jobs of a study are cut if there are many: as many cores are
-busy."""
+"""Largest number of batches of one kind in a study: as many cores are busy."""
 
 PLAN = ".plan"
 """Folder in the results folder for files between the workflow and its processes."""
@@ -196,11 +194,13 @@ def merge_jobs(studies: Iterable[Mapping[str, tuple[BaseJob, ...]]]) -> dict[str
 def cut_batches(
     jobs: Mapping[str, BaseJob], studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]]
 ) -> dict[tuple[str, str], Batch]:
-    """Cut jobs into batches of one study and of one plugin or one base name of routing.
+    """Cut the jobs of each kind and study into a power of two of batches, at most `BATCHES`.
 
-    A kind with many jobs gets about `BATCHES` batches in a study, because each batch is a process
-    that takes a second of CPU time to start. A job of several studies is in a batch of the first
-    study, so that batches stay the same when another study is added.
+    Few batches, because each is a process that takes a second of CPU time to start. Their number
+    depends on that of the jobs only, never on the machine, so that finished batches stay
+    finished. Jobs of one plugin are adjacent, so that a batch loads few kernels. A job of several
+    studies is in a batch of the first study, so that batches stay the same when another study is
+    added.
 
     Parameters
     ----------
@@ -217,14 +217,17 @@ def cut_batches(
     groups: dict[tuple[str, str], list[BaseJob]] = {}
     for folder, job in jobs.items():
         groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
-    in_study = Counter((job.kind, first[folder]) for folder, job in jobs.items())
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
     for (kind, group), together in groups.items():
-        most = together[0].per_batch
-        if most > 1:
-            most = max(most, ceil(in_study[kind, first[together[0].folder]] / BATCHES))
-        count = ceil(len(together) / most)
+        least = together[0].per_batch
+        if least == 1:
+            count = len(together)
+        else:
+            together.sort(key=lambda job: job.base_name)
+            count = 1
+            while count < BATCHES and 2 * count * least <= len(together):
+                count *= 2
         for number in range(1, count + 1):
             begin, end = (ceil((number + i) * len(together) / count) for i in (-1, 0))
             members = tuple(together[begin:end])

@@ -129,12 +129,9 @@ def _batch_title(plan: Plan, kind: str, id_: str) -> str:
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:
         return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
-    group, _, number = id_.rpartition("-")
-    batches = [
-        other for of, other in plan.batches if of == kind and other.rpartition("-")[0] == group
-    ]
-    study, _, make = group.partition(".")
-    return f"{plural} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
+    study, _, number = id_.rpartition("-")
+    parts = sum(of == kind and other.rpartition("-")[0] == study for of, other in plan.batches)
+    return f"{plural} of {study}, part {number} of {parts} ({_count(batch.size)})"
 
 
 def _count(number: int) -> str:

@@ -254,15 +254,14 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     assert plan.studies["s"].ids("letters") == tuple(plan.of("letters"))
     cut = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "letters"}
     assert {id_: len(batch.jobs) for id_, batch in cut.items()} == {
-        "s.torus-1": 2,
-        "s.torus-2": 1,
-        "s.mesh-1": 1,
+        "s-1": 2,
+        "s-2": 2,
     }
-    assert cut["s.torus-1"].after == (("topologies", "s.torus-1"),)
+    assert cut["s-1"].after == (("topologies", "s-1"),)
     assert set(map(str, map(plan.manifest, cut.values()))) <= set(plan.manifests(plan.studies["s"]))
     assert ("letters",) in plan.rehearsals()
-    line = job_title(plan, "letters", {"batch": "s.torus-1"})
-    assert line == "counts of letters torus of s, batch 1 of 2 (2 jobs)"
+    line = job_title(plan, "letters", {"batch": "s-1"})
+    assert line == "counts of letters of s, part 1 of 2 (2 jobs)"
     assert count_missing_results(plan)["letters"] == 4
 
     plan.write_specs()
@@ -301,4 +300,4 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     # what failed is tried again, and nothing else
     assert [job.title for job in plan.again()] == ["torus~dims=4x4"]
     again = {id_: run_batch(plan.spec(one), plan.manifest(one)) for id_, one in cut.items()}
-    assert again == {"s.torus-1": 1, "s.torus-2": 0, "s.mesh-1": 0}
+    assert again == {"s-1": 0, "s-2": 1}

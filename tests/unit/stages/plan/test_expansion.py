@@ -73,12 +73,11 @@ def test_a_study_becomes_the_product_of_its_lists(write):
         ["channel-load"],
     )
     assert plan.manifests() == [
-        "results/batches/topologies/small.torus-1.json",
-        "results/batches/routes/small.angara-sssp-1.json",
-        "results/batches/routes/small.sssp@angara-1.json",
+        "results/batches/topologies/small-1.json",
+        "results/batches/routes/small-1.json",
     ]
     shown = replace(plan.studies["small"], jobs={"routes": (job,)})
-    assert plan.manifests(shown) == ["results/batches/routes/small.sssp@angara-1.json"]
+    assert plan.manifests(shown) == ["results/batches/routes/small-1.json"]
 
 
 def test_every_way_of_writing_an_instance_is_one_job(write):
@@ -265,8 +264,8 @@ def outcomes(write):
     plan = expand_studies([write("study", study(routings=routings))])
     plan.write_specs()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
-    runs = dict(zip(kinds, plan.batches["routes", "study.angara-sssp-1"].jobs, strict=True))
-    network = plan.batches["topologies", "study.torus-1"].jobs[0]
+    runs = dict(zip(kinds, plan.batches["routes", "study-1"].jobs, strict=True))
+    network = plan.batches["topologies", "study-1"].jobs[0]
     for kind, run in {**runs, "": network}.items():
         status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
         found = "other" if kind == "of other code" else run.fingerprint
@@ -312,33 +311,35 @@ def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
     before = {kind: run.outcome.exists() for kind, run in runs.items()}
     plan.write_specs()
     left = {batch.id for batch in plan.batches.values() if plan.manifest(batch).exists()}
-    assert left == {"study.torus-1"}
+    assert left == {"study-1"}
     assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
 
 
-def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
+def test_a_study_is_cut_into_a_power_of_two_of_parts(write):
+    def sizes(runs):
+        text = study("[torus~dims=4]", f"[{{angara-sssp: {{tie_seed: {{range: {runs}}}}}}}]")
+        batches = expand_studies([write("many", text)]).batches
+        return [len(batch.jobs) for (kind, _), batch in batches.items() if kind == "routes"]
+
+    assert [sizes(runs) for runs in (1, 159, 160, 319)] == [[1], [159], [80, 80], [160, 159]]
+    assert sizes(320) == [80] * 4
+
+
+def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
     text = study(
         "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
-        "[{angara-sssp: {tie_seed: {range: 30}}}, dor, {use: dor~order=reversed, as: yx}]",
+        "[{angara-sssp: {tie_seed: {range: 40}}}, dor, {use: dor~order=reversed, as: yx}]",
     )
     plan = expand_studies([write("many", text)])
-    sizes = {key: len(batch.jobs) for key, batch in plan.batches.items()}
-    assert sizes == {
-        ("topologies", "many.torus-1"): 3,
-        ("topologies", "many.mesh-1"): 1,
-        ("routes", "many.angara-sssp-1"): 60,
-        ("routes", "many.angara-sssp-2"): 60,
-        ("routes", "many.dor-1"): 8,
+    parts = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "routes"}
+    assert {id_: {job.base_name for job in batch.jobs} for id_, batch in parts.items()} == {
+        "many-1": {"angara-sssp"},
+        "many-2": {"angara-sssp", "dor"},
     }
     folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
-    assert len(set(folders)) == len(folders) == 4 + 4 * 32
+    assert len(set(folders)) == len(folders) == 4 + 4 * 42
     assert set(folders) == set(plan.jobs)
-    # the first batch never gets to the mesh
-    assert plan.batches["routes", "many.angara-sssp-1"].after == (("topologies", "many.torus-1"),)
-    assert plan.batches["routes", "many.dor-1"].after == (
-        ("topologies", "many.torus-1"),
-        ("topologies", "many.mesh-1"),
-    )
+    assert {batch.after for batch in parts.values()} == {(("topologies", "many-1"),)}
 
 
 def test_large_studies_have_few_batches_of_equal_size(write):
@@ -352,13 +353,16 @@ def test_large_studies_have_few_batches_of_equal_size(write):
 
 
 def test_longer_batches_start_first(write):
-    text = study("[torus~dims=4]", "[{angara-sssp: {tie_seed: {range: 3}}}, dor]") + (
-        "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
+    shorter, longer = (
+        write(
+            name,
+            study(f"[torus~dims={size}]", f"[{{angara-sssp: {{tie_seed: {{range: {size}}}}}}}]"),
+        )
+        for name, size in (("shorter", 3), ("longer", 4))
     )
-    batches = expand_studies([write("mixed", text)]).batches
-    for kind in ("routes", "simulations"):
-        shorter, longer = (batches[kind, f"mixed.{name}-1"] for name in ("dor", "angara-sssp"))
-        assert 0 < shorter.priority < longer.priority
+    batches = expand_studies([shorter, longer]).batches
+    priorities = [batches["routes", f"{name}-1"].priority for name in ("shorter", "longer")]
+    assert 0 < priorities[0] < priorities[1]
 
 
 def test_a_network_starts_before_what_waits_for_it(write):
@@ -381,9 +385,9 @@ def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
         key: both[key].fingerprint for key in alone
     }
     # what both want is done once, in the batch of the first
-    (shared,) = (job for job in alone["routes", "first.dor-1"].jobs if "dims=4/" in job.folder)
-    assert shared not in both["routes", "second.dor-1"].jobs
-    assert both["routes", "second.dor-1"].after == (("topologies", "second.torus-1"),)
+    (shared,) = (job for job in alone["routes", "first-1"].jobs if "dims=4/" in job.folder)
+    assert shared not in both["routes", "second-1"].jobs
+    assert both["routes", "second-1"].after == (("topologies", "second-1"),)
 
 
 def test_a_batch_s_fingerprint_follows_its_jobs(write):
@@ -391,9 +395,7 @@ def test_a_batch_s_fingerprint_follows_its_jobs(write):
     before = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
     path.write_text(SMALL.replace("turns=exact", "turns=none"))
     after = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
-    assert {key for key in before if before[key] != after[key]} == {
-        ("routes", "small.sssp@angara-1")
-    }
+    assert {key for key in before if before[key] != after[key]} == {("routes", "small-1")}
 
 
 def test_planning_needs_no_heavy_imports():

@@ -73,7 +73,7 @@ def test_flows_run_in_batches_behind_their_networks_and_tables(write):
     assert sum(len(batch.jobs) for batch in batches.values()) == 16
     for batch in batches.values():
         (network, table) = batch.after
-        assert network == ("topologies", "run.torus-1")
+        assert network == ("topologies", "run-1")
         assert table[0] == "routes"
         assert table in plan.batches
         assert batch.inputs == ("config/clusters/fast.yaml",)
@@ -83,7 +83,7 @@ def test_flows_run_in_batches_behind_their_networks_and_tables(write):
     assert (job.text, job.work, job.carried) == ("dor", "npb-cg~class=S", "workload")
     assert "iterations=2" in job.engine
     wanted = plan.manifests(plan.studies["run"])
-    assert "results/batches/flows/run.dor-1.json" in wanted
+    assert "results/batches/flows/run-1.json" in wanted
 
 
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):

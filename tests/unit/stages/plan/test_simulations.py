@@ -72,17 +72,18 @@ def test_simulations_run_in_batches_behind_their_networks_and_tables(write):
     plan = expand_studies([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
     assert sum(len(batch.jobs) for batch in batches.values()) == 32
-    assert set(batches) >= {"simulated.dor-1", "simulated.rdr-1"}
-    network, table = ("topologies", "simulated.torus-1"), ("routes", "simulated.dor-1")
+    network, table = ("topologies", "simulated-1"), ("routes", "simulated-1")
     # rdr decides hop by hop and has no table
-    assert {one.after for id_, one in batches.items() if ".dor-" in id_} == {(network, table)}
-    assert {one.after for id_, one in batches.items() if ".rdr-" in id_} == {(network,)}
-    (job, *_) = batches["simulated.rdr-1"].jobs
+    assert {(*{job.text for job in one.jobs}, *one.after) for one in batches.values()} == {
+        ("dor", network, table),
+        ("rdr", network),
+    }
+    job = next(job for one in batches.values() for job in one.jobs if job.text == "rdr")
     assert job.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
     assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
     assert job.engine == "packet~vcs=2,loads=0.1"
     wanted = plan.manifests(plan.studies["simulated"])
-    assert "results/batches/simulations/simulated.rdr-1.json" in wanted
+    assert "results/batches/simulations/simulated-1.json" in wanted
     shown = plan.studies["simulated"]
     without = replace(shown, jobs={k: j for k, j in shown.jobs.items() if k != "simulations"})
     assert not any("simulations" in path for path in plan.manifests(without))

@@ -58,10 +58,9 @@ MEASURED = ComparisonJob(
 @pytest.fixture
 def plan() -> Plan:
     batches = (
-        Batch("topologies", "small.torus-1", (NETWORK,)),
-        Batch("routes", "small.p-sssp@up-down-1", JOBS[:20]),
-        Batch("routes", "small.p-sssp@up-down-2", JOBS[20:]),
-        Batch("routes", "small.dor-1", JOBS[:20]),
+        Batch("topologies", "small-1", (NETWORK,)),
+        Batch("routes", "small-1", JOBS[:20]),
+        Batch("routes", "small-2", JOBS[20:]),
         Batch("surveys", "big-2-1", (SURVEY,)),
         Batch("comparisons", "measured.t.default-12345678-1", (MEASURED,)),
     )
@@ -91,18 +90,18 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
     [
         (
             "topologies",
-            {"batch": "small.torus-1"},
-            "networks torus of small, batch 1 of 1 (1 job)",
+            {"batch": "small-1"},
+            "networks of small, part 1 of 1 (1 job)",
         ),
         (
             "routes",
-            {"batch": "small.p-sssp@up-down-1"},
-            "route tables p-sssp@up-down of small, batch 1 of 2 (20 jobs)",
+            {"batch": "small-1"},
+            "route tables of small, part 1 of 2 (20 jobs)",
         ),
         (
             "routes",
-            {"batch": "small.p-sssp@up-down-2"},
-            "route tables p-sssp@up-down of small, batch 2 of 2 (1 job)",
+            {"batch": "small-2"},
+            "route tables of small, part 2 of 2 (1 job)",
         ),
         ("surveys", {"batch": "big-2-1"}, "survey runs: big-2 (3 jobs)"),
         (
@@ -123,10 +122,10 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, batch="small.dor-1"))
+    text(short, **job("routes", 3, batch="small-1"))
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     first, *rest = said.splitlines()
-    name = "route tables dor of small, batch 1 of 1 (20 jobs)"
+    name = "route tables of small, part 1 of 2 (20 jobs)"
     assert first == f"FAILED: {name}. The end of its log, {log}:"
     assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
     log.unlink()
