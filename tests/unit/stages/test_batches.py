@@ -163,7 +163,7 @@ def test_a_job_does_not_answer_for_those_before_it(
 
     def leave() -> None:
         """Keep memory and a process, and leave the folder."""
-        kept.append(np.ones(50_000_000))
+        kept.append(np.ones(150_000_000))
         sleeper.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
         os.chdir("/")
 
@@ -171,11 +171,13 @@ def test_a_job_does_not_answer_for_those_before_it(
         assert read_process(int(sleeper.read_text())) is None
 
     run_as(monkeypatch, {"dor": leave, "dfsssp": look, "angara-bfs": look})
+    own = read_process(os.getpid())
+    assert own is not None
     jobs = [
         route(tmp_path, network, "dor"),
         route(tmp_path, network, "dfsssp"),
         # too little for what the first job keeps, so it is tried again in a process of its own
-        route(tmp_path, network, "angara-bfs", memory_gb=0.35),
+        route(tmp_path, network, "angara-bfs", memory_gb=own.resident / 1e9 + 0.3),
     ]
     monkeypatch.setattr(RouteJob, "facts", lambda self, result: time.sleep(0.5) or {})
     assert do(tmp_path, *jobs) == 3
