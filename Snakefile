@@ -1,8 +1,8 @@
 # From a study to its page. Each step is a rule in workflow/rules, each stage makes many items:
 #
-#   topologies -> routes -> simulations, flows, benchmarks --.
-#   topologies -> bounds, throughput ------------------------+-> page -> index
-#   surveys -------------------------------------------------'
+#   topologies -> routes -> metrics, simulations, flows, benchmarks --.
+#   topologies -> bounds, throughput ---------------------------------+-> page -> index
+#   surveys ----------------------------------------------------------'
 #
 #   snakemake                                    all studies of config/config.yaml
 #   snakemake report --config studies=NAME,NAME  only these studies (write targets before --config)

@@ -63,6 +63,7 @@ localrules:
     report,
     topologies,
     routes,
+    metrics,
     bounds,
     throughput,
     simulations,

@@ -25,8 +25,7 @@ rule topologies:
         "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q} -o {output:q} > {log:q} 2>&1"
 
 
-# Route tables: which route each pair of terminals takes, the proof that the table is free of deadlock,
-# and its metrics.
+# Route tables: which route each pair of terminals takes, and the proof that the table is free of deadlock.
 use rule topologies as routes with:
     input:
         batches("topologies", before="routes"),
@@ -41,6 +40,24 @@ use rule topologies as routes with:
     params:
         spec=spec("routes"),
         fingerprint=fingerprint("routes"),
+
+
+# Metrics of route tables: lengths, loads of channels, diversity of routes, and what plugins add.
+use rule topologies as metrics with:
+    input:
+        batches("topologies", before="metrics"),
+        batches("routes", before="metrics"),
+        files=files("metrics"),
+    output:
+        "results/batches/metrics/{batch}.json",
+    log:
+        "results/logs/metrics/{batch}.log",
+    benchmark:
+        "results/benchmarks/metrics/{batch}.tsv"
+    priority: priority("metrics")
+    params:
+        spec=spec("metrics"),
+        fingerprint=fingerprint("metrics"),
 
 
 # Lower bounds of the largest channel load of any table under the rules of a routing.

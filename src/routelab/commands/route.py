@@ -107,7 +107,7 @@ def _job(arguments: argparse.Namespace) -> RouteJob:
         folder=str(arguments.output),
         topology=arguments.topology,
         text=arguments.routing,
-        metrics=dict.fromkeys(_metrics(arguments), ""),
+        metrics=tuple(_metrics(arguments)),
     )
 
 

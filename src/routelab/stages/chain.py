@@ -16,6 +16,7 @@ from routelab.api import (
     PluginError,
     RouteTable,
     RoutingGraph,
+    RulesPlugin,
     Topology,
     UnsupportedError,
 )
@@ -109,10 +110,7 @@ def _run(
     assert selection is not None
     assert layers is not None
     report("rules")
-    _ask(rules.name, rules.supports(topology))
-    legal = rules.routing_graph(topology)
-    check_unchanged(rules.name, topology, legal)
-    graph = determinized(legal)
+    graph = graph_of_rules(topology, rules)
     report("selection")
     _ask(selection.name, selection.supports(graph))
     table = _check_owner(selection.select(graph), topology, selection.name)
@@ -123,6 +121,20 @@ def _run(
     result = _check_owner(layers.assign(table), topology, layers.name)
     check_unchanged(layers.name, topology, graph, result)
     return result, graph
+
+
+def graph_of_rules(topology: Topology, rules: RulesPlugin) -> RoutingGraph:
+    """Return the deterministic routing graph of rules on a network.
+
+    Raises
+    ------
+    UnsupportedError
+        If the rules do not apply to the network.
+    """
+    _ask(rules.name, rules.supports(topology))
+    legal = rules.routing_graph(topology)
+    check_unchanged(rules.name, topology, legal)
+    return determinized(legal)
 
 
 def _ask(name: str, reason: str | None) -> None:

@@ -24,6 +24,7 @@ from routelab.report.page.site import write_study_report
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.comparisons import ComparisonJob, settings_and_places
+from routelab.stages.kinds.metrics import MetricJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import RouteJob
@@ -93,11 +94,15 @@ def _records(shown: StudyPlan) -> list[JobRecord]:
     def bound_of(topology: str, rules: str) -> Path:
         return Path(BoundJob.folder_of(results, (topology, rules)))
 
+    def measured(pair: tuple[str, str]) -> Path:
+        return Path(MetricJob.folder_of(results, pair))
+
     return [
         JobRecord(
             **_of_pair(shown, topology, routing),
             directory=Path(RouteJob.folder_of(results, (topology, routing))),
             metrics=metrics,
+            metrics_directory=measured(pair) if parts.metrics else None,
             rules_bound=None if rules.get(pair, BARE) == BARE else bound_of(topology, rules[pair]),
             network_bound=bound_of(topology, BARE) if pair in rules else None,
         )

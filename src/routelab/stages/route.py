@@ -1,4 +1,4 @@
-"""The route stage: routing, proof and metrics of one network and one routing in one job."""
+"""The stages that route a network, prove the table, and measure it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from routelab.api import (
     Measurement,
     MetricContext,
     PluginError,
+    RouteTable,
+    RoutingGraph,
     Topology,
 )
 from routelab.artifacts.routes_file import save_routes
@@ -40,6 +42,10 @@ METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
 """Files of a route folder besides its outcome."""
 
 
+Measured = tuple[tuple[Measurement, Column], ...]
+"""Measurements, each with the column that its metric declares."""
+
+
 @dataclass(frozen=True, eq=False)
 class RouteResult:
     """The results of routing a network.
@@ -51,13 +57,13 @@ class RouteResult:
     facts : dict
         See `routelab.stages.facts`.
     measurements : tuple of (Measurement, Column)
-        Each with the column that its metric declares.
+        See `Measured`.
     """
 
     routed: AppliedRouting
     verdict: Verdict
     facts: dict[str, Any]
-    measurements: tuple[tuple[Measurement, Column], ...]
+    measurements: Measured
 
 
 def route_network(
@@ -75,13 +81,39 @@ def route_network(
     verdict = prove(routed)
     tell(routing.name, "facts")
     facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
+    measured = measure_table(routed.table, routed.graph, routing, metrics)
+    return RouteResult(routed, verdict, facts, measured)
+
+
+def measure_table(
+    table: RouteTable,
+    graph: RoutingGraph | None,
+    routing: Routing,
+    metrics: Sequence[ContextMetricPlugin],
+) -> Measured:
+    """Measure a table.
+
+    Parameters
+    ----------
+    table : RouteTable
+    graph : RoutingGraph or None
+        See `MetricContext`.
+    routing : Routing
+        Makes tables of other networks for metrics that ask for them.
+    metrics : sequence of ContextMetricPlugin
+
+    Raises
+    ------
+    PluginError
+        If a metric changes the network or table, or its result is not a list of measurements.
+    """
     measured: list[tuple[Measurement, Column]] = []
-    context = MetricContext(routed.table, routed.graph, partial(reroute, routing))
+    context = MetricContext(table, graph, partial(reroute, routing))
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
         measured += _measurements(metric, context)
-        check_unchanged(metric.name, topology, routed.table)
-    return RouteResult(routed, verdict, facts, tuple(measured))
+        check_unchanged(metric.name, table.topology, table)
+    return tuple(measured)
 
 
 def _measurements(
@@ -115,14 +147,20 @@ def write_routes(result: RouteResult, folder: Path, provenance: Mapping[str, Any
     """Write a result without its outcome into a folder."""
     table = result.routed.table
     save_routes(table, folder / ROUTES, provenance)
-    rows = [(m.metric, m.value, column.unit, column.better) for m, column in result.measurements]
-    write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
+    if result.measurements:
+        write_metrics(result.measurements, folder)
     write_csv(folder / CHANNELS, *_channel_rows(result))
     turns = _prohibited_turns(result)
     if turns:
         write_csv(folder / TURNS, ("from", "switch", "to"), turns)
     if result.verdict.proven:
         write_certificate(result.verdict, table, folder / CERTIFICATE)
+
+
+def write_metrics(measured: Measured, folder: Path) -> None:
+    """Write measurements into a folder."""
+    rows = [(one.metric, one.value, column.unit, column.better) for one, column in measured]
+    write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
 
 
 def _channel_rows(result: RouteResult) -> tuple[list[str], Iterator[tuple[Any, ...]]]:

@@ -90,6 +90,7 @@ class World:
             topology_name=topology,
             routing_name=routing,
             directory=self.results / "routes" / topology / (alias or routing),
+            metrics_directory=self.results / "metrics" / topology / (alias or routing),
             topology_directory=self.results / "topologies" / topology,
             topology_parameters={"dims": dims, **(topology_parameters or {})},
             routing_parameters=parameters,
@@ -115,8 +116,11 @@ class World:
         outcome = Outcome("route", topology, record.routing, "ok", "", known, provenance())
         write_outcome(outcome, record.directory / "outcome.json")
         measured = {"max_load": known["max_load"], **(metrics or {})}
+        assert record.metrics_directory is not None
+        outcome = Outcome("metrics", topology, record.routing, "ok", "", {}, provenance())
+        write_outcome(outcome, record.metrics_directory / "outcome.json")
         write_csv(
-            record.directory / "metrics.csv",
+            record.metrics_directory / "metrics.csv",
             ("metric", "value", "unit", "better"),
             [(name, value, "", BETTER.get(name, "")) for name, value in measured.items()],
         )

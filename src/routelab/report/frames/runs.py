@@ -16,6 +16,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
+from routelab.report.frames.pending_jobs import outcome_in
 from routelab.report.frames.view import (
     OK,
     Record,
@@ -42,12 +43,15 @@ class JobRecord(Record):
         better).
     metrics : tuple of str
         Canonical names of all metrics, for commands; empty for the default metrics.
+    metrics_directory : Path or None
+        Folder of the table's measurements, unless nothing is measured.
     rules_bound, network_bound : Path or None
         Folders of the bounds of the run's rules and of the bare network, if they exist.
     """
 
     survey_result: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
     metrics: tuple[str, ...] = ()
+    metrics_directory: Path | None = None
     rules_bound: Path | None = None
     network_bound: Path | None = None
 
@@ -64,11 +68,7 @@ class Frames(View):
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records: tuple[JobRecord, ...] = tuple(records)
         self.outcomes = tuple(
-            with_bounds(
-                record.survey_result[0] if record.survey_result else outcome_of("route", record),
-                record.rules_bound,
-                record.network_bound,
-            )
+            with_bounds(_outcome_of(record), record.rules_bound, record.network_bound)
             for record in self.records
         )
         self._channels: dict[int, pd.DataFrame] = {}
@@ -99,7 +99,8 @@ class Frames(View):
             if record.survey_result is not None:
                 lines = record.survey_result[1]
             else:
-                lines = read_tuples(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
+                file = record.metrics_directory and record.metrics_directory / "metrics.csv"
+                lines = read_tuples(file, METRIC_COLUMNS, {"value"}) if file else ()
             rows += [(run, record.topology, record.routing, *line) for line in lines]
         return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
@@ -193,3 +194,15 @@ class Frames(View):
             return pd.DataFrame(columns=["run", *CHANNEL_COLUMNS])
         table = pd.concat(frames, ignore_index=True)
         return table[["run", *table.columns.drop("run")]]
+
+
+def _outcome_of(record: JobRecord) -> Outcome:
+    """Return the outcome of a run: that of its table, or of the measurements if only they fail."""
+    if record.survey_result is not None:
+        return record.survey_result[0]
+    outcome = outcome_of("route", record)
+    if outcome.status != OK or record.metrics_directory is None:
+        return outcome
+    names = record.topology_name, record.routing_name
+    measured = outcome_in(record.metrics_directory, "metrics", *names)
+    return outcome if measured.status == OK else measured

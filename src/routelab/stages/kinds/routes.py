@@ -1,19 +1,21 @@
-"""Route tables: routing, proof and metrics of one network and one routing in one job."""
+"""Route tables: jobs that route a network and prove the table, and the base of jobs on tables."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
-from routelab.api import ContextMetricPlugin, Topology
+from routelab.api import ContextMetricPlugin, RouteTable, Topology
+from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
+from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
 from routelab.stages.argument_errors import call_all
@@ -34,12 +36,13 @@ class _Task(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class RouteJob(NetworkJob):
-    """Route a network, check and measure the routes.
+    """Route a network and check the routes.
 
     Attributes
     ----------
-    metrics : mapping of str to str
-        Digests of the metrics' code and files by canonical name, for all studies with this job.
+    metrics : tuple of str
+        Metrics to measure in the same job, by canonical name; in a workflow the stage `metrics`
+        measures.
     """
 
     kind = "routes"
@@ -48,13 +51,11 @@ class RouteJob(NetworkJob):
     order = 1
     per_batch = 80
 
-    metrics: Mapping[str, str] = field(default_factory=dict, hash=False)
+    metrics: tuple[str, ...] = ()
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the tables of a study."""
-        metrics = {name: code_digest(one) for name, one in sorted(parts.metrics.items())}
-        read = tuple(file for one in parts.metrics.values() for file in one.inputs)
         digests = {r: code_digest(one) for r, one in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
@@ -63,10 +64,9 @@ class RouteJob(NetworkJob):
                 ids=(t, r),
                 text=routing.text,
                 digest=digests[r],
-                inputs=(*routing.inputs, *read),
+                inputs=routing.inputs,
                 limits=parts.study.limits,
                 classes=class_names(routing),
-                metrics=metrics,
                 **cls.on(network_jobs(parts)[t]),
             )
 
@@ -75,19 +75,9 @@ class RouteJob(NetworkJob):
         """See `BaseJob.title`."""
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
-    def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`."""
-        measured = (f"{name} {digest}" for name, digest in self.metrics.items())
-        return (*super().content(), *measured)
-
-    def merge(self, other: Self) -> Self:
-        """See `BaseJob.merge`."""
-        metrics = dict(sorted({**self.metrics, **other.metrics}.items()))
-        return replace(super().merge(other), metrics=metrics)
-
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""
-        return route_rehearsals(self.text, self.classes, tuple(self.metrics))
+        return route_rehearsals(self.text, self.classes, self.metrics)
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
@@ -121,6 +111,56 @@ class RouteJob(NetworkJob):
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
         stage.write_routes(result, folder, provenance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableJob(NetworkJob):
+    """A job on a route table that another job makes.
+
+    Attributes
+    ----------
+    routes : str
+        Folder of the `RouteJob`; empty if none makes the table.
+    routes_fingerprint : str
+        Fingerprint of that job; empty outside a workflow.
+    """
+
+    routes: str = ""
+    routes_fingerprint: str = ""
+
+    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
+        """See `BaseJob.after`."""
+        if not self.routes:
+            return self
+        return replace(self, routes_fingerprint=jobs[self.routes].fingerprint)
+
+    def routes_outcome(self) -> Outcome | None:
+        """Return the outcome of the job that makes the table.
+
+        None if there is none, or one of other code, in a run that leaves out the stage `routes`.
+
+        Raises
+        ------
+        InputError
+            If the outcome is damaged.
+        """
+        path = Path(self.routes, OUTCOME)
+        outcome = read_outcome(path) if self.routes and path.is_file() else None
+        if outcome and outcome.provenance.get("fingerprint") == self.routes_fingerprint:
+            return outcome
+        return None
+
+    def read_table(self, outcome: Outcome | None, network: Topology | None) -> RouteTable | None:
+        """Read the table of a job with an outcome; None if there is none.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged.
+        """
+        if outcome is None or outcome.status != "ok" or network is None:
+            return None
+        return load_routes(Path(self.routes, stage.ROUTES), network)
 
 
 def route_rehearsals(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.artifacts.outcome import Outcome, Status, read_outcome
-from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
+from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.argument_errors import call_all
 from routelab.stages.engines import run as stage
@@ -24,12 +23,11 @@ from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
-from routelab.stages.kinds.networks import NetworkJob, network_jobs
+from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.predictions import predictions
-from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.routes import RouteJob, TableJob
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.parts.settings import EngineChoice, traffic_engines, workload_engines
-from routelab.stages.route import ROUTES
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineJob(NetworkJob):
+class EngineJob(TableJob):
     """Run traffic or a workload on a network under a routing with an engine.
 
     The two subclasses only name the kind of work. Their results have separate folders, because
@@ -59,10 +57,6 @@ class EngineJob(NetworkJob):
         to the working directory.
     engine_digest : str
         Digest of its code and files.
-    routes : str
-        Folder of the `RouteJob` that computes the table; empty if none does.
-    routes_fingerprint : str
-        Fingerprint that its outcome must have.
     """
 
     carried: ClassVar[Work]
@@ -71,8 +65,6 @@ class EngineJob(NetworkJob):
     work_digest: str = ""
     engine: str
     engine_digest: str = ""
-    routes: str = ""
-    routes_fingerprint: str = ""
 
     @classmethod
     def of(
@@ -136,12 +128,6 @@ class EngineJob(NetworkJob):
             self.engine_digest,
         )
 
-    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
-        """See `BaseJob.after`."""
-        if not self.routes:
-            return self
-        return replace(self, routes_fingerprint=jobs[self.routes].fingerprint)
-
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""
         if not self.classes:
@@ -184,10 +170,10 @@ class EngineJob(NetworkJob):
             )
             routing = algorithm.name
         used = algorithm.plugins if isinstance(algorithm, Routing) else ()
-        computed = self._routes_outcome()
+        computed = self.routes_outcome()
         routes = None
-        if computed is not None and computed.status == "ok" and network is not None:
-            table = load_routes(Path(self.routes, ROUTES), network)
+        table = self.read_table(computed, network)
+        if computed is not None and table is not None:
             routes = ComputedRoutes(table, computed.facts["routing_seconds"])
         return EngineTask(
             topology=name,
@@ -211,7 +197,7 @@ class EngineJob(NetworkJob):
         """
         assert isinstance(task, EngineTask)
         network = self.find_network(task, task.network)
-        computed = self._routes_outcome()
+        computed = self.routes_outcome()
         if computed is not None and computed.status == "timeout":
             # it would reach the limit again
             raise LostInputError(computed.status, f"route table: {computed.reason}")
@@ -233,23 +219,6 @@ class EngineJob(NetworkJob):
             )
         finally:
             parts.close(done=False)
-
-    def _routes_outcome(self) -> Outcome | None:
-        """Return the outcome of the job that computes the table.
-
-        Without one, or with that of other code (in a run that leaves out the stage `routes`), the
-        table is computed here.
-
-        Raises
-        ------
-        InputError
-            If the outcome is damaged.
-        """
-        path = Path(self.routes, OUTCOME)
-        outcome = read_outcome(path) if self.routes and path.is_file() else None
-        if outcome and outcome.provenance.get("fingerprint") == self.routes_fingerprint:
-            return outcome
-        return None
 
     def close(self, status: Status) -> None:
         """See `FolderJob.close`."""

@@ -1,0 +1,162 @@
+"""Metrics of route tables."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab._progress import tell
+from routelab.api import ContextMetricPlugin, RouteTable, Topology
+from routelab.artifacts.outcome import Outcome
+from routelab.artifacts.provenance import seed_of
+from routelab.jobs.blame import LostInputError
+from routelab.jobs.folder_job import Task
+from routelab.jobs.job import Rehearsal
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.stages import route as stage
+from routelab.stages.argument_errors import call_all
+from routelab.stages.chain import apply_routing, graph_of_rules
+from routelab.stages.kinds.networks import network_jobs
+from routelab.stages.kinds.routes import RouteJob, TableJob
+from routelab.stages.parts.instances import class_names, code_digest
+from routelab.toolkit import build_grid
+
+if TYPE_CHECKING:
+    from routelab.stages.parts.parts import Parts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task(Task):
+    algorithm: Routing
+    metrics: Sequence[ContextMetricPlugin]
+    network: Topology | None
+    computed: Outcome | None
+    table: RouteTable | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricJob(TableJob):
+    """Measure a route table.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Canonical names.
+    metric_digests : tuple of str
+        Of the code and files of each.
+    """
+
+    kind = "metrics"
+    outcome_kind = "metrics"
+    nouns = "measurement of a table", "measurements of tables"
+    order = 2
+    per_batch = 80
+
+    metrics: tuple[str, ...]
+    metric_digests: tuple[str, ...] = ()
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the measurements of a study: every table with all metrics."""
+        if not parts.metrics:
+            return
+        measures = parts.metrics.values()
+        read = tuple(file for one in measures for file in one.inputs)
+        metric_digests = tuple(map(code_digest, measures))
+        digests = {r: code_digest(one) for r, one in parts.tables.items()}
+        for t, r in parts.runs:
+            routing = parts.routings[r]
+            routes = RouteJob.folder_of(parts.results, (t, r))
+            on = cls.on(network_jobs(parts)[t])
+            on["needs"] += (routes,)
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, r)),
+                ids=(t, r),
+                text=routing.text,
+                digest=digests[r],
+                inputs=(*routing.inputs, *read),
+                limits=parts.study.limits,
+                classes=(*class_names(routing), *(c for one in measures for c in class_names(one))),
+                metrics=tuple(parts.metrics),
+                metric_digests=metric_digests,
+                routes=routes,
+                **on,
+            )
+
+    @property
+    def title(self) -> str:
+        """See `BaseJob.title`."""
+        t, r = self.ids or (self.topology, self.text)
+        return f"metrics of {r} on {t}"
+
+    def content(self) -> tuple[str, ...]:
+        """See `BaseJob.content`."""
+        return (*super().content(), *self.metrics, *self.metric_digests)
+
+    def endings(self) -> list[tuple[str, str]]:
+        """See `BaseJob.endings`; none if the table is missing, which is its own job's to tell."""
+        table = self.routes_outcome()
+        return super().endings() if table is not None and table.status == "ok" else []
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `BaseJob.rehearsals`."""
+
+        def rehearse() -> None:
+            chosen, *metrics = self._plugins()
+            network = build_grid("torus", (3, 2), wrap=True)
+            routed = apply_routing(network, chosen)
+            measured = stage.measure_table(routed.table, routed.graph, chosen, metrics)
+            with tempfile.TemporaryDirectory() as folder:
+                stage.write_metrics(measured, Path(folder))
+
+        if not self.classes:
+            return ()
+        return (Rehearsal((self.kind, *self.metrics), "metrics", rehearse, self.classes),)
+
+    def _plugins(self) -> list[Any]:
+        return call_all(
+            lambda: load_routing(self.text),
+            *(partial(load, "metric", name) for name in self.metrics),
+        )
+
+    def load(self) -> Task:
+        """See `FolderJob.load`."""
+        (name, network), (chosen, *metrics) = call_all(self.look_up_network, self._plugins)
+        plugins = (*chosen.plugins, *metrics)
+        computed = self.routes_outcome()
+        return _Task(
+            topology=name,
+            routing=chosen.name,
+            plugins=plugins,
+            seed=seed_of(plugins),
+            algorithm=chosen,
+            metrics=metrics,
+            network=network,
+            computed=computed,
+            table=self.read_table(computed, network),
+        )
+
+    def run(self, task: _Task) -> stage.Measured:
+        """See `FolderJob.run`."""
+        network = self.find_network(task, task.network)
+        if task.computed is not None and task.table is None:
+            raise LostInputError(task.computed.status, task.computed.reason)
+        table, rules = task.table, task.algorithm.rules
+        if table is None:
+            table = apply_routing(network, task.algorithm).table
+        graph = None if rules is None else graph_of_rules(network, rules)
+        measured = stage.measure_table(table, graph, task.algorithm, task.metrics)
+        tell(task.algorithm.name, "ok", ended=True)
+        return measured
+
+    def facts(self, result: stage.Measured) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return {}
+
+    def write(self, result: stage.Measured, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_metrics(result, folder)
