@@ -18,7 +18,6 @@ from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan
 from routelab.stages.workflow.progress import Progress
-from routelab.stages.workflow.slurm_jobs import BENCHMARKS
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""
@@ -116,7 +115,7 @@ def failure_text(name: str, logs: Iterable[str]) -> str:
 
 def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the title of a job; empty for a target, which does nothing."""
-    kind = ComparisonJob.kind if rule == BENCHMARKS else rule
+    kind = ComparisonJob.kind if rule == "benchmarks" else rule
     if kind in kinds():
         return _batch_title(plan, kind, wildcards["batch"])
     if rule == "page":
