@@ -36,12 +36,6 @@ def note(text):
     with open("calls.txt", "a") as file:
         file.write(text + "\\n")
 
-def event(job, status="", reason=""):
-    kind, *ids = Path(job["folder"]).parts[1:]
-    content = dict(kind=kind, title=" on ".join(ids[::-1]), status=status, reason=reason)
-    with open("results/.plan/events.jsonl", "a") as file:
-        file.write(json.dumps(content | {{"seconds": 0.1}}) + "\\n")
-
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
 if words[0] == "warm":
@@ -69,7 +63,6 @@ if option:
             except (ValueError, KeyError):
                 pass
         note("JOB " + job["folder"])
-        event(job)
         while job["class"].endswith(":RouteJob") and held():
             time.sleep(0.05)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +74,6 @@ if option:
         provenance = {{"fingerprint": job["fingerprint"]}}
         outcome = {{"status": status, "reason": reason, "provenance": provenance}}
         path.write_text(json.dumps(outcome))
-        event(job, status, reason)
 output.write_text(" ".join(words))
 """
 

@@ -99,7 +99,9 @@ class FolderJob(BaseJob):
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
         try:
-            perform(self)
+            outcome = perform(self)
+            if outcome.status != "ok":
+                logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
         except QuarantinedError as error:
             write_breach(self, Breach("failed", str(error)))
 

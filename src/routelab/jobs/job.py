@@ -194,10 +194,6 @@ class BaseJob(ABC):
         """Return the number of its results."""
         return 1
 
-    def missing_results(self) -> int:
-        """Return the number of missing results of a job that is not done."""
-        return self.size
-
     @cached_property
     def fingerprint(self) -> str:
         """Digest of everything that the result depends on; empty outside a workflow."""

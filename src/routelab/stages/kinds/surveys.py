@@ -23,7 +23,6 @@ from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
-from routelab.jobs import events
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
@@ -201,10 +200,6 @@ class SurveyJob(BaseJob):
         items = {item.fingerprint: item for item in self.items}
         return tuple(item for key, item in items.items() if statuses.get(key) in undone)
 
-    def missing_results(self) -> int:
-        """See `BaseJob.missing_results`."""
-        return sum(bool(item.routing) for item in self.missing())
-
     def is_done(self) -> bool:
         """See `BaseJob.is_done`."""
         return not self.missing()
@@ -253,6 +248,7 @@ class SurveyJob(BaseJob):
         meter = current()
         with store(self.results).writer(self.ids[0]) as writer:
             for position, item in enumerate(self.items):
+                logger.info("[%d/%d] %s", position + 1, len(self.items), item.title)
                 if meter is not None:
                     # solvers of bounds limit their time themselves and return the best bound so far
                     meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
@@ -275,14 +271,12 @@ class SurveyJob(BaseJob):
         return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
 
     def _note(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
-        """Add a row to the store, and report it."""
+        """Add a row to the store, and log what the next run tries again."""
         status, reason = row["status"], row["reason"]
         if status in TRY_AGAIN:
             logger.warning("%s: %s: %s", item.title, status, reason)
         names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
         writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
-        if item.routing:
-            events.note_event(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
 
 
 def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from routelab.artifacts.losses import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
-from routelab.jobs.events import log_of
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
@@ -130,7 +129,6 @@ class Plan:
         InputError
             If the folder cannot be written.
         """
-        log_of(self.results).unlink(missing_ok=True)
         again = {job.folder for job in self.again()}
         for batch in self.batches_to_do:
             write_jobs(batch.jobs, self.spec(batch), self.results)

@@ -24,7 +24,6 @@ from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.workflow.console import use_short_lines
-from routelab.stages.workflow.progress import progress_lines
 from routelab.stages.workflow.warm import warm_kernels
 
 RESULTS = Path("results")
@@ -181,15 +180,14 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        formatters = use_short_lines(workflow, plan)
+        use_short_lines(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if not executes:
             _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
-        cores = workflow.resource_settings.cores or 1
         if kind.local_exec:
-            _warn_of_cores(cores)
+            _warn_of_cores(workflow.resource_settings.cores or 1)
         try:
             _make_ready(workflow, plan)
         except InputError as error:
@@ -198,9 +196,7 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
             sys.exit("Interrupted. Run the same command again to continue.")
         finished = False
         try:
-            with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
-                for formatter in formatters:
-                    formatter.progress = progress
+            with end_jobs_on_interrupt():
                 result = execute(executor_plugin=executor_plugin, **settings)
             finished = True
             return result
