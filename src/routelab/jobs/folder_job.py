@@ -124,7 +124,7 @@ def perform(job: FolderJob) -> Outcome:
     here = Path.cwd()
     task = job.load()
     with ResourceMeter() as resources:
-        ending = contain(lambda: job.run(task), task.plugins)
+        ending = contain(lambda: job.run(task))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= task.provenance

@@ -148,7 +148,7 @@ def _question(
             except UnsupportedError as error:
                 return str(error)
 
-        ending = contain(reason, [plugin])
+        ending = contain(reason)
         return ending.result if ending.status == "ok" else None
 
     return ask
@@ -159,7 +159,7 @@ def _build_small(instance: Instance) -> Topology | None:
     for plugin in instance.plugins:
         if isinstance(plugin, TopologyPlugin):
             try:
-                ending = contain(plugin.build, [plugin])
+                ending = contain(plugin.build)
             except RoutelabError:
                 return None
             network = ending.result if ending.status == "ok" else None

@@ -283,12 +283,10 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
 
     (line,) = [line for batch in cut.values() for line in problem_lines(batch.jobs)]
     assert line.startswith("count of letters torus~dims=4x4: failed: ")
-    assert line.endswith("I do not like it")
-    sentences = [one for one in loss_sentences(plan.statuses()) if "letters" in one]
-    assert sentences == [
-        "1 of 4 counts of letters of s failed: ValueError: I do not like it",
-        "1 of 4 counts of letters of s does not apply to its network: too short",
-    ]
+    assert "I do not like it (" in line
+    failed, short = [one for one in loss_sentences(plan.statuses()) if "letters" in one]
+    assert failed.startswith("1 of 4 counts of letters of s failed: ValueError: I do not like it (")
+    assert short == "1 of 4 counts of letters of s does not apply to its network: too short"
     # what failed is tried again, and nothing else
     assert [job.title for job in plan.again()] == ["torus~dims=4x4"]
     again = {id_: run_batch(plan.spec(one), plan.manifest(one)) for id_, one in cut.items()}
