@@ -155,7 +155,7 @@ def test_every_network_is_compared_once_with_all_settings(write):
         ("routes", "run-1"),
     )
     (told,) = check_studies([Path("config/studies/run.yaml")])
-    assert "2 topologies × 2 routings × 2 benchmarks × 2 settings = 4 comparisons" in told
+    assert "4 comparisons" in told
 
 
 def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):

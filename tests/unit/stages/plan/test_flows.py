@@ -63,8 +63,7 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert job.engine == "flow~machine=config/clusters/fast.yaml,iterations=2,latency=1e-06"
     assert job.inputs == ("config/clusters/fast.yaml",)
     (told,) = check_studies([path])
-    product = "2 topologies × 2 routings × 2 workloads × 2 settings = 16 flow simulations"
-    assert product in told or "2 topologies × 2 routings × 2 workloads = 16 flow" in told
+    assert "16 flow simulations" in told
 
 
 def test_flows_run_in_batches_behind_their_networks_and_tables(write):
