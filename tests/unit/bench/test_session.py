@@ -209,6 +209,7 @@ def test_two_sessions_do_not_share_a_fabric(site):
         second.measure()
     first.journal.release()
     assert second.measure().done == 12
+    assert first.measure().done == 0
 
 
 def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
