@@ -1,317 +1,254 @@
-"""Which source files a module is made of: its own and those that it imports.
+"""Which files results and compiled kernels are made of.
 
-Two things need to know it without importing anything. The fingerprint of a job changes when code
-that the job runs changes. An entry of Numba's cache is stale when a kernel in *another* file
-changes. This module is below all others. It imports only the standard library, and little of that,
-because every start of a process pays for it.
+Nobody can tell what code calls without running it. So a result depends on all of routelab that
+computes, on everything in the distributions of its plugins, and on everything that is installed to
+be edited. The built-in plugins are the exception: each is one folder, and the modules beside the
+kinds, and the import rules hold it to that.
+
+This module is below all others and imports only the standard library.
 """
 
 from __future__ import annotations
 
-import ast
-import codecs
 import hashlib
+import json
 import os
-import re
-import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import Distribution, distributions
+from importlib.util import find_spec
 
-Place = tuple[str | None, tuple[str, ...]]
-"""A module's file (None for a namespace) and, for a package, the folders of its submodules."""
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+OWN = os.path.basename(PACKAGE)
 
-Step = tuple[str, str | None]
-"""A module to follow: one name that is imported from it, or None for all that it imports."""
+Files = dict[str, str]
+"""Files by a name that does not depend on where they are installed."""
 
-_STATEMENT = re.compile(
-    rb"(?:^|[;:])[ \t\f]*((?:from|import)\b(?:\([^)]*\)|\\\n|[^\n;(\\])*)", re.MULTILINE
+ASKS = (
+    *("cli", "commands", "notebook", "stages/evaluate", "stages/export", "stages/infiniband"),
+    *("stages/new_plugin", "stages/plots", "templates", "testing"),
 )
+"""Parts of routelab on which nothing depends that a run makes."""
+
+SHOWS = ("bench", "report", "stages/bench", "stages/cluster", "stages/report")
+"""Parts on which pages depend but no computed result; no fingerprint of a measurement has code."""
+
+OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})
+"""Packages that plugins import."""
 
 
-class Sources:
-    """The source files of importable modules, each read once.
+def core_files(without: tuple[str, ...] = ASKS + SHOWS) -> Files:
+    """Return the files of routelab, without some parts: folders, or modules of these names."""
+    left_out = tuple(f"{OWN}/{part}{end}" for part in without for end in ("/", ".py"))
+    return {name: file for name, file in _own_files().items() if not name.startswith(left_out)}
 
-    Parameters
-    ----------
-    path : sequence of str, optional
-        Folders in which top-level modules are looked up. Without it they are found as `import`
-        would find them, so that an editable install leads to the files that are edited.
+
+def kernel_files() -> Files:
+    """Return the modules of routelab's kernels, which import no other modules of routelab."""
+    return {
+        name: file
+        for name, file in _own_files().items()
+        if "kernels" in name.removesuffix(".py").split("/")
+    }
+
+
+def offered_files() -> Files:
+    """Return the files of routelab that a kernel of a plugin may use."""
+    offered = {name: file for name, file in _own_files().items() if name.split("/")[1] in OFFERED}
+    return offered | kernel_files()
+
+
+def plugin_files(module: str) -> Files:
+    """Return the files on which a plugin in `module` depends beside routelab's own.
+
+    Nothing is imported. A module that is nowhere to be found has no files.
     """
+    distribution = owner(module)
+    top, *inner = module.split(".")
+    if top == OWN:
+        return {}
+    if distribution is not None and distribution.name == OWN:
+        return _built_in_files(top, inner)
+    found = _in_place([top]) if distribution is None else distribution_files(distribution)
+    for other in editable_distributions():
+        found |= distribution_files(other)
+    return found
 
-    def __init__(self, path: Sequence[str] | None = None) -> None:
-        self._path = path
-        self._places: dict[str, Place | None] = {}
-        self._texts: dict[str, bytes] = {}
-        self._hashes: dict[str, str] = {}
-        self._exports: dict[str, dict[str, Step | None] | None] = {}
-        self._closures: dict[tuple[frozenset[str], frozenset[str], bool], dict[str, str]] = {}
-        self._digests: dict[tuple[frozenset[str], frozenset[str], bool], str] = {}
 
-    def locate(self, module: str) -> Place | None:
-        """Where a module lies, found without importing it or its packages; None if nowhere."""
-        if module not in self._places:
-            self._places[module] = self._find(module)
-        return self._places[module]
+def _built_in_files(top: str, inner: list[str]) -> Files:
+    """Return the files in the folder of a built-in plugin, and the modules beside the kinds."""
+    folder = "/".join([top, *inner[:2], ""])
+    return {
+        name: file
+        for name, file in _in_place([top]).items()
+        if name.startswith(folder) or name.count("/") == 1
+    }
 
-    def _find(self, module: str) -> Place | None:
-        parent, _, name = module.rpartition(".")
-        if parent:
-            above = self.locate(parent)
-            return _in_folders(name, above[1] if above else ())
-        return _as_import_finds(name) if self._path is None else _in_folders(name, self._path)
 
-    def add_script(self, name: str, file: str) -> None:
-        """Let `name` stand for a file that no import finds."""
-        self._places[name] = (file, ())
-
-    def text(self, module: str) -> bytes:
-        """Return the content of a module's file; empty for a namespace or an unreadable file."""
-        place = self.locate(module)
-        file = place[0] if place else None
-        if file is None:
-            return b""
-        if file not in self._texts:
-            try:
-                with open(file, "rb") as stream:
-                    self._texts[file] = stream.read()
-            except OSError:
-                self._texts[file] = b""
-        return self._texts[file]
-
-    def modules(self, package: str) -> list[str]:
-        """Names of all Python modules in `package`, itself included, in alphabetical order."""
-        place = self.locate(package)
-        if place is None:
-            return []
-        found = [package]
-        for folder in place[1]:
-            try:
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-            except OSError:
-                continue
-            for entry in entries:
-                name, dot, suffix = entry.name.partition(".")
-                if not name.isidentifier() or name in ("__init__", "__pycache__"):
-                    continue
-                if suffix == "py":
-                    found.append(f"{package}.{name}")
-                elif not dot and entry.is_dir():
-                    found.extend(self.modules(f"{package}.{name}"))
-        return sorted(set(found))
-
-    def imports(self, module: str) -> Iterator[str]:
-        """Absolute names of the modules that `module` imports anywhere in its text."""
-        for base, names in self._import_statements(module):
-            yield base
-            for name in names:
-                # a name that is imported from a package is an attribute of it or a submodule
-                if self.locate(f"{base}.{name}"):
-                    yield f"{base}.{name}"
-
-    def _import_statements(self, module: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Absolute names of modules that `module` imports, with the names imported from each."""
-        place = self.locate(module)
-        if place is None or place[0] is None or not place[0].endswith(".py"):
-            return
-        for dots, base, names in import_statements(self.text(module)):
-            if dots:
-                here = module.split(".") if place[1] else module.split(".")[:-1]
-                here = here[: len(here) - dots + 1]
-                base = ".".join([*here, base] if base else here)
-            yield base, names
-
-    def closure(
-        self, modules: Iterable[str], roots: Collection[str], packages: bool = True
-    ) -> dict[str, str]:
-        """Files of `modules` and of everything that they import, directly or not.
-
-        Parameters
-        ----------
-        modules : iterable of str
-        roots : collection of str
-            Top-level modules to follow; imports of any other are left out.
-        packages : bool
-            Count the ``__init__.py`` of every package on the way to a module, too, as importing
-            the module runs them, and all that these import. Without it only such modules count as
-            what is imported by name can come from.
-
-        Returns
-        -------
-        files : dict
-            File by name of module, in alphabetical order of the names.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If one of `modules` itself cannot be found.
-        """
-        key = (frozenset(modules), frozenset(roots), packages)
-        if key not in self._closures:
-            for module in key[0]:
-                if self.locate(module) is None:
-                    raise ModuleNotFoundError(f"no source of a module named {module!r}")
-            self._closures[key] = self._follow(key[0], key[1], packages)
-        return self._closures[key]
-
-    def _follow(
-        self, modules: Iterable[str], roots: Collection[str], packages: bool
-    ) -> dict[str, str]:
-        files: dict[str, str] = {}
-        seen: set[Step] = set()
-        waiting: list[Step] = [(module, None) for module in modules]
-        while waiting:
-            step = waiting.pop()
-            module, name = step
-            if step in seen or module.partition(".")[0] not in roots:
-                continue
-            seen.add(step)
-            place = self.locate(module)
-            if place is None:
-                continue
-            if place[0] is not None:
-                files[module] = place[0]
-            if name is not None:
-                waiting.extend(self._origins(module, name))
-            elif packages:
-                waiting.extend((each, None) for each in self.imports(module))
-                if "." in module:
-                    waiting.append((module.rpartition(".")[0], None))
-            else:
-                for base, names in self._import_statements(module):
-                    waiting.extend((base, each) for each in names or (None,))
-        return dict(sorted(files.items()))
-
-    def _origins(self, module: str, name: str) -> Iterator[Step]:
-        """Where a name that is imported from a module comes from; all of it where unsure."""
-        is_submodule = self.locate(f"{module}.{name}") is not None
-        if is_submodule:
-            yield f"{module}.{name}", None
-        exports = self._all_exports(module)
-        if exports is None or (name not in exports and not is_submodule):
-            yield module, None
-        elif origin := exports.get(name):
-            yield origin
-
-    def _all_exports(self, module: str) -> dict[str, Step | None] | None:
-        """Return where a package's ``__init__.py`` imports each name from; None if it does more."""
-        if module not in self._exports:
-            place = self.locate(module)
-            is_package = place is not None and bool(place[1])
-            self._exports[module] = exports(self.text(module), module) if is_package else None
-        return self._exports[module]
-
-    def digest(self, modules: Iterable[str], roots: Collection[str], packages: bool = True) -> str:
-        """SHA-256 over the names and contents of a closure, wherever its files lie."""
-        key = (frozenset(modules), frozenset(roots), packages)
-        if key not in self._digests:
-            total = hashlib.sha256()
-            for module in self.closure(*key):
-                total.update(f"{module} {self._hash(module)}\n".encode())
-            self._digests[key] = total.hexdigest()
-        return self._digests[key]
-
-    def _hash(self, module: str) -> str:
-        if module not in self._hashes:
-            self._hashes[module] = hashlib.sha256(self.text(module)).hexdigest()
-        return self._hashes[module]
+def distribution_files(distribution: Distribution) -> Files:
+    """Return the files that the code of a distribution may read."""
+    if is_editable(distribution) or distribution.files is None:
+        return _in_place(_top_names(distribution))
+    return _recorded(distribution)
 
 
 @cache
-def import_statements(text: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
-    """Return the import statements of a source text: (leading dots, module, imported names).
+def _recorded(distribution: Distribution) -> Files:
+    return {
+        str(path): str(distribution.locate_file(path))
+        for path in distribution.files or ()
+        if not path.parts[0].endswith((".dist-info", ".egg-info")) and path.suffix != ".pyc"
+    }
 
-    Only the statements themselves are parsed, which takes a sixth of the time. A
-    statement that stands in a string is reported as well: too much is harmless here, too little
-    is not. If what looks like statements does not parse, the whole file is parsed; a file that
-    does not parse at all has none.
-    """
-    text = text.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    found = [part for part in _STATEMENT.findall(text) if b"import" in part]
+
+def _in_place(names: Iterable[str]) -> Files:
+    """Return the files of top-level modules where `import` would find them."""
+    found: Files = {}
+    for name in names:
+        for place in _places(name):
+            if os.path.isdir(place):
+                found |= {f"{name}/{inner}": file for inner, file in files_in(place)}
+            else:
+                found[os.path.basename(place)] = place
+    return found
+
+
+@cache
+def _places(name: str) -> tuple[str, ...]:
+    """Return the folders of a top-level package, or the file of a module, without importing it."""
     try:
-        tree = ast.parse(b"\n".join(found))
-    except (SyntaxError, ValueError):
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
-    statements: list[tuple[int, str, tuple[str, ...]]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                # `import a.b.c` binds a, and through it everything on the way
-                parts = alias.name.split(".")
-                statements += [(0, ".".join(parts[: i + 1]), ()) for i in range(len(parts))]
-        elif isinstance(node, ast.ImportFrom):
-            names = tuple(alias.name for alias in node.names if alias.name != "*")
-            statements.append((node.level, node.module or "", names))
-    return statements
+        spec = find_spec(name)
+    except (ImportError, ValueError):  # a finder refuses the name, or it has no specification
+        spec = None
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations is not None:
+        return tuple(spec.submodule_search_locations)
+    return (spec.origin,) if spec.has_location and spec.origin else ()
 
 
-def exports(text: bytes, package: str) -> dict[str, Step | None] | None:
-    """Where the names in an ``__init__.py`` come from, if it only imports them and sets literals.
+def files_in(folder: str) -> Iterator[tuple[str, str]]:
+    """Iterate over the files in a folder: name in it, and path; without compiled Python code."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if one != "__pycache__" and not one.startswith(".")]
+        for name in names:
+            if not name.endswith((".pyc", ".pyo")):
+                file = os.path.join(here, name)
+                yield os.path.relpath(file, folder).replace(os.sep, "/"), file
 
-    Parameters
-    ----------
-    text : bytes
-        Content of the file.
-    package : str
-        Its absolute name.
 
-    Returns
-    -------
-    exports : dict or None
-        Module and name there, by name; None for a literal. None if the file does anything else
-        at all: then a name may depend on all that it imports.
+@cache
+def _own_files() -> Files:
+    return {f"{OWN}/{name}": file for name, file in files_in(PACKAGE)}
+
+
+# --- distributions --------------------------------------------------------------------------------
+
+
+def owner(module: str) -> Distribution | None:
+    """Return the distribution with plugins, or installed to be edited, that has a module.
+
+    A module that no entry point names belongs to the distribution with the same top-level module.
     """
+    found = _owners()
+    return found.get(module) or found.get(module.partition(".")[0])
+
+
+@cache
+def _owners() -> dict[str, Distribution]:
+    found: dict[str, Distribution] = {}
+    for distribution in distributions():
+        with suppress(Exception):  # metadata that cannot be read is the registry's to report
+            modules = _plugin_modules(distribution)
+            if modules or is_editable(distribution):
+                for name in (*modules, *_top_names(distribution)):
+                    found.setdefault(name, distribution)
+    return found
+
+
+@cache
+def editable_distributions() -> tuple[Distribution, ...]:
+    """Return the distributions that are installed to be edited, without routelab."""
+    found = {one.name: one for one in _owners().values() if is_editable(one)}
+    found.pop(OWN, None)
+    return tuple(found.values())
+
+
+@cache
+def is_editable(distribution: Distribution) -> bool:
+    """Return whether a distribution is used where its sources are edited."""
     try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    bound: list[tuple[str, Step | None]] = []
-    for node in body:
-        if isinstance(node, ast.ImportFrom):
-            here = package.split(".")
-            here = here[: len(here) - node.level + 1] if node.level else []
-            base = ".".join([*here, node.module] if node.module else here)
-            bound += [(alias.asname or alias.name, (base, alias.name)) for alias in node.names]
-        elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
-            try:
-                ast.literal_eval(node.value)
-            except (ValueError, TypeError, RecursionError):
-                return None
-            bound += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            return None
-    found = dict(bound)
-    return found if len(found) == len(bound) and "*" not in found else None
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        return bool(origin.get("dir_info", {}).get("editable"))
+    except (ValueError, AttributeError):
+        return False
 
 
-def _in_folders(name: str, folders: Iterable[str]) -> Place | None:
-    """Find a module or package called `name` in the first of `folders` that has it."""
-    portions = []
-    for folder in folders:
-        base = os.path.join(folder, name)
-        package = os.path.join(base, "__init__.py")
-        if os.path.isfile(package):
-            return package, (base,)
-        for suffix in (".py", *EXTENSION_SUFFIXES):
-            if os.path.isfile(base + suffix):
-                return base + suffix, ()
-        if os.path.isdir(base):
-            portions.append(base)
-    return (None, tuple(portions)) if portions else None
+def _plugin_modules(distribution: Distribution) -> list[str]:
+    points = distribution.entry_points
+    return [one.module for one in points if one.group.startswith(f"{OWN}.")]
 
 
-def _as_import_finds(name: str) -> Place | None:
-    """Find a top-level module where `import` would find it, without running its code."""
-    for finder in sys.meta_path:
-        find_spec = getattr(finder, "find_spec", None)
-        try:
-            spec = find_spec(name, None) if find_spec else None
-        except ImportError:  # a finder may refuse a name, and `import` then fails at once
-            return None
-        if spec is not None:
-            file = spec.origin if spec.has_location else None
-            return file, tuple(spec.submodule_search_locations or ())
-    return None
+@cache
+def _top_names(distribution: Distribution) -> tuple[str, ...]:
+    """Return the names of the top-level modules of a distribution."""
+    names = {module.partition(".")[0] for module in _plugin_modules(distribution)}
+    names.update((distribution.read_text("top_level.txt") or "").split())
+    for path in distribution.files or ():
+        if path.suffix == ".pth":  # lines are folders in which the modules of an editable one are
+            lines = str(distribution.locate_file(path))
+            with suppress(OSError, ValueError), open(lines, encoding="utf-8") as stream:
+                for line in stream:
+                    names.update(_modules_in(line.strip()))
+        elif not path.parts[0].endswith((".dist-info", ".egg-info")):
+            names.add(path.parts[0].removesuffix(".py"))
+    return tuple(sorted(name for name in names if name.isidentifier()))
+
+
+def _modules_in(folder: str) -> Iterator[str]:
+    if os.path.isdir(folder):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".py") or os.path.isfile(f"{entry.path}/__init__.py"):
+                yield entry.name.removesuffix(".py")
+
+
+# --- content --------------------------------------------------------------------------------------
+
+
+def digest(files: Mapping[str, str]) -> str:
+    """Return the SHA-256 of the names and contents of files, wherever they are."""
+    lines = [f"{name} {_hash(files[name])}\n" for name in sorted(files)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _hash(file: str) -> str:
+    """Return the SHA-256 of a file; empty if it cannot be read or is a pipe."""
+    try:
+        status = os.stat(file)
+        regular = stat.S_ISREG(status.st_mode)
+        return _hash_of(file, status.st_mtime_ns, status.st_size) if regular else ""
+    except OSError:
+        return ""
+
+
+@cache
+def _hash_of(file: str, _modified: int, _size: int) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@cache
+def core_digest() -> str:
+    """Return the digest of the part of routelab that computes results, read once per process."""
+    return digest(core_files())
+
+
+def forget() -> None:
+    """Forget all that is remembered of installed distributions and their files."""
+    for remembered in (
+        *(_recorded, _places, _owners, editable_distributions, is_editable, _top_names),
+        *(_own_files, core_digest),
+    ):
+        remembered.cache_clear()

@@ -13,7 +13,6 @@ import pytest
 
 import routelab
 from routelab import notebook
-from routelab._sources import Sources
 from routelab.api import InputError, RouteTable, RoutingPlugin, Topology, UnsupportedError
 from routelab.cli import main
 from routelab.stages.facts import FIELDS
@@ -40,13 +39,6 @@ def test_the_package_offers_the_notebook_s_functions():
         assert name in routelab.__all__
     with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
         _ = routelab.evaluat
-
-
-def test_jobs_do_not_depend_on_the_notebook():
-    """Else every edit of a report would make all results again."""
-    files = Sources().closure(["routelab.stages.route"], {"routelab"})
-    assert "routelab" in files
-    assert not [name for name in files if name.startswith(("routelab.notebook", "routelab.report"))]
 
 
 def test_evaluate_gives_what_the_command_line_gives(capsys):

@@ -1,279 +1,273 @@
+"""Which files results, pages and kernels depend on."""
+
 from __future__ import annotations
 
 import ast
-import shutil
+import json
+import re
 import subprocess
 import sys
-import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from routelab._sources import Sources, import_statements
+from routelab import _sources
+from routelab._sources import (
+    ASKS,
+    SHOWS,
+    core_files,
+    digest,
+    distribution_files,
+    editable_distributions,
+    kernel_files,
+    offered_files,
+    owner,
+    plugin_files,
+)
 
-FILES = {
-    "core/__init__.py": "from core import version",
-    "core/version.py": "",
-    "core/kernels/__init__.py": "",
-    "core/kernels/graph.py": "import numpy",
-    "core/kernels/trees.py": "from core.kernels import graph",
-    "core/stage.py": "def run():\n    from .kernels.trees import grow, prune\n",
-    "core/cli.py": "from core.stage import run",
-    "plugs/__init__.py": "",
-    "plugs/a/__init__.py": "from . import helper\nimport core.kernels.graph as g",
-    "plugs/a/helper.py": "from ..shared import (  # a comment with a ) in it\n    one,\n)",
-    "plugs/b/__init__.py": "if True: import plugs.shared.two",
-    "plugs/shared/__init__.py": "",
-    "plugs/shared/one.py": "",
-    "plugs/shared/two.py": "import plugs.a.cycle",
-    "plugs/a/cycle.py": "from plugs.shared import two",
-    "lone.py": "import core.kernels.trees",
-}
-ROOTS = {"core", "plugs", "lone"}
+PACKAGE = Path(_sources.PACKAGE)
 
 
-def write(folder: Path, files: dict[str, str] = FILES) -> Sources:
+def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    return Sources([str(folder)])
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
 
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        ("core.kernels.graph", {"core", "core.version", "core.kernels", "core.kernels.graph"}),
-        (
-            "core.stage",
-            {"core", "core.version", "core.stage", "core.kernels"}
-            | {"core.kernels.trees", "core.kernels.graph"},
-        ),
-        (
-            "plugs.a",
-            {"plugs", "plugs.a", "plugs.a.helper", "plugs.shared", "plugs.shared.one"}
-            | {"core", "core.version", "core.kernels", "core.kernels.graph"},
-        ),
-        (
-            "plugs.b",
-            {"plugs", "plugs.b", "plugs.shared", "plugs.shared.two", "plugs.a.cycle"}
-            # the package on the way to plugs.a.cycle runs, and it imports the rest
-            | {"plugs.a", "plugs.a.helper", "plugs.shared.one"}
-            | {"core", "core.version", "core.kernels", "core.kernels.graph"},
-        ),
-        (
-            "lone",
-            {"lone", "core", "core.version", "core.kernels"}
-            | {"core.kernels.trees", "core.kernels.graph"},
-        ),
-    ],
-)
-def test_closure_holds_what_is_imported_and_nothing_else(
-    tmp_path: Path, module: str, expected: set[str]
-) -> None:
-    sources = write(tmp_path)
-    files = sources.closure([module], ROOTS)
-    assert set(files) == expected
-    assert all(Path(file).is_relative_to(tmp_path) for file in files.values())
+def metadata(name: str, *plugins: str, record: list[str] | None = None, **texts: str) -> dict:
+    """Files of an installed distribution; without `record` it does not list its files."""
+    folder = f"{name.replace('-', '_')}-1.dist-info"
+    files = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n", **texts}
+    points = "".join(f"p{i} = {plugin}\n" for i, plugin in enumerate(plugins))
+    files["entry_points.txt"] = f"[routelab.rules]\n{points}" if points else ""
+    if record is not None:
+        files["RECORD"] = "".join(f"{one},,\n" for one in record)
+    return {f"{folder}/{file}": text for file, text in files.items()}
 
 
-def test_roots_limit_the_closure(tmp_path: Path) -> None:
-    assert set(write(tmp_path).closure(["plugs.a"], {"plugs"})) == {
-        "plugs",
-        "plugs.a",
-        "plugs.a.helper",
-        "plugs.shared",
-        "plugs.shared.one",
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path in which distributions are installed."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    _sources.forget()
+    yield folder
+    monkeypatch.undo()
+    _sources.forget()
+
+
+def editable(site: Path, project: Path, name: str, *plugins: str, **texts: str) -> None:
+    origin = {"url": project.as_uri(), "dir_info": {"editable": True}}
+    record = [f"__editable__{name}.pth"] if "pth" in texts else []
+    if "pth" in texts:
+        write(site, {record[0]: texts.pop("pth")})
+    direct = {"direct_url.json": json.dumps(origin)}
+    write(site, metadata(name, *plugins, record=record, **direct, **texts))
+
+
+# --- routelab's own -------------------------------------------------------------------------------
+
+
+def imports_of(file: Path) -> Iterator[tuple[str, str]]:
+    """Modules of routelab that a module names in its import statements, each with its attribute."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+
+
+def test_what_computes_uses_nothing_that_is_left_out():
+    """Else an edit would change a result and not its fingerprint."""
+    left_out = tuple(f"routelab.{one.replace('/', '.')}" for one in ASKS + SHOWS)
+    users = {
+        name
+        for name, file in core_files().items()
+        if file.endswith(".py")
+        for module, attribute in imports_of(Path(file))
+        if f"{module}.{attribute}.".startswith(tuple(f"{one}." for one in left_out))
+    }
+    # the start of the program; measurements; and what is not in a process of jobs
+    assert users == {
+        "routelab/__main__.py",
+        "routelab/stages/kinds/comparisons.py",
+        "routelab/stages/plan/allocations.py",
+        "routelab/stages/workflow/snakefile.py",
     }
 
 
-def test_packages_on_the_way_can_be_left_out(tmp_path: Path) -> None:
-    closure = write(tmp_path).closure(["core.kernels.trees"], ROOTS, packages=False)
-    assert set(closure) == {"core.kernels.trees", "core.kernels", "core.kernels.graph"}
+def test_pages_depend_on_templates_and_results_do_not():
+    for name in ("report/templates/page.html.j2", "report/table.py", "bench/results.py"):
+        assert f"routelab/{name}" in core_files(ASKS)
+        assert f"routelab/{name}" not in core_files()
+    assert not [name for name in core_files(ASKS) if "/commands/" in name or "/testing/" in name]
+    for name in ("stages/route.py", "config/cluster/file.py", "deadlock/kernels/hop_search.py"):
+        assert f"routelab/{name}" in core_files()
 
 
-SHELF = {
-    "p/__init__.py": "",
-    "p/user.py": "from p.shelf import one",
-    "p/a.py": "import p.deep",
-    "p/b.py": "",
-    "p/deep.py": "",
-    "p/shelf/more/__init__.py": "from p.b import one",
+COMPILES = re.compile(
+    r"^\s*(?:from|import)\b[^\n]*\bnumba\b|^\s*@(?:\w+\.)*(?:n?jit|(?:hop|inject)_kernel)\b", re.M
+)
+
+
+def test_kernels_are_where_they_are_looked_for_and_use_nothing_else():
+    kernels = kernel_files()
+    sources = {name: Path(file) for name, file in core_files(()).items() if name.endswith(".py")}
+    compiled = {name for name, file in sources.items() if COMPILES.search(file.read_text())}
+    assert compiled - set(kernels) == {"routelab/_numba_cache.py"}
+    assert len(compiled) > 30
+    used = {module for name in kernels for module, _ in imports_of(sources[name])}
+    ours = {module for module in used if module.startswith("routelab")}
+    assert [module for module in ours if "kernels" not in module.split(".")] == []
+
+
+def test_what_plugins_import_is_offered():
+    offered = offered_files()
+    assert set(kernel_files()) < set(offered)
+    for name in ("api/plugin.py", "toolkit/__init__.py", "metrics/__init__.py"):
+        assert f"routelab/{name}" in offered
+    assert "routelab/stages/route.py" not in offered
+
+
+# --- plugins --------------------------------------------------------------------------------------
+
+
+def test_a_built_in_plugin_is_its_folder_and_the_modules_beside_the_kinds():
+    found = plugin_files("routelab_plugins.selection.sgr.kernels")
+    folders = {name.rpartition("/")[0] for name in found}
+    assert folders == {"routelab_plugins/selection/sgr", "routelab_plugins"}
+    assert "routelab_plugins/quotes.py" in found
+    assert plugin_files("routelab_plugins.selection.sgr") == found
+
+
+def test_built_in_plugins_use_only_what_counts_for_them():
+    root = Path(plugin_files("routelab_plugins.metric")["routelab_plugins/quotes.py"]).parent
+    others = [
+        (str(file.relative_to(root)), module)
+        for file in root.rglob("*.py")
+        for module, _ in imports_of(file)
+        if module.startswith("routelab_plugins.")
+        and module.count(".") > 1
+        and tuple(module.split(".")[1:3]) != file.relative_to(root).parts[:2]
+    ]
+    assert others == []
+
+
+def test_a_module_of_the_core_adds_nothing():
+    assert plugin_files("routelab.stages.engines.packet") == {}
+
+
+PLUGIN = {
+    "plug/__init__.py": "",
+    "plug/table.csv": "1,2\n",
+    "plug/__pycache__/x.cpython-311.pyc": "",
+    "second/part.py": "",
+    "loose.py": "",
 }
 
 
-@pytest.mark.parametrize(
-    ("shelf", "expected"),
-    [
-        ("'''Text.'''\nfrom p.a import one\nfrom p.b import two\n__all__ = ['one']", "a deep"),
-        ("from ..a import other as one\nfrom ..b import two", "a deep"),
-        ("from p.shelf.more import one\nfrom p.a import two", "shelf.more b"),
-        ("one = 1\nfrom p.a import two", ""),
-        # it may be any of what is imported if it is not surely one of them
-        ("from p.b import one as first\nfrom p.a import two", "a deep b"),
-        ("from p.a import first\nfrom p.b import two\none = first + two", "a deep b"),
-        ("from p.a import *\nfrom p.b import two", "a deep b"),
-        ("from p.a import one\nfrom p.b import one", "a deep b"),
-        ("import p.a\nfrom p.b import two\ndef one(): ...", "a deep b"),
-        ("from p.b import two\nif two: from p.a import one", "a deep b"),
-    ],
-)
-def test_a_name_leads_to_the_module_that_a_package_has_it_from(
-    tmp_path: Path, shelf: str, expected: str
-) -> None:
-    sources = write(tmp_path, {**SHELF, "p/shelf/__init__.py": shelf})
-    closure = sources.closure(["p.user"], {"p"}, packages=False)
-    found = {"p.user", "p.shelf", *(f"p.{name}" for name in expected.split())}
-    # `import p.deep` binds p as well
-    assert set(closure) == found | ({"p"} if "deep" in expected else set())
+def test_all_recorded_files_of_a_plugin_s_distribution_count(site: Path):
+    write(site, PLUGIN | metadata("plug-dist", "plug.a:A", record=list(PLUGIN)))
+    write(site, {"plug/not_recorded.py": ""} | metadata("other", record=["other.py"]))
+    expected = {name for name in PLUGIN if not name.endswith(".pyc")}
+    assert set(plugin_files("plug.a")) == set(plugin_files("second")) == expected
+    assert owner("second.part").name == "plug-dist"
+    assert owner("other") is None
 
 
-def test_a_submodule_counts_beside_a_name(tmp_path: Path) -> None:
-    files = {**SHELF, "p/shelf/__init__.py": "from p.a import one", "p/shelf/one.py": ""}
-    closure = write(tmp_path, files).closure(["p.user"], {"p"}, packages=False)
-    assert {"p.shelf.one", "p.a"} < set(closure)
+def test_without_a_list_the_top_level_packages_count(site: Path):
+    write(site, PLUGIN | metadata("plug-dist", "plug.a:A"))
+    assert set(plugin_files("plug.a")) == {"plug/__init__.py", "plug/table.csv"}
 
 
-def test_names_that_packages_have_from_each_other_come_to_an_end(tmp_path: Path) -> None:
-    files = {
-        "p/__init__.py": "from q import x\nfrom . import y",
-        "q/__init__.py": "from p import x",
-        "r.py": "from p import x, y",
-    }
-    closure = write(tmp_path, files).closure(["r"], {"p", "q", "r"}, packages=False)
-    assert set(closure) == {"p", "q", "r"}
+@pytest.mark.parametrize("way", ["pth", "top_level", "entry points alone"])
+def test_an_editable_distribution_is_read_where_it_is_edited(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+):
+    project = tmp_path / "project"
+    write(project, {f"src/{name}": text for name, text in PLUGIN.items()})
+    write(project, {"src/second/__init__.py": "", "results/table.csv": "", "src/notes.txt": ""})
+    monkeypatch.syspath_prepend(project / "src")
+    texts = {
+        "pth": {"pth": f"import _virtualenv\n{project / 'src'}\n"},
+        "top_level": {"top_level.txt": "plug\nsecond\nloose\n"},
+        "entry points alone": {},
+    }[way]
+    editable(site, project, "plug-dist", "plug.a:A", **texts)
+    found = set(plugin_files("plug.a"))
+    expected = {"plug/__init__.py", "plug/table.csv"}
+    if way != "entry points alone":
+        expected |= {"second/__init__.py", "second/part.py", "loose.py"}
+    assert found == expected
 
 
-def test_digest_knows_content_and_not_place(tmp_path: Path) -> None:
-    here = write(tmp_path / "here")
-    shutil.copytree(tmp_path / "here", tmp_path / "there" / "deep")
-    there = Sources([str(tmp_path / "there" / "deep")])
-    assert here.digest(["plugs.a"], ROOTS) == there.digest(["plugs.a"], ROOTS)
-    assert here.digest(["plugs.a"], ROOTS) != here.digest(["plugs.b"], ROOTS)
+def test_other_editable_distributions_count_for_plugins_of_others_and_not_for_built_in_ones(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    project = tmp_path / "project"
+    write(project, {"helper/__init__.py": "", "helper/data.json": "{}"})
+    monkeypatch.syspath_prepend(project)
+    editable(site, project, "helper", pth=f"{project}\n")
+    write(site, PLUGIN | metadata("plug-dist", "plug.a:A", record=list(PLUGIN)))
+    assert "helper" in [one.name for one in editable_distributions()]
+    assert set(plugin_files("plug.a")) >= {"helper/__init__.py", "helper/data.json", "loose.py"}
+    assert "helper/data.json" not in plugin_files("routelab_plugins.selection.sgr")
 
 
-@pytest.mark.parametrize(
-    ("edited", "changes"),
-    [
-        ("core/kernels/graph.py", True),
-        ("core/version.py", True),
-        ("plugs/__init__.py", True),
-        ("plugs/shared/one.py", True),
-        ("plugs/shared/two.py", False),
-        ("core/cli.py", False),
-    ],
-)
-def test_digest_follows_edits_of_the_closure_only(
-    tmp_path: Path, edited: str, changes: bool
-) -> None:
-    before = write(tmp_path).digest(["plugs.a"], ROOTS)
-    (tmp_path / edited).write_text(FILES[edited] + "\n# edited")
-    after = Sources([str(tmp_path)]).digest(["plugs.a"], ROOTS)
-    assert (before != after) is changes
+def test_damaged_metadata_costs_no_other_distribution(site: Path):
+    write(site, PLUGIN | metadata("plug-dist", "plug.a:A", record=list(PLUGIN)))
+    write(site, metadata("odd", **{"direct_url.json": "{"}) | {"b-1.dist-info/METADATA": ""})
+    (site / "odd-1.dist-info/entry_points.txt").write_bytes(b"[routelab.rules]\nbad = my-plug:T\n")
+    assert owner("plug").name == "plug-dist"
+    assert not _sources.is_editable(owner("plug"))
 
 
-def test_a_renamed_module_is_another_digest(tmp_path: Path) -> None:
-    one = write(tmp_path / "1", {"p/__init__.py": "from p import a", "p/a.py": "X = 1"})
-    two = write(tmp_path / "2", {"p/__init__.py": "from p import a", "p/a/__init__.py": "X = 1"})
-    three = write(tmp_path / "3", {"p/__init__.py": "from p import b", "p/b.py": "X = 1"})
-    assert one.digest(["p"], {"p"}) == two.digest(["p"], {"p"})
-    assert one.digest(["p.a"], {"p"}) != three.digest(["p.b"], {"p"})
+def test_a_module_that_is_not_installed_counts_with_its_package(site: Path):
+    write(site, PLUGIN)
+    assert set(plugin_files("plug.a.b")) == {"plug/__init__.py", "plug/table.csv"}
+    assert list(plugin_files("loose")) == ["loose.py"]
+    assert plugin_files("nowhere.at.all") == {}
 
 
-def test_unknown_module_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"plugs\.missing"):
-        write(tmp_path).closure(["plugs.missing"], ROOTS)
+def test_looking_up_imports_no_plugin(site: Path):
+    write(site, PLUGIN | {"plug/__init__.py": "raise SystemExit(3)"} | metadata("d", "plug:A"))
+    code = (
+        "import sys; from routelab._sources import owner, plugin_files, distribution_files\n"
+        "print(*plugin_files('plug'), *distribution_files(owner('plug')))\n"
+        "assert not {'plug', 'numpy', 'numba', 'routelab_plugins'} & set(sys.modules)"
+    )
+    environ = {"PYTHONPATH": f"{site}:{PACKAGE.parent}"}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == 2 * ["plug/__init__.py"] + 2 * ["plug/table.csv"]
 
 
-def test_file_that_does_not_parse_counts_by_its_content(tmp_path: Path) -> None:
-    broken = {"p/__init__.py": "", "p/bad.py": "def ("}
-    first = write(tmp_path, broken).digest(["p.bad"], {"p"})
-    assert write(tmp_path, {**broken, "p/bad.py": "def (("}).digest(["p.bad"], {"p"}) != first
+# --- content --------------------------------------------------------------------------------------
 
 
-def test_compiled_extension_is_part_of_a_closure(tmp_path: Path) -> None:
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    files = {"p/__init__.py": "from p._fast import f", f"p/_fast{suffix}": "machine code"}
-    assert set(write(tmp_path, files).closure(["p"], {"p"})) == {"p", "p._fast"}
+def test_a_digest_knows_names_and_contents_and_not_places(tmp_path: Path):
+    for folder in ("x", "y/z"):
+        write(tmp_path / folder, {"a.py": "1", "b.py": "2"})
+
+    def digest_of(folder: str, **renamed: str) -> str:
+        names = {"a.py": "a.py", "b.py": "b.py"} | renamed
+        return digest({name: str(tmp_path / folder / file) for name, file in names.items()})
+
+    before = digest_of("x")
+    assert before == digest_of("y/z")
+    assert before != digest({"b.py": str(tmp_path / "x/b.py")})
+    assert before != digest_of("x", c="a.py")
+    write(tmp_path, {"x/b.py": "20"})
+    assert before != digest_of("x")
+    write(tmp_path, {"x/b.py": "2"})
+    assert before == digest_of("x")
+    (tmp_path / "x/b.py").unlink()
+    assert before != digest_of("x")
 
 
-def test_modules_lists_a_package(tmp_path: Path) -> None:
-    sources = write(tmp_path, {**FILES, "plugs/notes.txt": "", "plugs/.hidden/x.py": ""})
-    expected = [
-        file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for file in FILES
-        if file.startswith("plugs/")
-    ]
-    assert sources.modules("plugs") == sorted(expected)
-    assert sources.modules("lone") == ["lone"]
-    assert sources.modules("missing") == []
-
-
-def test_editable_install_leads_to_the_real_files() -> None:
-    import routelab
-
-    place = Sources().locate("routelab._sources")
-    assert place is not None
-    assert place[0] is not None
-    assert Path(place[0]).samefile(Path(routelab.__file__).parent / "_sources.py")
-
-
-def test_looking_up_imports_nothing() -> None:
-    code = """
-import sys
-from routelab._sources import Sources
-sources = Sources()
-assert sources.locate("xml.dom.minidom")[0].endswith("minidom.py")
-assert sources.closure(["xml.sax.handler"], {"xml"})
-assert not [name for name in sys.modules if name.partition(".")[0] == "xml"]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def naive_imports(text: bytes) -> set[tuple[int, str, tuple[str, ...]]]:
-    """The statements that a parser finds in the whole file."""
-    found: set[tuple[int, str, tuple[str, ...]]] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                parts = alias.name.split(".")
-                found |= {(0, ".".join(parts[:end]), ()) for end in range(1, len(parts) + 1)}
-        elif isinstance(node, ast.ImportFrom):
-            names = tuple(alias.name for alias in node.names if alias.name != "*")
-            found.add((node.level, node.module or "", names))
-    return found
-
-
-def test_import_statements_misses_none_in_the_standard_library() -> None:
-    library = Path(sysconfig.get_path("stdlib"))
-    files = [*library.glob("*.py"), *library.glob("asyncio/*.py"), *library.glob("importlib/*.py")]
-    assert len(files) > 150
-    surplus = 0
-    for file in files:
-        text = file.read_bytes()
-        expected, found = naive_imports(text), set(import_statements(text))
-        assert expected <= found, file
-        surplus += found != expected
-    assert surplus < len(files) / 10  # statements in strings may come on top, but are rare
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"x = 1; import a.b",
-        b"try: from a import b\nexcept E: import c",
-        b"from a import (\n    b,  # not )\n    c as d,\n)",
-        b"from .. import \\\n    a, \\\n    b",
-        b"from.a import(b)",
-        b"\timport a\n".join([b"if x:\n", b""]),
-        b"if x: \\\n  import a",
-        b"import a\r\nimport b\rimport c",
-        b'"""import the graph\nfrom a to b; import c"""\nimport d',
-        b"import a # from b; import c",
-        b"\xef\xbb\xbfimport a",
-    ],
-)
-def test_import_statements_in_every_layout(text: bytes) -> None:
-    found = set(import_statements(text))
-    assert naive_imports(text) <= found
-    assert len(found) <= len(naive_imports(text)) + 1
+def test_an_extension_module_counts(site: Path):
+    record = ["plug/__init__.py", "plug/fast.cpython-311-x86_64-linux-gnu.so"]
+    write(site, dict.fromkeys(record, "") | metadata("plug-dist", "plug:A", record=record))
+    assert set(distribution_files(owner("plug"))) == set(record)

@@ -107,6 +107,16 @@ def test_a_second_run_has_nothing_to_do(finished):
     assert finished.calls() == []
 
 
+def test_a_run_says_once_that_all_results_are_of_other_code(finished):
+    (finished.path / "results/.plan/code").write_text("of another version")
+    said = [
+        f"code has changed since these results: they {are} computed" for are in ("would be", "are")
+    ]
+    assert said[0] in finished.run("--dry-run").stderr
+    assert said[1] in finished.run().stderr
+    assert "code has changed" not in finished.run().stderr
+
+
 def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     states = ["failed", "timeout", "unsupported"]
     paths = [finished.path / "results" / route / "outcome.json" for route in ROUTES[:3]]

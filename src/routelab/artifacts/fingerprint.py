@@ -13,45 +13,34 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from routelab._sources import Sources
+from routelab._sources import ASKS, core_digest, core_files, digest, plugin_files
 from routelab.api.errors import InputError
-from routelab.artifacts.distributions import distribution_of, distribution_version
+from routelab.artifacts.distributions import distribution_of
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
-FORMAT = "fingerprint/1"
-
-
-@cache
-def _installed_sources() -> Sources:
-    return Sources()
+FORMAT = "fingerprint/2"
 
 
 def job_fingerprint(
-    stage_module: str,
     instance_text: str,
-    plugins: Iterable[type | tuple[str, str]] = (),
+    plugins: Iterable[type] = (),
     input_files: Iterable[str | os.PathLike[str]] = (),
-    sources: Sources | None = None,
 ) -> str:
-    """Return the fingerprint of a job.
+    """Return the fingerprint of what a job computes.
 
-    It depends on the instance's text, the versions of the plugins' distributions and the content
-    of the input files. It also depends on the sources of the stage and the plugins (within
-    routelab and the plugin's own top-level package). It does not depend on the location of
-    any file. Sources are read once per process.
+    It depends on the instance's text, on the content of the input files, on the part of routelab
+    that computes, and on all files and the version of the plugins' distributions, see
+    `routelab._sources`. It does not depend on the location of any file. Sources are read once per
+    process.
 
     Parameters
     ----------
-    stage_module : str
-        For example ``"routelab.stages.route"``.
     instance_text : str
         Canonical names of what the job runs, joined in any unambiguous way.
-    plugins : iterable of class or (module, distribution)
+    plugins : iterable of class
         All plugins that take part, in any order.
     input_files : iterable of path-like
         Files that parameters name, in the order of `instance_text`.
-    sources : Sources, optional
-        Where modules are looked up; by default like `import`.
 
     Returns
     -------
@@ -62,29 +51,52 @@ def job_fingerprint(
     ------
     InputError
         If an input file cannot be read.
-    ModuleNotFoundError
-        If the stage's or a plugin's source cannot be found.
     """
-    sources = sources or _installed_sources()
+    return _digest_of_facts(core_digest(), instance_text, plugins, input_files)
+
+
+def page_fingerprint(plugins: Iterable[type], input_files: Iterable[str | os.PathLike[str]]) -> str:
+    """Return the fingerprint of a study's page: also of the code that shows results.
+
+    Parameters
+    ----------
+    plugins : iterable of class
+        All plugins of the study: they name and describe columns.
+    input_files : iterable of path-like
+        The study's file and those that it cites.
+
+    Raises
+    ------
+    InputError
+        If an input file cannot be read.
+    """
+    return _digest_of_facts(_page_digest(), "", plugins, input_files)
+
+
+def _digest_of_facts(
+    code: str,
+    text: str,
+    plugins: Iterable[type],
+    input_files: Iterable[str | os.PathLike[str]],
+) -> str:
     facts = {
         "format": FORMAT,
-        "instance": instance_text,
-        "stage": [stage_module, sources.digest([stage_module], {"routelab"})],
-        "plugins": sorted(_plugin_facts(plugin, sources) for plugin in plugins),
+        "code": code,
+        "instance": text,
+        "plugins": sorted(_plugin_facts(plugin.__module__) for plugin in plugins),
         "inputs": [content_digest(file) for file in input_files],
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _plugin_facts(plugin: type | tuple[str, str], sources: Sources) -> list[str]:
-    if isinstance(plugin, tuple):
-        module, distribution = plugin
-        number = distribution_version(distribution)
-    else:
-        module = plugin.__module__
-        distribution, number = distribution_of(module)
-    roots = {"routelab", module.partition(".")[0]}
-    return [module, distribution, number, sources.digest([module], roots)]
+@cache
+def _page_digest() -> str:
+    return digest(core_files(ASKS))
+
+
+@cache
+def _plugin_facts(module: str) -> list[str]:
+    return [module, *distribution_of(module), digest(plugin_files(module))]
 
 
 def content_digest(file: str | os.PathLike[str]) -> str:
@@ -97,12 +109,12 @@ def content_digest(file: str | os.PathLike[str]) -> str:
     """
     try:
         status = Path(file).stat()
-        return _digest_of(os.fspath(file), status.st_mtime_ns, status.st_size)
+        return _digest_of_file(os.fspath(file), status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise InputError(f"cannot read the input file {file}: {error.strerror}") from error
 
 
 @cache
-def _digest_of(file: str, _modified: int, _size: int) -> str:
+def _digest_of_file(file: str, _modified: int, _size: int) -> str:
     with open_input(file, MAX_ARRAYS) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,31 +1,33 @@
+"""Exactly what depends on a file has another fingerprint when the file is edited."""
+
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from routelab._sources import Sources
+from routelab import _sources
 from routelab.api import InputError
-from routelab.artifacts import distributions
-from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts import distributions, fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint, page_fingerprint
 
 FILES = {
     "routelab/__init__.py": "",
-    "routelab/kernels/__init__.py": "",
     "routelab/kernels/shared.py": "",
-    "routelab/kernels/only_a.py": "",
-    "routelab/api/__init__.py": "from routelab.kernels import shared",
-    "routelab/registry/__init__.py": "import importlib",
-    "routelab/stages/__init__.py": "",
-    "routelab/stages/route.py": "from routelab import registry, api",
-    "routelab/stages/plan/expansion.py": "from routelab.stages import route",
-    "routelab/cli.py": "from routelab.stages import route, plan",
-    "plugs/__init__.py": "",
-    "plugs/a/__init__.py": "from routelab.api import x\nfrom plugs.a.kernels import grow",
-    "plugs/a/kernels.py": "from routelab.kernels.only_a import y",
-    "plugs/b/__init__.py": "from routelab.api import x",
+    "routelab/stages/route.py": "",
+    "routelab/report/page.html.j2": "",
+    "routelab/stages/bench/texts.py": "",
+    "routelab/commands/route.py": "",
+    "routelab_plugins/shared.py": "",
+    "routelab_plugins/rules/b/__init__.py": "",
+    "routelab_plugins/rules/b/table.csv": "",
+    "routelab_plugins/rules/c/__init__.py": "",
+    "plugs/a.py": "",
+    "plugs/data/table.csv": "",
+    "second/__init__.py": "",
+    "helper/__init__.py": "",
 }
-A, B = ("plugs.a", "plugs-dist"), ("plugs.b", "plugs-dist")
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -34,124 +36,134 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def job(folder: Path, *plugins: type | tuple[str, str], files: tuple[Path, ...] = ()) -> str:
-    sources = Sources([str(folder)])
-    return job_fingerprint("routelab.stages.route", "torus~dims=4/x", plugins, files, sources)
+def forget() -> None:
+    _sources.forget()
+    for remembered in (
+        *(distributions.distribution_version, distributions.distribution_of),
+        *(fingerprint._plugin_facts, fingerprint._page_digest),
+    ):
+        remembered.cache_clear()
+
+
+def install(site: Path, name: str, points: str, files: list[str], number: str = "1") -> None:
+    folder = f"{name}-{number}.dist-info"
+    write(
+        site,
+        {
+            f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n",
+            f"{folder}/entry_points.txt": f"[routelab.rules]\n{points}\n" if points else "",
+            f"{folder}/RECORD": "".join(f"{file},,\n" for file in files),
+        },
+    )
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with routelab, its plugins and those of someone else, which is all there is."""
+    folder = tmp_path / "site"
+    write(folder, FILES)
+    built_in = "b = routelab_plugins.rules.b:B\nc = routelab_plugins.rules.c:C"
+    install(folder, "routelab", built_in, [name for name in FILES if "routelab" in name])
+    plugs = [name for name in FILES if name.startswith(("plugs", "second"))]
+    install(folder, "plugs", "a = plugs.a:A", plugs)
+    install(folder, "helper", "", [])
+    origin = '{"url": "file:///helper", "dir_info": {"editable": true}}'
+    write(
+        folder,
+        {
+            "helper-1.dist-info/direct_url.json": origin,
+            "helper-1.dist-info/top_level.txt": "helper",
+        },
+    )
+    found = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
+    monkeypatch.setattr("sys.path", [str(folder)])
+    monkeypatch.setattr(_sources, "_own_files", lambda: found)
+    monkeypatch.setattr(_sources, "_places", lambda name: (str(folder / name),))
+    monkeypatch.setattr(_sources, "forget", lambda: _forget_but(monkeypatch))
+    yield folder
+    monkeypatch.undo()
+    forget()
+
+
+def _forget_but(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget all but what the fixture has put in the place of the installed package."""
+    for remembered in (
+        *(_sources._recorded, _sources._owners, _sources.editable_distributions),
+        *(_sources.is_editable, _sources._top_names, _sources.core_digest),
+    ):
+        remembered.cache_clear()
+
+
+def plugin(module: str) -> type:
+    return type("Plugin", (), {"__module__": module})
+
+
+A, B, C = map(plugin, ("plugs.a", "routelab_plugins.rules.b", "routelab_plugins.rules.c"))
+
+
+def state() -> dict[str, str]:
+    """Fingerprints of jobs with each plugin and without one, and of a page."""
+    forget()
+    jobs = {name: job_fingerprint("x", [one]) for name, one in {"A": A, "B": B, "C": C}.items()}
+    return {**jobs, "-": job_fingerprint("x"), "page": page_fingerprint([A, B], [])}
 
 
 @pytest.mark.parametrize(
     ("edited", "stale"),
     [
-        ("plugs/a/__init__.py", "A"),
-        ("plugs/a/kernels.py", "A"),
-        ("routelab/kernels/only_a.py", "A"),
-        ("plugs/b/__init__.py", "B"),
-        ("routelab/kernels/shared.py", "AB"),
-        ("routelab/api/__init__.py", "AB"),
-        ("routelab/registry/__init__.py", "AB"),
-        ("routelab/stages/route.py", "AB"),
-        ("routelab/stages/plan/expansion.py", ""),
-        ("routelab/cli.py", ""),
+        ("plugs/a.py", "A page"),
+        ("plugs/data/table.csv", "A page"),
+        ("second/__init__.py", "A page"),
+        ("helper/__init__.py", "A page"),
+        ("routelab_plugins/rules/b/__init__.py", "B page"),
+        ("routelab_plugins/rules/b/table.csv", "B page"),
+        ("routelab_plugins/rules/c/__init__.py", "C"),
+        ("routelab_plugins/shared.py", "B C page"),
+        ("routelab/kernels/shared.py", "A B C - page"),
+        ("routelab/stages/route.py", "A B C - page"),
+        ("routelab/report/page.html.j2", "page"),
+        ("routelab/stages/bench/texts.py", "page"),
+        ("routelab/commands/route.py", ""),
     ],
 )
-def test_exactly_the_jobs_that_run_a_file_become_stale(
-    tmp_path: Path, edited: str, stale: str
-) -> None:
-    write(tmp_path, FILES)
-    before = {"A": job(tmp_path, A), "B": job(tmp_path, B)}
-    write(tmp_path, {edited: FILES[edited] + "\n# edited"})
-    after = {"A": job(tmp_path, A), "B": job(tmp_path, B)}
-    assert {name for name in "AB" if before[name] != after[name]} == set(stale)
+def test_exactly_what_depends_on_a_file_becomes_stale(site: Path, edited: str, stale: str) -> None:
+    before = state()
+    write(site, {edited: "edited"})
+    after = state()
+    assert [name for name in before if before[name] != after[name]] == stale.split()
 
 
-def test_place_and_order_of_plugins_do_not_matter(tmp_path: Path) -> None:
-    write(tmp_path / "x", FILES)
-    write(tmp_path / "y" / "z", FILES)
-    assert job(tmp_path / "x", A, B) == job(tmp_path / "y" / "z", B, A)
+def test_an_upgrade_makes_what_depends_on_the_distribution_stale(site: Path) -> None:
+    before = state()
+    (site / "plugs-1.dist-info/METADATA").unlink()
+    install(site, "plugs", "a = plugs.a:A", [], "2")
+    (site / "plugs-1.dist-info/entry_points.txt").unlink()
+    after = state()
+    assert [name for name in before if before[name] != after[name]] == ["A", "page"]
 
 
-def test_jobs_differ_by_instance_stage_and_plugins(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    sources = Sources([str(tmp_path)])
+def test_jobs_differ_by_instance_and_plugins_in_any_order() -> None:
+    _sources.forget()
     prints = {
-        job_fingerprint(stage, instance, plugins, sources=sources)
-        for stage in ("routelab.stages.route", "routelab.stages.plan.expansion")
+        job_fingerprint(instance, plugins)
         for instance in ("x", "x~seed=1")
-        for plugins in ([], [A], [B], [A, B])
+        for plugins in ([], [A], [B], [A, B], [B, A])
     }
-    assert len(prints) == 16
+    assert len(prints) == 8
+    assert {len(one) for one in prints} == {64}
 
 
 def test_input_files_count_by_content(tmp_path: Path) -> None:
-    write(tmp_path, FILES)
     one, other = tmp_path / "one.txt", tmp_path / "folder" / "other.txt"
     write(tmp_path, {"one.txt": "0 1\n", "folder/other.txt": "0 1\n"})
-    first = job(tmp_path, A, files=(one,))
-    assert first == job(tmp_path, A, files=(other,))
-    assert first != job(tmp_path, A)
+
+    def of(*files: Path) -> str:
+        return job_fingerprint("x", (), files)
+
+    first = of(one)
+    assert of(other) == first != of()
     one.write_text("0 2\n")
-    assert job(tmp_path, A, files=(one,)) != first
-    assert job(tmp_path, A, files=(one, other)) != job(tmp_path, A, files=(other, one))
+    assert of(one) != first
+    assert of(one, other) != of(other, one)
     with pytest.raises(InputError, match=r"missing\.txt"):
-        job(tmp_path, A, files=(tmp_path / "missing.txt",))
-
-
-def install(folder: Path, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(
-        folder,
-        {
-            f"plugs_dist-{number}.dist-info/METADATA": (
-                f"Metadata-Version: 2.1\nName: plugs-dist\nVersion: {number}\n"
-            ),
-            f"plugs_dist-{number}.dist-info/entry_points.txt": (
-                "[routelab.rules]\na = plugs.a:A\nb = plugs.b:B\n"
-            ),
-        },
-    )
-    monkeypatch.syspath_prepend(folder)
-    distributions.distribution_version.cache_clear()
-    distributions._plugin_distributions.cache_clear()
-
-
-@pytest.fixture
-def forget(monkeypatch: pytest.MonkeyPatch):
-    """What was looked up in a changed path is not kept for other tests."""
-    yield
-    monkeypatch.undo()
-    distributions.distribution_version.cache_clear()
-    distributions._plugin_distributions.cache_clear()
-
-
-@pytest.mark.usefixtures("forget")
-def test_upgrade_of_the_distribution_makes_its_jobs_stale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "code", FILES)
-    install(tmp_path / "old", "1.0", monkeypatch)
-    before = job(tmp_path / "code", A), job(tmp_path / "code")
-    install(tmp_path / "new", "1.1", monkeypatch)
-    after = job(tmp_path / "code", A), job(tmp_path / "code")
-    assert before[0] != after[0]
-    assert before[1] == after[1]
-
-
-@pytest.mark.usefixtures("forget")
-def test_class_and_names_are_the_same_plugin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, FILES)
-    install(tmp_path, "1.0", monkeypatch)
-    plugin = type("A", (), {"__module__": "plugs.a"})
-    beside = type("Part", (), {"__module__": "plugs.a.kernels"})
-    assert job(tmp_path, plugin) == job(tmp_path, A)
-    assert job(tmp_path, beside) == job(tmp_path, ("plugs.a.kernels", "plugs-dist"))
-
-
-def test_installed_plugin_is_found_without_being_told_where() -> None:
-    one = job_fingerprint("routelab.artifacts.outcome", "x")
-    two = job_fingerprint("routelab.artifacts.outcome", "x", [("routelab.api.plugin", "routelab")])
-    assert one == job_fingerprint("routelab.artifacts.outcome", "x")
-    assert one != two
-    assert len(one) == 64
-    with pytest.raises(ModuleNotFoundError, match="no_such"):
-        job_fingerprint("routelab.stages.no_such", "x")
+        of(tmp_path / "missing.txt")

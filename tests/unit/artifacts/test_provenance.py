@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import routelab
+from routelab import _sources
 from routelab.api import MetricPlugin, Parameters, parameter
 from routelab.artifacts import distributions, provenance
 from routelab.artifacts.json_files import to_json
@@ -112,13 +113,13 @@ def test_software_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("looked up again")
 
-    caches = (checkout, distributions.distribution_version, distributions._plugin_distributions)
+    caches = (checkout, distributions.distribution_version, distributions.distribution_of)
     for one in caches:
         one.cache_clear()
     look_up_software()
     monkeypatch.setattr(provenance, "_git", refuse)
     monkeypatch.setattr(distributions, "version", refuse)
-    monkeypatch.setattr(distributions, "distributions", refuse)
+    monkeypatch.setattr(_sources, "distributions", refuse)
     with ResourceMeter() as measured:
         pass
     facts = measured.provenance([Stranger(seed=4)])

@@ -15,6 +15,7 @@ READS = re.compile(
 )
 
 OWN = {
+    "_sources.py": "metadata of what is installed",
     "jobs/watch.py": "/proc",
     "jobs/processes.py": "/proc",
     "bench/processes/processes.py": "/proc",
@@ -24,6 +25,7 @@ OWN = {
     "artifacts/provenance.py": "/proc",
     "simulation/smpi/simgrid.py": "output of a process that it started",
     "stages/workflow/console.py": "the log of its own job",
+    "stages/workflow/snakefile.py": "what it wrote itself",
     "stages/workflow/project.py": "its own templates",
     "testing/child_process.py": "output of a process that it started",
     "testing/fresh.py": "a pipe from its parent",

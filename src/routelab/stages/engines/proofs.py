@@ -67,7 +67,6 @@ class Proofs:
 
     def _key(self, routing: Routing, options: tuple[object, ...]) -> str:
         return job_fingerprint(
-            "routelab.deadlock.hop_by_hop",
             f"{self._network} {routing.name} {options!r}",
             [type(plugin) for plugin in routing.plugins],
             [path for plugin in routing.plugins for path in plugin.input_files()],

@@ -26,7 +26,6 @@ from routelab.toolkit import build_grid
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
-STAGE = "routelab.stages.bound"
 
 MARGIN = 60.0
 """CPU-seconds of a job in addition to twice its search's, for example to read the network."""
@@ -175,5 +174,5 @@ def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
 
 def _digest(rules: RulesPlugin | None) -> str:
     if rules is None:
-        return job_fingerprint(STAGE, stage.BARE)
-    return job_fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))
+        return job_fingerprint(stage.BARE)
+    return job_fingerprint(name_of(rules), [type(rules)], map(str, rules.input_files()))

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
 
-STAGE = "routelab.stages.topology"
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Task(Task):
     plugin: TopologyPlugin
@@ -54,7 +51,7 @@ class TopologyJob(FolderJob):
             folder=cls.folder_of(results, (id_,)),
             ids=(id_,),
             text=topology.text,
-            digest=code_digest(STAGE, topology),
+            digest=code_digest(topology),
             inputs=topology.inputs,
             limits=limits,
         )

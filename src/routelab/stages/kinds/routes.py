@@ -24,8 +24,6 @@ from routelab.toolkit import build_grid
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
-STAGE = "routelab.stages.route"
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Task(Task):
@@ -55,9 +53,9 @@ class RouteJob(NetworkJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the tables of a study."""
-        metrics = {name: code_digest(STAGE, one) for name, one in sorted(parts.metrics.items())}
+        metrics = {name: code_digest(one) for name, one in sorted(parts.metrics.items())}
         read = tuple(file for one in parts.metrics.values() for file in one.inputs)
-        digests = {r: code_digest(STAGE, one) for r, one in parts.tables.items()}
+        digests = {r: code_digest(one) for r, one in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
             yield cls(

@@ -35,8 +35,6 @@ from routelab.toolkit import build_grid
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
-STAGE = "routelab.stages.engines.run"
-
 
 @dataclass(frozen=True, kw_only=True)
 class EngineJob(NetworkJob):
@@ -93,8 +91,8 @@ class EngineJob(NetworkJob):
         works : mapping of str to (Instance, sequence of Chosen)
             Traffic or workloads by id, each with the engines that run it.
         """
-        digests = {r: code_digest(STAGE, one) for r, one in parts.routings.items()}
-        of_works = {id_: code_digest(STAGE, one) for id_, (one, _) in works.items()}
+        digests = {r: code_digest(one) for r, one in parts.routings.items()}
+        of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
         engines = {one.id: one for _, some in works.values() for one in some}
         of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
         for t, r in pairs:
@@ -310,4 +308,4 @@ class FlowJob(EngineJob):
 
 
 def _engine_digest(engine: EnginePlugin) -> str:
-    return job_fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())
+    return job_fingerprint(name_of(engine), [type(engine)], engine.input_files())

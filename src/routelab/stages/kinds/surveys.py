@@ -27,7 +27,6 @@ from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
 from routelab.registry.instances import load_routing, name_of
-from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
@@ -38,8 +37,8 @@ from routelab.stages.survey.runs import route_row
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
-RUNS, BOUNDS = "routelab.stages.survey.runs", "routelab.stages.survey.bounds"
-"""Stages on which rows depend."""
+BOUND = "bound"
+"""First word of the text of rows with bounds, which no run has."""
 
 REHEARSAL = "torus~dims=3x2"
 """Network for loading kernels of bounds."""
@@ -286,7 +285,6 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
     read = [name for one in metrics.values() for name in one.inputs]
     code = {
         id_: job_fingerprint(
-            RUNS,
             " ".join([instance.text + instance.quarantine, *metrics]),
             [*map(type, instance.plugins), *measured],
             [*instance.inputs, *read],
@@ -294,7 +292,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
         for id_, instance in parts.routings.items()
     }
     rules = {id_: _rules(one) for id_, one in parts.routings.items()}
-    networks = {t: code_digest(NETWORKS, parts.topologies[t]) for t in network_jobs(parts)}
+    networks = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
     return {
         (t, r): SurveyItem(
             _both(networks[t], code[r]),
@@ -308,16 +306,16 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
 
 def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
     """Insert the bounds of each network before its runs."""
-    code = {"": job_fingerprint(BOUNDS, "")} | {
+    code = {"": job_fingerprint(BOUND)} | {
         name_of(one): job_fingerprint(
-            BOUNDS, name_of(one), [type(one)], map(str, one.input_files())
+            f"{BOUND} {name_of(one)}", [type(one)], map(str, one.input_files())
         )
         for one in map(_rules, parts.routings.values())
         if one is not None
     }
     for t, items in by_network.items():
         instance = parts.topologies[t]
-        digest = code_digest(NETWORKS, instance)
+        digest = code_digest(instance)
         items[:0] = [
             SurveyItem(
                 _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),

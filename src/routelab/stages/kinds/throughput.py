@@ -22,7 +22,7 @@ from routelab.registry.instances import load, name_of
 from routelab.stages import bound as stage
 from routelab.stages.argument_errors import call_all
 from routelab.stages.facts import topology_facts
-from routelab.stages.kinds.bounds import MARGIN, STAGE
+from routelab.stages.kinds.bounds import MARGIN
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import class_name, code_digest
 from routelab.stages.parts.settings import EngineChoice, traffic_engines
@@ -89,7 +89,7 @@ class ThroughputJob(NetworkJob):
                     folder=cls.folder_of(parts.results, (t, id_)),
                     ids=(t, id_),
                     text=traffic.text,
-                    digest=code_digest(STAGE, traffic),
+                    digest=code_digest(traffic),
                     inputs=traffic.inputs,
                     limits=given.with_most_of(search),
                     loads=_loads(engines),

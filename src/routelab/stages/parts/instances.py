@@ -75,10 +75,9 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     return Instance(text, written, plugins, inputs)
 
 
-def code_digest(stage_module: str, instance: Instance) -> str:
-    """Return a digest of an instance's code and files, and of the stage that uses it."""
+def code_digest(instance: Instance) -> str:
+    """Return a digest of an instance's code and files, and of routelab's own code."""
     return job_fingerprint(
-        stage_module,
         instance.text + instance.quarantine,
         map(type, instance.plugins),
         instance.inputs,

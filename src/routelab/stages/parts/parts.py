@@ -43,6 +43,12 @@ class Parts:
     metrics: Mapping[str, Instance]
     pairs: Sequence[tuple[str, str]]
 
+    def instances(self) -> list[Instance]:
+        """Return all instances of the study."""
+        work = (self.traffic, self.workloads, self.benchmarks)
+        named = (self.topologies, self.routings, *work, self.metrics)
+        return [instance for some in named for instance in some.values()]
+
     @cached_property
     def runs(self) -> tuple[tuple[str, str], ...]:
         """Pairs whose routing has a table."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.fingerprint import page_fingerprint
 from routelab.config import (
     Choice,
     ConfigError,
@@ -235,8 +235,7 @@ class _Expansion:
 
 def _any_quarantined(parts: Parts) -> bool:
     """Return whether a plugin cannot be used, so that its columns and parameters are unknown."""
-    named = (parts.topologies, parts.routings, parts.traffic, parts.workloads, parts.benchmarks)
-    return any(instance.quarantine for some in named for instance in some.values())
+    return any(instance.quarantine for instance in parts.instances())
 
 
 def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
@@ -294,4 +293,5 @@ def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyP
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(parts, jobs, files, job_fingerprint("routelab.stages.report", "", (), files))
+    plugins = [type(plugin) for one in parts.instances() for plugin in one.plugins]
+    return StudyPlan(parts, jobs, files, page_fingerprint(plugins, files))

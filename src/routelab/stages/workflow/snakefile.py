@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from routelab._sources import core_digest
 from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
@@ -23,11 +24,15 @@ from routelab.registry.suggest import did_you_mean
 from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
+from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
 from routelab.stages.workflow.warm import warm_kernels
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
+
+CODE = "code"
+"""File with the digest of the code of the last run, in the folder of the plan."""
 
 SMALL = 100_000
 """Free space in bytes below which a job's files may not fit."""
@@ -184,6 +189,7 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if not executes:
+            _tell_of_new_code(plan, "would be")
             _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
         if kind.local_exec:
@@ -239,8 +245,10 @@ def _make_ready(workflow: Any, plan: Plan) -> None:
         announce_run()
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
+        _tell_of_new_code(plan, "are")
         _print_again(plan, "will be tried again")
         plan.write_specs()
+        (plan.results / PLAN / CODE).write_text(core_digest())
         _skip_finished_comparisons(plan)
         warm_kernels(plan, workflow.resource_settings.cores or 1)
 
@@ -265,6 +273,20 @@ def _warn_of_full_disk(results: Path) -> None:
         print(
             f"The disk of {results} is full. Free some space and run again; finished jobs are "
             "kept.",
+            file=sys.stderr,
+        )
+
+
+def _tell_of_new_code(plan: Plan, are: str) -> None:
+    """Tell that all results run again, if the results are those of other code of routelab."""
+    try:
+        known = (plan.results / PLAN / CODE).read_text()
+    except OSError:
+        known = ""
+    if known != core_digest() and any(Path(name).exists() for name in plan.manifests()):
+        print(
+            f"routelab's own code has changed since these results: they {are} computed again, "
+            "measurements apart.",
             file=sys.stderr,
         )
 

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from routelab._numba_cache import kernels_digest, marker
-from routelab._sources import Sources
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
@@ -37,11 +36,10 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
         that the job and the rehearsal's plugins may call. So editing or installing a plugin
         requires the rehearsals of that plugin only.
     """
-    sources = Sources()
     found = {}
     for rehearsal, job in rehearsals:
         modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
-        facts = [*rehearsal.key, kernels_digest(modules, sources)]
+        facts = [*rehearsal.key, kernels_digest(modules)]
         name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
         found[marker(name)] = (rehearsal, job)
     return {path: pair for path, pair in found.items() if not path.exists()}
