@@ -62,9 +62,9 @@ class SlurmJob:
     rule : str
         Snakemake's rule; empty if the job does not say.
     wildcards : str
-        Values of the rule's wildcards, joined by ``_``. All rules that are submitted have one
-        wildcard: the id of a comparison, batch or shard, or the name of a study. Empty for tasks
-        of an array, which all bear the comment of the first one.
+        Values of the rule's wildcards, joined by ``_``. The rule of the comparisons has one: the
+        id of a comparison. Empty for tasks of an array, which all bear the comment of the first
+        one.
     cluster : str
         Where there are several, the one that has the job; else empty.
     """
