@@ -48,7 +48,7 @@ class Batch:
     kind : str
         Of all its jobs.
     id : str
-        Unique among batches of its kind; part of its file names.
+        The study's name and a number; unique among batches of its kind.
     jobs : tuple of BaseJob
     after : tuple of (str, str)
         Kind and id of the batches that must have run.

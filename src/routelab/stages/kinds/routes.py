@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,7 +39,7 @@ class RouteJob(NetworkJob):
     Attributes
     ----------
     metrics : mapping of str to str
-        Digests of the metrics' code and files by canonical name, for all studies with this job.
+        Digests of the metrics' code and files by canonical name.
     """
 
     kind = "routes"
@@ -53,6 +53,11 @@ class RouteJob(NetworkJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the tables of a study."""
+        return route_jobs(parts).values()  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, parts: Parts) -> Iterable[Self]:
+        """Iterate over the tables of a study."""
         metrics = {name: code_digest(one) for name, one in sorted(parts.metrics.items())}
         read = tuple(file for one in parts.metrics.values() for file in one.inputs)
         digests = {r: code_digest(one) for r, one in parts.tables.items()}
@@ -79,11 +84,6 @@ class RouteJob(NetworkJob):
         """See `BaseJob.content`."""
         measured = (f"{name} {digest}" for name, digest in self.metrics.items())
         return (*super().content(), *measured)
-
-    def merge(self, other: Self) -> Self:
-        """See `BaseJob.merge`."""
-        metrics = dict(sorted({**self.metrics, **other.metrics}.items()))
-        return replace(super().merge(other), metrics=metrics)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""
@@ -121,6 +121,12 @@ class RouteJob(NetworkJob):
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
         stage.write_routes(result, folder, provenance)
+
+
+@lru_cache(maxsize=4)
+def route_jobs(parts: Parts) -> dict[tuple[str, ...], RouteJob]:
+    """Return the jobs that compute the tables of a study, by ids of topology and routing."""
+    return {job.ids: job for job in RouteJob.of(parts)}
 
 
 def route_rehearsals(

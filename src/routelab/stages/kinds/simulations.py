@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,7 +15,7 @@ from routelab.artifacts.outcome import Outcome, Status, read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
+from routelab.jobs.job import OUTCOME, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.argument_errors import call_all
 from routelab.stages.engines import run as stage
@@ -26,7 +26,7 @@ from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.kinds.predictions import predictions
-from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.routes import route_jobs
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.parts.settings import EngineChoice, traffic_engines, workload_engines
 from routelab.stages.route import ROUTES
@@ -97,9 +97,11 @@ class EngineJob(NetworkJob):
         of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
         for t, r in pairs:
             routing = parts.routings[r]
-            routes = RouteJob.folder_of(parts.results, (t, r)) if r in parts.tables else ""
             on = cls.on(network_jobs(parts)[t])
-            on["needs"] += (routes,) if routes else ()
+            if r in parts.tables:
+                routes = route_jobs(parts)[t, r]
+                on |= {"routes": routes.folder, "routes_fingerprint": routes.fingerprint}
+                on["needs"] += (routes.folder,)
             for id_, (work, settings) in works.items():
                 for chosen in settings:
                     ids = t, r, id_, chosen.id
@@ -115,7 +117,6 @@ class EngineJob(NetworkJob):
                         work_digest=of_works[id_],
                         engine=name_of(chosen.engine),
                         engine_digest=of_engines[chosen.id],
-                        routes=routes,
                         **on,
                     )
 
@@ -135,12 +136,6 @@ class EngineJob(NetworkJob):
             self.engine,
             self.engine_digest,
         )
-
-    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
-        """See `BaseJob.after`."""
-        if not self.routes:
-            return self
-        return replace(self, routes_fingerprint=jobs[self.routes].fingerprint)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""
@@ -301,10 +296,13 @@ class FlowJob(EngineJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
-        yield from cls.of(parts, parts.pairs, workload_engines(parts.study, parts.workloads))
+        works = workload_engines(parts.study, parts.workloads)
+        jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
         for one in predictions(parts):
-            work = {one.work_id: (one.work, [one.chosen])}
-            yield from cls.of(parts, [one.ids[:2]], work)
+            if one.flow not in jobs:  # several benchmarks may have the same model
+                work = {one.work_id: (one.work, [one.chosen])}
+                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+        return jobs.values()
 
 
 def _engine_digest(engine: EnginePlugin) -> str:

@@ -47,12 +47,12 @@ logger = logging.getLogger(__name__)
 
 
 def store(results: Path | str) -> RowStore:
-    """Return the store of the rows of all surveys in a results folder."""
+    """Return the store of a survey's rows."""
     return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
 
 
 def _statuses(results: str) -> Mapping[str, str]:
-    """Return the status of every row in a results folder; read again when a file has changed."""
+    """Return the status of every row of a survey; read again when a file has changed."""
     files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
     state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
     return _read_statuses(results, state)
@@ -105,7 +105,7 @@ class SurveyJob(BaseJob):
     bound_exact : bool
         Whether bounds are raised by a mixed-integer program.
     results : str
-        Results folder with the store of the rows.
+        Folder of the study's results, with the store of the rows.
     routings : tuple of (str, tuple of str)
         Instance names of the routings, with the names of their plugins' classes.
     origin : str
@@ -168,7 +168,8 @@ class SurveyJob(BaseJob):
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
         """See `BaseJob.manifest`: the table of the runs."""
-        return results / cls.kind / f"{batch}.csv"
+        study, _, number = batch.rpartition("-")
+        return results / study / cls.kind / f"{number}.csv"
 
     @classmethod
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:

@@ -126,7 +126,7 @@ def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the title of a job; empty for a target, which does nothing."""
     kind = _kind(rule)
     if kind in kinds():
-        return _batch_title(plan, kind, wildcards["batch"])
+        return _batch_title(plan, kind, "-".join(wildcards.values()))
     if rule == "page":
         return f"page of {wildcards['study']}"
     return "" if rule in ("report", "all") else rule

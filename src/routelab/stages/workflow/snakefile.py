@@ -18,6 +18,7 @@ from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
 from routelab.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
+from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
@@ -190,6 +191,7 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if not executes:
             _tell_of_new_code(plan, "would be")
+            _skip_finished_comparisons(plan)
             _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
         if kind.local_exec:
@@ -243,6 +245,7 @@ def _make_ready(workflow: Any, plan: Plan) -> None:
     with explain_write_errors(plan.results, plan.results / "x"):
         hold(plan.results)
         announce_run()
+        _name_old_folders(plan.results)
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _tell_of_new_code(plan, "are")
@@ -253,17 +256,29 @@ def _make_ready(workflow: Any, plan: Plan) -> None:
         warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
-def _skip_finished_comparisons(plan: Plan) -> None:
-    """Skip finished comparisons whose routes an upgrade computes again.
+def _name_old_folders(results: Path) -> None:
+    """Print how to remove the results of earlier versions, which nothing reads."""
+    old = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
+    if old:
+        print(
+            "Folders of an earlier version are not used: the results of a study are in a folder of "
+            f"its name. Remove them with: rm -r {' '.join(old)}",
+            file=sys.stderr,
+        )
 
-    Snakemake would start them because of the new routes, and request nodes for nothing.
+
+def _skip_finished_comparisons(plan: Plan) -> None:
+    """Skip finished comparisons whose routes will be computed again, for example by an upgrade.
+
+    Snakemake would start them because of the new routes, and request nodes for nothing. Those of
+    an earlier version have no manifest.
     """
     for key, batch in plan.batches.items():
         if batch.kind != ComparisonJob.kind:
             continue
-        manifest = plan.manifest(batch)
-        finished = manifest.exists() and all(job.is_done() for job in batch.jobs)
-        if finished and not all(Path(name).exists() for name in plan.manifests_before(batch)):
+        files = [plan.manifest(batch), *map(Path, plan.manifests_before(batch))]
+        finished = all(job.is_done() for job in batch.jobs)
+        if finished and not all(path.exists() for path in files):
             plan.postponed.add(key)
 
 

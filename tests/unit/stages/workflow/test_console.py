@@ -100,10 +100,10 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
         ),
         (
             "routes",
-            {"batch": "small-2"},
+            {"study": "small", "batch": "2"},
             "route tables of small, part 2 of 2 (1 job)",
         ),
-        ("surveys", {"batch": "big-2-1"}, "survey runs: big-2 (3 jobs)"),
+        ("surveys", {"study": "big-2", "batch": "1"}, "survey runs: big-2 (3 jobs)"),
         (
             "benchmarks",
             {"batch": "measured.t.default-12345678-1"},
@@ -122,7 +122,7 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, batch="small-1"))
+    text(short, **job("routes", 3, study="small", batch="1"))
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     first, *rest = said.splitlines()
     name = "route tables of small, part 1 of 2 (20 jobs)"
