@@ -81,7 +81,7 @@ class ShortFormatter(logging.Formatter):
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
             name = job_title(self._plan, rule, wildcards)
             self._titles[facts["jobid"]] = name
-            if batch := self._plan.batches.get((_kind(rule), wildcards.get("batch", ""))):
+            if batch := self._plan.batches.get((_kind(rule), "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             return name
         if event == "JOB_ERROR" and facts["log"]:
