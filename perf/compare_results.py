@@ -36,20 +36,20 @@ COMPARED = (
     "report/*/simulations.csv",
     "report/*/flows.csv",
     "report/*/benchmarks.csv",
-    "topologies/*/channels.csv",
-    "topologies/*/topology.npz",
-    "routes/*/metrics.csv",
-    "routes/*/channels.csv",
-    "routes/*/turns.csv",
-    "routes/*/routes.npz",
-    "bounds/*/bound.csv",
-    "simulations/*/curve.csv",
-    "simulations/*/channels.csv",
-    "simulations/*/terminals.csv",
-    "simulations/*/latencies.csv",
-    "flows/*/channels.csv",
-    "flows/*/ranks.csv",
-    "surveys/*.csv",
+    "*/topologies/*/channels.csv",
+    "*/topologies/*/topology.npz",
+    "*/routes/*/metrics.csv",
+    "*/routes/*/channels.csv",
+    "*/routes/*/turns.csv",
+    "*/routes/*/routes.npz",
+    "*/bounds/*/bound.csv",
+    "*/simulations/*/curve.csv",
+    "*/simulations/*/channels.csv",
+    "*/simulations/*/terminals.csv",
+    "*/simulations/*/latencies.csv",
+    "*/flows/*/channels.csv",
+    "*/flows/*/ranks.csv",
+    "*/surveys/*.csv",
     "*/outcome.json",
 )
 """Files that are compared; here ``*`` stands for any folders, too."""
@@ -86,7 +86,6 @@ EXCLUDED = (
 is left out as a whole: it holds the commit, the time of day, the host, times and memory."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?inf|nan", re.IGNORECASE)
-_SHARD = re.compile(r"-\d+$")
 
 
 def excluded(name: str, kind: str = "") -> bool:
@@ -365,7 +364,7 @@ def compare_folders(old: Path, new: Path) -> Comparison:
 
 def _compare_unit(found: Comparison, name: str, old: list[Path], new: list[Path]) -> None:
     if name.endswith(".csv"):
-        key = ("topology", "routing") if name.startswith("surveys/") else ()
+        key = ("topology", "routing") if name.endswith("/surveys/*.csv") else ()
         compare_tables(found, name, read_table(old), read_table(new), key)
         return
     compare: Callable[[Comparison, str, Path, Path], None]
@@ -378,8 +377,8 @@ def _units(folder: Path) -> dict[str, list[Path]]:
     units: dict[str, list[Path]] = {}
     for path in _compared(folder):
         name = path.relative_to(folder).as_posix()
-        if name.startswith("surveys/"):
-            name = f"surveys/{_SHARD.sub('', path.stem)}-*.csv"
+        if path.parent.name == "surveys":
+            name = f"{path.relative_to(folder).parent.as_posix()}/*.csv"
         units.setdefault(name, []).append(path)
     return units
 

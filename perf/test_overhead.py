@@ -91,7 +91,7 @@ def test_overhead(benchmark, tmp_path: Path, pairs: int) -> None:
 
     benchmark.group = "workflow"
     benchmark.pedantic(run, rounds=1)
-    outcomes = list((tmp_path / "results/routes").glob("*/*/outcome.json"))
+    outcomes = list((tmp_path / "results").glob("*/routes/*/*/outcome.json"))
     assert len(outcomes) == pairs
     assert all(json.loads(path.read_text())["status"] == "ok" for path in outcomes)
 

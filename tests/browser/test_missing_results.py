@@ -55,7 +55,7 @@ def incomplete(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                     continue
                 told = "unsupported", "dor needs coordinates, and abilene has none"
             outcome = Outcome("simulation", topology, routing, *told)
-            write_outcome(outcome, results.joinpath("simulations", *ids, "outcome.json"))
+            write_outcome(outcome, results.joinpath(NAME, "simulations", *ids, "outcome.json"))
         report_stage.write_report(path, results, results / "report" / NAME)
         report_stage.write_report_index(results)
     return home / "results/report"

@@ -62,7 +62,7 @@ figures:
 """
 
 KINDS = ("bounds", "flows", "routes", "simulations", "topologies")
-"""Folders of results with outcomes of this study."""
+"""Folders of the study with outcomes of this study."""
 
 
 class RunError(Exception):
@@ -213,7 +213,7 @@ def use(folder: Path, env: dict[str, str]) -> None:
     snakemake = (program / "snakemake", "--cores", "1", "report", "--config", "studies=small")
     call(*snakemake, cwd=project, env=env)
     outcomes = sorted((project / "results").rglob("outcome.json"))
-    kinds = {path.relative_to(project / "results").parts[0] for path in outcomes}
+    kinds = {path.relative_to(project / "results").parts[1] for path in outcomes}
     if kinds != set(KINDS):
         raise RunError(f"results are {', '.join(sorted(kinds))} instead of {', '.join(KINDS)}")
     for path in outcomes:

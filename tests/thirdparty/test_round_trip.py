@@ -88,7 +88,7 @@ class Stranger:
 
     def outcomes(self) -> dict[str, dict]:
         """Outcomes of all routings by their folder, with the time they were written."""
-        routes = self.home / "project/results/routes"
+        routes = self.home / "project/results/mine/routes"
         return {
             str(path.parent.relative_to(routes)): json.loads(path.read_text())
             | {"written": path.stat().st_mtime_ns}

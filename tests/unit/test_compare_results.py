@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "perf/compare_results.py"
-ROUTE = "routes/torus~dims=4/dor"
-FLOW = "flows/torus~dims=4/dor/halo/machine=desmos"
+ROUTE = "small/routes/torus~dims=4/dor"
+FLOW = "small/flows/torus~dims=4/dor/halo/machine=desmos"
 
 FILES = {
     "report/small/tables/loads.csv": "routing,nodes,max_load,cpu_seconds_median\ndor,4,2,0.1\n",
@@ -24,8 +24,8 @@ FILES = {
     f"{ROUTE}/metrics.csv": "metric,value,unit,better\nmax_load,2.0,routes,lower\n",
     f"{ROUTE}/channels.csv": "channel,load\n0,1.0\n1,2.0\n",
     f"{FLOW}/channels.csv": "channel,bytes,seconds\n0,10,0.5\n",
-    "surveys/big-1.csv": "topology,routing,max_load,origin\nt,a,2,aa\nt,b,3,aa\n",
-    "surveys/big-2.csv": "topology,routing,max_load,run_cpu_seconds\nu,a,4,0.3\n",
+    "big/surveys/1.csv": "topology,routing,max_load,origin\nt,a,2,aa\nt,b,3,aa\n",
+    "big/surveys/2.csv": "topology,routing,max_load,run_cpu_seconds\nu,a,4,0.3\n",
 }
 
 
@@ -106,7 +106,7 @@ def test_a_changed_value_in_any_table(folders, differences, name):
     cells[place] = "7.5"
     (new / name).write_text("\n".join([*rows[:-1], ",".join(cells)]) + "\n")
     ((file, row, found, was, now),) = differences()
-    assert file == (name if "surveys" not in name else "surveys/big-*.csv")
+    assert file == (name if "surveys" not in name else "big/surveys/*.csv")
     assert (found, was, now) == (column, before, "7.5")
     assert row
 
@@ -125,13 +125,13 @@ def test_the_last_digit_of_a_number_counts_and_its_spelling_does_not(folders, di
 def test_rows_columns_and_files_that_are_missing(folders, differences):
     old, new = folders
     edit(new, "report/small/runs.csv", "t,b,3,0.2\n", "")
-    edit(old, "surveys/big-1.csv", "t,b,3,aa\n", "")
+    edit(old, "big/surveys/1.csv", "t,b,3,aa\n", "")
     edit(new, f"{ROUTE}/metrics.csv", "unit", "units")
     (new / FLOW / "channels.csv").unlink()
     (old / FLOW / "outcome.json").unlink()
     assert set(differences()) == {
         ("report/small/runs.csv", "topology=t routing=b", "", "(row)", "(missing)"),
-        ("surveys/big-*.csv", "topology=t routing=b", "", "(missing)", "(row)"),
+        ("big/surveys/*.csv", "topology=t routing=b", "", "(missing)", "(row)"),
         (f"{ROUTE}/metrics.csv", "", "unit", "(column)", "(missing)"),
         (f"{ROUTE}/metrics.csv", "", "units", "(missing)", "(column)"),
         (f"{FLOW}/channels.csv", "", "", "(file)", "(missing)"),
@@ -141,13 +141,13 @@ def test_rows_columns_and_files_that_are_missing(folders, differences):
 
 def test_a_survey_may_be_cut_and_ordered_otherwise(folders, differences):
     _, new = folders
-    (new / "surveys/big-2.csv").unlink()
-    (new / "surveys/big-1.csv").write_text(
+    (new / "big/surveys/2.csv").unlink()
+    (new / "big/surveys/1.csv").write_text(
         "routing,max_load,topology,origin,run_cpu_seconds\na,4,u,bb,9\nb,3,t,bb,\na,2,t,,\n"
     )
     assert differences() == []
-    edit(new, "surveys/big-1.csv", "b,3,t", "b,4,t")
-    assert differences() == [("surveys/big-*.csv", "topology=t routing=b", "max_load", "3", "4")]
+    edit(new, "big/surveys/1.csv", "b,3,t", "b,4,t")
+    assert differences() == [("big/surveys/*.csv", "topology=t routing=b", "max_load", "3", "4")]
 
 
 def test_another_order_of_rows_in_a_report(folders, differences):
@@ -161,8 +161,8 @@ def test_timings_are_ignored_and_simulated_times_are_not(folders, differences):
     _, new = folders
     edit(new, "report/small/tables/loads.csv", "2,0.1", "2,0.9")
     edit(new, "report/small/runs.csv", "2,0.1", "2,0.9")
-    edit(new, "surveys/big-1.csv", "2,aa", "2,bb")
-    edit(new, "surveys/big-2.csv", "0.3", "0.9")
+    edit(new, "big/surveys/1.csv", "2,aa", "2,bb")
+    edit(new, "big/surveys/2.csv", "0.3", "0.9")
     content = outcome(cpu_seconds=9.0) | {"provenance": {"host": "elsewhere"}}
     (new / ROUTE / "outcome.json").write_text(json.dumps(content))
     arrays(new / ROUTE / "routes.npz", commit="bb")

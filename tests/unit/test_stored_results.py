@@ -20,6 +20,7 @@ from routelab.artifacts.topology_file import load_topology
 from routelab.bench.store import RunStore
 from routelab.bench.verdict import judge
 from routelab.cli import main
+from routelab.config.study import OLD_FOLDERS
 from routelab.deadlock import check_table
 from routelab.registry.instances import load
 from routelab.report.changes import compare_results
@@ -69,6 +70,9 @@ def test_measurements_are_read(stored):
 
 @pytest.mark.slow
 def test_a_report_is_made_of_them_and_equals_the_stored_one(copy, capsys):
+    # earlier versions had no folder for each study
+    for folder in [path for path in (copy / "results").iterdir() if path.name in OLD_FOLDERS]:
+        shutil.move(folder, copy / "results" / STUDY / folder.name)
     with contextlib.chdir(copy):
         assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",
                      "-o", f"new/report/{STUDY}"]) == 0  # fmt: skip

@@ -31,16 +31,10 @@ def held():  # as long as `wait` is there, if as many routes are made as it says
         enough = int(Path("wait").read_text() or 0)
     except FileNotFoundError:
         return False
-    return len(list(Path("results/routes").glob("*/*/outcome.json"))) >= enough
+    return len(list(Path("results").glob("*/routes/*/*/outcome.json"))) >= enough
 def note(text):
     with open("calls.txt", "a") as file:
         file.write(text + "\\n")
-
-def event(job, status="", reason=""):
-    kind, *ids = Path(job["folder"]).parts[1:]
-    content = dict(kind=kind, title=" on ".join(ids[::-1]), status=status, reason=reason)
-    with open("results/.plan/events.jsonl", "a") as file:
-        file.write(json.dumps(content | {{"seconds": 0.1}}) + "\\n")
 
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
@@ -69,7 +63,6 @@ if option:
             except (ValueError, KeyError):
                 pass
         note("JOB " + job["folder"])
-        event(job)
         while job["class"].endswith(":RouteJob") and held():
             time.sleep(0.05)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +74,6 @@ if option:
         provenance = {{"fingerprint": job["fingerprint"]}}
         outcome = {{"status": status, "reason": reason, "provenance": provenance}}
         path.write_text(json.dumps(outcome))
-        event(job, status, reason)
 output.write_text(" ".join(words))
 """
 
@@ -109,6 +101,11 @@ class Folder:
             "ROUTELAB_CACHE_DIR": str(cache),
             "XDG_CACHE_HOME": str(cache),
         }
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results of the study `small`."""
+        return self.path / "results" / "small"
 
     def write(self, name: str, text: str) -> Path:
         path = self.path / name
@@ -140,7 +137,7 @@ class Folder:
         return self.snakemake.run(self.arguments(*arguments), self.path, self.env)
 
     def ran(self, *arguments: str) -> list[str]:
-        """Outputs that a successful run made, seen from results/."""
+        """Outputs that a successful run made, see `seen`."""
         run = self.run(*arguments)
         assert run.returncode == 0, run.stdout + run.stderr
         return self.made()
@@ -154,23 +151,23 @@ class Folder:
         return [line for line in self._noted() if line[0] != "JOB"]
 
     def jobs(self) -> list[str]:
-        """Folders of the jobs that batches did so far, seen from results/."""
-        return [line[1].removeprefix("results/") for line in self._noted() if line[0] == "JOB"]
+        """Folders of the jobs that batches did so far, see `seen`."""
+        return [seen(line[1]) for line in self._noted() if line[0] == "JOB"]
 
     def by_output(self) -> dict[str, list[str]]:
-        """Calls so far by what they were to make, seen from results/."""
-        return {output_of(call).removeprefix("results/"): call for call in self.calls()}
+        """Calls so far by what they were to make, see `seen`."""
+        return {seen(output_of(call)): call for call in self.calls()}
 
     def made(self) -> list[str]:
-        """Jobs, reports and compiled kernels so far, seen from results/, sorted."""
+        """Jobs, reports and compiled kernels so far, see `seen`, sorted."""
         calls = [call for call in self.calls() if not {"batch", "--comparison"} & set(call)]
         outputs = [output_of(call) for call in calls]
-        return sorted([*self.jobs(), *(output.removeprefix("results/") for output in outputs)])
+        return sorted([*self.jobs(), *map(seen, outputs)])
 
     def outcomes(self) -> set[str]:
-        """Folders of results/ with an outcome."""
-        results = self.path / "results"
-        return {str(path.parent.relative_to(results)) for path in results.rglob("outcome.json")}
+        """Folders of results/ with an outcome, see `seen`."""
+        found = (self.path / "results").rglob("outcome.json")
+        return {seen(str(path.parent.relative_to(self.path))) for path in found}
 
     def wait_for(self, condition: Callable[[], bool], run: subprocess.Popen[str]) -> None:
         deadline = time.monotonic() + 120
@@ -178,6 +175,11 @@ class Folder:
             assert run.poll() is None, run.communicate()[0]
             assert time.monotonic() < deadline, "the run makes no progress"
             time.sleep(0.05)
+
+
+def seen(name: str) -> str:
+    """Path seen from the folder of the study `small`, or else from results/."""
+    return name.removeprefix("results/").removeprefix("small/")
 
 
 def output_of(call: list[str]) -> str:

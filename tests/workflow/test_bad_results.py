@@ -88,9 +88,7 @@ def test_a_disk_that_fills_up_loses_nothing_that_is_done(real, disk, size):
     assert "The disk of results is full. Free some space and run again" in told
     assert "Traceback" not in told
     done = real.outcomes()
-    times = {
-        name: (real.path / "results" / name / "outcome.json").stat().st_mtime_ns for name in done
-    }
+    times = {name: (real.results / name / "outcome.json").stat().st_mtime_ns for name in done}
     assert not [name for name in done if "." in name]  # half-made folders
 
     disk("size=20m")
@@ -98,7 +96,7 @@ def test_a_disk_that_fills_up_loses_nothing_that_is_done(real, disk, size):
     assert run.returncode == 0, run.stdout + run.stderr
     assert real.outcomes() == JOBS
     for name, when in times.items():
-        assert (real.path / "results" / name / "outcome.json").stat().st_mtime_ns == when
+        assert (real.results / name / "outcome.json").stat().st_mtime_ns == when
 
 
 @pytest.mark.usefixtures("default_signals")
@@ -126,13 +124,13 @@ def test_an_interrupt_ends_the_run_and_its_jobs_and_the_next_one_goes_on(folder)
 
 def test_a_damaged_network_is_told_with_a_mend_that_helps(real):
     assert real.run().returncode == 0
-    network = real.path / "results/topologies/torus~dims=4"
+    network = real.results / "topologies/torus~dims=4"
     (network / "topology.npz").write_bytes(b"PK\x03\x04 of another program")
-    shutil.rmtree(real.path / "results/routes/torus~dims=4")
+    shutil.rmtree(real.results / "routes/torus~dims=4")
     run = real.run()
     assert run.returncode == 1
     told = run.stdout + run.stderr
-    assert "remove the folder results/topologies/torus~dims=4 and run again" in told
+    assert "remove the folder results/small/topologies/torus~dims=4 and run again" in told
     shutil.rmtree(network)
     assert real.run().returncode == 0
     assert real.outcomes() == JOBS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
         assert call == [
             *("NUMBA=1", "OMP=1", "bench", "--comparison"),
             f"results/.plan/comparisons/{id_}.json",
-            *("-o", f"results/batches/comparisons/{id_}.json"),
+            *("-o", f"results/bench/batches/{id_}.json"),
         ]
     order = [call[2] for call in measuring.calls()]
     routes = [at for at, call in enumerate(measuring.calls()) if "/routes/" in call[3]]
@@ -97,7 +98,7 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
     told = [json.loads((measuring.path / spec).read_text()) for spec in sorted(specs)]
     compared = [job["comparison"] for spec in told for job in spec["jobs"]]
     assert [[one["folder"] for one in comparison["routings"]] for comparison in compared] == [
-        [f"results/routes/torus~dims={dims}/{routing}" for routing in ("dor", "angara-sssp")]
+        [f"results/small/routes/torus~dims={dims}/{routing}" for routing in ("dor", "angara-sssp")]
         for dims in ("4", "4x2")
     ]
     assert made(measuring) == []
@@ -122,7 +123,7 @@ def test_an_upgrade_does_not_start_a_comparison_again(measuring):
     info.write_text(info.read_text().replace("Version: 1.0", "Version: 2.0"))
     measuring.write("site/meter_plugin.py", METER.replace("Measures something", "Measures more"))
     # routes that are computed again are newer files
-    for manifest in (measuring.path / "results/batches/routes").iterdir():
+    for manifest in (measuring.results / "batches/routes").iterdir():
         manifest.unlink()
     made(measuring)
     routes = [call for call in measuring.calls() if "/routes/" in call[3]]
@@ -132,6 +133,25 @@ def test_an_upgrade_does_not_start_a_comparison_again(measuring):
     made_again = made(measuring, "report", "--forceall")
     assert len(comparison_calls(measuring)) == 2
     assert not [path for path in made_again if path.startswith("bench/")]
+
+
+def test_in_a_folder_of_an_earlier_version_nothing_is_measured_again(measuring):
+    measuring.ran()
+    results = measuring.path / "results"
+    measuring.results.rename(results / "routes")
+    (results / "bench/batches").rename(results / "batches")
+    shutil.rmtree(measuring.path / ".snakemake")
+    assert shown(measuring) == {}
+    for again in (False, True):
+        run = measuring.run()
+        assert run.returncode == 0, run.stderr
+        assert "Remove them with: rm -r results/routes results/batches\n" in run.stderr
+        assert comparison_calls(measuring) == []
+        assert bool(measuring.calls()) != again
+    # and so it is when the results of a study were removed
+    shutil.rmtree(measuring.results)
+    measuring.ran()
+    assert comparison_calls(measuring) == []
 
 
 def test_a_comparison_that_failed_is_tried_again(measuring):
@@ -197,7 +217,7 @@ ORDER = """
 import zlib
 from snakemake.jobs import Job
 
-Job.__hash__ = lambda job: zlib.crc32(str(job.output or job.rule).encode()) ^ {flip}
+Job.__hash__ = lambda job: zlib.crc32(str(job.output or job.rule).encode()) >> {shift}
 include: "{root}/Snakefile"
 """
 
@@ -215,8 +235,8 @@ def test_a_scheduler_is_asked_for_the_nodes_of_the_network(measuring):
     """Snakemake keeps jobs in sets, by their addresses, so their order differs between runs."""
     orders = set()
     profile = ("--workflow-profile", str(ROOT / "profiles/default"))
-    for flip in (0, 0xFFFFFFFF):
-        probe = measuring.write("order.smk", ORDER.format(flip=flip, root=ROOT))
+    for shift in (0, 3):
+        probe = measuring.write("order.smk", ORDER.format(shift=shift, root=ROOT))
         jobs = shown(measuring, "report", "--snakefile", str(probe), *profile)
         orders.add(tuple(jobs))
         check_requests(jobs["torus-dims-4"], jobs["torus-dims-4x2"])

@@ -44,7 +44,7 @@ def test_batches_of_flows_run_behind_their_network_and_again_when_settings_chang
     made = flowing.ran()
     jobs = [path for path in made if path.startswith("flows/")]
     assert len(jobs) == 6
-    call = flowing.by_output()["batches/flows/small-1.json"]
+    call = flowing.by_output()["batches/flows/1.json"]
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     lists = sorted((flowing.path / "results/.plan").glob("warm-*.json"))
     warm = [job for path in lists for job in json.loads(path.read_text())["jobs"]]
@@ -69,7 +69,9 @@ def test_a_small_study_from_networks_to_times(flowing):
     run = flowing.run()
     assert run.returncode == 0, run.stdout + run.stderr
     results = flowing.path / "results"
-    outcomes = [json.loads(path.read_text()) for path in results.glob("flows/*/*/*/*/outcome.json")]
+    outcomes = [
+        json.loads(path.read_text()) for path in results.glob("small/flows/*/*/*/*/outcome.json")
+    ]
     assert [outcome["status"] for outcome in outcomes] == ["ok"] * 6
     report = results / "report/small"
     rows = read(report / "tables/times.csv")

@@ -35,12 +35,8 @@ def test_each_job_and_each_step_is_a_line(folder):
     ]
     begin = lines.index("5 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
-    # after a step, how many jobs are done, unless it is as many as before
-    done = [match for line in steps if (match := re.match(r"(\d+) of 10 jobs done", line))]
-    counts = [int(match[1]) for match in done]
-    assert counts == sorted(set(counts))
-    assert counts[0] >= 2
-    assert counts[-1] == 10
+    done = [line for line in steps if re.match(r"\d of 5 steps \(\d+%\) done", line)]
+    assert [line[0] for line in done] == list("12345")
     assert steps[len(done)].startswith("Complete log(s): ")
     assert steps[-1] == "The report is results/report/index.html: open it in a browser."
     assert len(lines) < 30
@@ -95,12 +91,10 @@ def test_the_last_lines_say_what_is_missing_and_why(folder):
     # jobs without a result are results of the run
     assert run.returncode == 0
     assert last_lines(run, 5) == [*LOSSES, *END]
-    # each problem was printed when it came, too
+    # each problem was printed at the end of its step, too
     problems = [line for line in run.stderr.splitlines() if line.startswith("route table ")]
-    assert sum(LIMIT in line for line in problems) >= 1
-    assert sum("select() raised ValueError" in line for line in problems) >= 1
-    assert sum("cycle-breaking: it needs more" in line for line in problems) == 1
-    assert "10 of 10 jobs done, 4 failed or stopped" in run.stderr
+    assert sum(LIMIT in line for line in problems) == 1
+    assert sum("select() raised ValueError" in line for line in problems) == 1
 
     # only what failed is tried again, and when all goes well, nothing is left to say
     dry = folder.run("-n")

@@ -41,7 +41,9 @@ def test_a_small_study_from_networks_to_pages(folder):
     run = folder.run()
     assert run.returncode == 0, run.stdout + run.stderr
     results = folder.path / "results"
-    outcomes = [json.loads(path.read_text()) for path in results.glob("routes/*/*/outcome.json")]
+    outcomes = [
+        json.loads(path.read_text()) for path in results.glob("small/routes/*/*/outcome.json")
+    ]
     assert len(outcomes) == 6
     for outcome in outcomes:
         assert (outcome["status"], outcome["facts"]["deadlock"]) == ("ok", "proven")

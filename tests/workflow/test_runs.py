@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 
 import pytest
@@ -35,21 +36,21 @@ def test_rules_call_the_command_line(finished_run):
     # kernels are compiled by one job of each class
     jobs = json.loads((finished_run.path / "results/.plan/warm-1.json").read_text())["jobs"]
     assert [job["folder"] for job in jobs] == [
-        "results/topologies/torus~dims=4",
+        "results/small/topologies/torus~dims=4",
         *(
-            f"results/routes/torus~dims=4/{routing}"
+            f"results/small/routes/torus~dims=4/{routing}"
             for routing in ("dor", "angara-sssp", "layered")
         ),
     ]
 
     assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())
     expected = {
-        "batches/topologies/small-1.json": "batch"
+        "batches/topologies/1.json": "batch"
         " results/.plan/topologies/small-1.json"
-        " -o results/batches/topologies/small-1.json",
-        "batches/routes/small-1.json": "batch"
+        " -o results/small/batches/topologies/1.json",
+        "batches/routes/1.json": "batch"
         " results/.plan/routes/small-1.json"
-        " -o results/batches/routes/small-1.json",
+        " -o results/small/batches/routes/1.json",
         "report/small": "report config/studies/small.yaml --results results"
         " -o results/report/small",
         "report/index.html": "report --index --results results",
@@ -74,23 +75,22 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
     ]
     assert first == {
         "class": "routelab.stages.kinds.routes:RouteJob",
-        "folder": "results/routes/torus~dims=4/layered",
+        "folder": "results/small/routes/torus~dims=4/layered",
         "ids": ["torus~dims=4", "layered"],
         "text": "p-sssp@unrestricted@cycle-breaking",
         "inputs": [],
-        "needs": ["results/topologies/torus~dims=4"],
+        "needs": ["results/small/topologies/torus~dims=4"],
         "limits": {"seconds": 60.0, "memory_gb": 0.5, "idle_seconds": 300.0},
         "network": "torus~dims=4",
-        "topology": "results/topologies/torus~dims=4",
+        "topology": "results/small/topologies/torus~dims=4",
     }
-    assert second["folder"] == "results/routes/torus~dims=4x2/layered"
+    assert second["folder"] == "results/small/routes/torus~dims=4x2/layered"
 
 
 def test_every_batch_has_a_log_and_a_benchmark(finished_run):
     results = finished_run.path / "results"
     batches = {
-        str(path.relative_to(results / "batches")).removesuffix(".json")
-        for path in (results / "batches").rglob("*.json")
+        f"{path.parent.name}/small-{path.stem}" for path in finished_run.results.glob("batches/*/*")
     }
     for kind, ending in (("logs", ".log"), ("benchmarks", ".tsv")):
         found = {
@@ -119,7 +119,7 @@ def test_a_run_says_once_that_all_results_are_of_other_code(finished):
 
 def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     states = ["failed", "timeout", "unsupported"]
-    paths = [finished.path / "results" / route / "outcome.json" for route in ROUTES[:3]]
+    paths = [finished.results / route / "outcome.json" for route in ROUTES[:3]]
     for path, status in zip(paths, states, strict=True):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"status": status}))
 
@@ -142,8 +142,23 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
 
 
 def test_a_missing_outcome_is_made_again_though_the_report_is_there(finished):
-    (finished.path / "results" / ROUTES[3] / "outcome.json").unlink()
+    (finished.results / ROUTES[3] / "outcome.json").unlink()
     assert finished.ran() == sorted([ROUTES[3], *REPORTS])
+
+
+def test_the_results_of_a_study_are_removed_with_its_folder(finished):
+    text = (finished.path / "config/studies/small.yaml").read_text()
+    # the same jobs; an alias stands for another routing
+    finished.write(
+        "config/studies/other.yaml",
+        text.replace("p-sssp@unrestricted@cycle-breaking", "angara-sssp~tie_seed=7"),
+    )
+    both = ("report", "--config", "studies=small,other")
+    made = finished.ran(*both)
+    jobs = [f"other/{name}" for name in (*TOPOLOGIES, *ROUTES)]
+    assert made == sorted([*jobs, "report/other", "report/index.html"])
+    shutil.rmtree(finished.path / "results/other")
+    assert finished.ran(*both) == made
 
 
 def test_a_higher_limit_makes_nothing_stale(finished):
@@ -171,7 +186,7 @@ def test_an_upgraded_plugin_runs_its_own_jobs_again(folder):
         "    def route(self, topology):\n"
         "        raise NotImplementedError\n"
     )
-    folder.env["PYTHONPATH"] = str(extra)
+    folder.env["PYTHONPATH"] = os.pathsep.join([str(extra), os.environ.get("PYTHONPATH", "")])
     folder.write(
         "config/studies/small.yaml",
         "title: t\ntopologies: [torus~dims=4, torus~dims=4x2]\nroutings: [dor, extra]\n",

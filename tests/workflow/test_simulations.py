@@ -56,7 +56,7 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
     }
     # a routing without a table is not routed
     assert [path for path in made if path.startswith("routes/")] == ["routes/torus~dims=4x4/dor"]
-    call = simulated.by_output()["batches/simulations/small-1.json"]
+    call = simulated.by_output()["batches/simulations/1.json"]
     assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
     lists = sorted((simulated.path / "results/.plan").glob("warm-*.json"))
     warm = [job for path in lists for job in json.loads(path.read_text())["jobs"]]
@@ -93,7 +93,8 @@ def test_a_small_study_from_networks_to_curves(simulated):
     assert run.returncode == 0, run.stdout + run.stderr
     results = simulated.path / "results"
     outcomes = [
-        json.loads(path.read_text()) for path in results.glob("simulations/*/*/*/*/outcome.json")
+        json.loads(path.read_text())
+        for path in results.glob("small/simulations/*/*/*/*/outcome.json")
     ]
     assert [outcome["status"] for outcome in outcomes] == ["ok"] * 4
 

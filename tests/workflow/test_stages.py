@@ -86,4 +86,4 @@ def test_snakemake_records_fingerprints_and_the_batches_that_must_run_before(sta
 
 def test_a_run_can_end_with_a_stage(stages):
     made = stages.ran("report", "--until", "routes", "--config", NAMES)
-    assert {name.partition("/")[0] for name in made} == {"WARM", "topologies", "routes"}
+    assert {name.split("/")[1] for name in made if name != "WARM"} == {"topologies", "routes"}

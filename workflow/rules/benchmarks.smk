@@ -18,7 +18,7 @@ rule benchmarks:
         ancient(batches("routes", before="comparisons")),
         files=lambda wildcards: comparison(wildcards).inputs,
     output:
-        "results/batches/comparisons/{batch}.json",
+        "results/bench/batches/{batch}.json",
     log:
         "results/logs/comparisons/{batch}.log",
     benchmark:

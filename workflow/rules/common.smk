@@ -15,7 +15,7 @@ plan = begin_run(workflow, config)
 # record a parameter whose function also takes the input, output, threads or resources, and would not
 # notice that a fingerprint has changed.
 def batch(stage, wildcards):
-    return plan.batches[stage, wildcards.batch]
+    return plan.batches[stage, "-".join(wildcards)]  # the study and a number
 
 
 def batches(stage, before):

@@ -44,7 +44,7 @@ rule index:
 # it is still there.
 rule report:
     input:
-        # a function: it is called after the workflow has looked for Slurm jobs of earlier runs
+        # a function: it is called after the workflow has skipped finished comparisons
         lambda wildcards: plan.manifests(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",

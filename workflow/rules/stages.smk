@@ -8,11 +8,11 @@ rule topologies:
     input:
         files=files("topologies"),
     output:
-        "results/batches/topologies/{batch}.json",
+        "results/{study}/batches/topologies/{batch}.json",
     log:
-        "results/logs/topologies/{batch}.log",
+        "results/logs/topologies/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/topologies/{batch}.tsv"
+        "results/benchmarks/topologies/{study}-{batch}.tsv"
     # long batches first
     priority: priority("topologies")
     conda:
@@ -31,11 +31,11 @@ use rule topologies as routes with:
         batches("topologies", before="routes"),
         files=files("routes"),
     output:
-        "results/batches/routes/{batch}.json",
+        "results/{study}/batches/routes/{batch}.json",
     log:
-        "results/logs/routes/{batch}.log",
+        "results/logs/routes/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/routes/{batch}.tsv"
+        "results/benchmarks/routes/{study}-{batch}.tsv"
     priority: priority("routes")
     params:
         spec=spec("routes"),
@@ -49,11 +49,11 @@ use rule topologies as metrics with:
         batches("routes", before="metrics"),
         files=files("metrics"),
     output:
-        "results/batches/metrics/{batch}.json",
+        "results/{study}/batches/metrics/{batch}.json",
     log:
-        "results/logs/metrics/{batch}.log",
+        "results/logs/metrics/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/metrics/{batch}.tsv"
+        "results/benchmarks/metrics/{study}-{batch}.tsv"
     priority: priority("metrics")
     params:
         spec=spec("metrics"),
@@ -66,11 +66,11 @@ use rule topologies as bounds with:
         batches("topologies", before="bounds"),
         files=files("bounds"),
     output:
-        "results/batches/bounds/{batch}.json",
+        "results/{study}/batches/bounds/{batch}.json",
     log:
-        "results/logs/bounds/{batch}.log",
+        "results/logs/bounds/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/bounds/{batch}.tsv"
+        "results/benchmarks/bounds/{study}-{batch}.tsv"
     priority: priority("bounds")
     params:
         spec=spec("bounds"),
@@ -83,11 +83,11 @@ use rule topologies as throughput with:
         batches("topologies", before="throughput"),
         files=files("throughput"),
     output:
-        "results/batches/throughput/{batch}.json",
+        "results/{study}/batches/throughput/{batch}.json",
     log:
-        "results/logs/throughput/{batch}.log",
+        "results/logs/throughput/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/throughput/{batch}.tsv"
+        "results/benchmarks/throughput/{study}-{batch}.tsv"
     priority: priority("throughput")
     params:
         spec=spec("throughput"),
@@ -101,11 +101,11 @@ use rule topologies as simulations with:
         batches("routes", before="simulations"),
         files=files("simulations"),
     output:
-        "results/batches/simulations/{batch}.json",
+        "results/{study}/batches/simulations/{batch}.json",
     log:
-        "results/logs/simulations/{batch}.log",
+        "results/logs/simulations/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/simulations/{batch}.tsv"
+        "results/benchmarks/simulations/{study}-{batch}.tsv"
     priority: priority("simulations")
     params:
         spec=spec("simulations"),
@@ -119,11 +119,11 @@ use rule topologies as flows with:
         batches("routes", before="flows"),
         files=files("flows"),
     output:
-        "results/batches/flows/{batch}.json",
+        "results/{study}/batches/flows/{batch}.json",
     log:
-        "results/logs/flows/{batch}.log",
+        "results/logs/flows/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/flows/{batch}.tsv"
+        "results/benchmarks/flows/{study}-{batch}.tsv"
     priority: priority("flows")
     params:
         spec=spec("flows"),
@@ -131,16 +131,16 @@ use rule topologies as flows with:
 
 
 # Surveys: many small networks with their routes, metrics and bounds, a row each. Rows are kept in
-# results/surveys/rows, which Snakemake does not track.
+# results/<study>/surveys/rows, which Snakemake does not track.
 use rule topologies as surveys with:
     input:
         files=files("surveys"),
     output:
-        "results/surveys/{batch}.csv",
+        "results/{study}/surveys/{batch}.csv",
     log:
-        "results/logs/surveys/{batch}.log",
+        "results/logs/surveys/{study}-{batch}.log",
     benchmark:
-        "results/benchmarks/surveys/{batch}.tsv"
+        "results/benchmarks/surveys/{study}-{batch}.tsv"
     priority: priority("surveys")
     params:
         spec=spec("surveys"),

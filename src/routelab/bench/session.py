@@ -144,6 +144,8 @@ class Session:
             return SessionEnd()
         self.journal.hold()
         try:
+            # another session may have measured some since this one was prepared
+            self._turns = list(enumerate(self.missing()))
             self._restore_earlier()
             if not self._turns:
                 return SessionEnd()

@@ -164,10 +164,10 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     """Return an error text with names of options; for errors in plugins, mention --verbose."""
     import logging
 
-    from routelab.jobs.blame import PluginRaisedError
+    from routelab.jobs.blame import UnexpectedError
 
     text = with_option_names(str(error), engine.Parameters)
-    if not isinstance(error, PluginRaisedError):
+    if not isinstance(error, UnexpectedError):
         return text
     logging.getLogger(__name__).debug("%s", "\n".join(getattr(error, "__notes__", ())))
     return f"{text}; --verbose shows the traceback"
@@ -177,7 +177,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     """Run all simulations; the error of one of several does not end the others."""
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.blame import blame_plugin
+    from routelab.jobs.blame import one_message
     from routelab.stages.engines.run import run_simulation
 
     tasks = _tasks(arguments, engine)
@@ -187,7 +187,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             names = {"topology": task.topology, "routing": task.routing}
             assert task.network is not None
             try:
-                with blame_plugin(task.plugins):
+                with one_message():
                     result = run_simulation(task.network, task.algorithm, task.work, task.engine)
             except RoutelabError as error:
                 if len(tasks) == 1:

@@ -207,7 +207,7 @@ class Use(StudyPart):
     ) = Field(
         default=None,
         alias="as",
-        description="Name in results, tables and figures; it must have one meaning in all studies",
+        description="Name in results, tables and figures; it must have one meaning in the study",
     )
     on: Systems | None = Field(
         default=None, description="Networks that a routing runs on (default: all)"

@@ -15,7 +15,6 @@ import json
 import logging
 import mmap
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +27,6 @@ from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.artifacts.provenance import look_up_software
 from routelab.config.study import Limits
-from routelab.jobs import events
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, run_limited
 from routelab.jobs.meter import NOT_BEGUN
@@ -50,7 +48,7 @@ class Batch:
     kind : str
         Of all its jobs.
     id : str
-        Unique among batches of its kind; part of its file names.
+        The study's name and a number; unique among batches of its kind.
     jobs : tuple of BaseJob
     after : tuple of (str, str)
         Kind and id of the batches that must have run.
@@ -123,8 +121,7 @@ def write_jobs(jobs: Iterable[BaseJob], path: Path, results: Path | None = None)
 def join_run(path: Path) -> None:
     """Take part in the run of the workflow that wrote a list of jobs.
 
-    This process logs events for the run, keeps other runs out of the results folder until it
-    ends, and ends with the run.
+    This process keeps other runs out of the results folder until it ends, and ends with the run.
 
     Raises
     ------
@@ -133,7 +130,6 @@ def join_run(path: Path) -> None:
     """
     results = read_json(path, SPEC).get("results")
     if results:
-        events.open_log(events.log_of(Path(results)))
         hold_results(Path(results))
     watch_run()
 
@@ -244,7 +240,6 @@ def _do_all(jobs: Sequence[BaseJob]) -> None:
             continue
         if first or not (isinstance(ended, Breach) and ended.memory):
             left[0].end(ended, meter)
-            events.note_end(left[0], 0.0)
             position += 1
         # else the memory may be that of earlier items: this one is tried again, as the first
         rest = left[0].rest(position)
@@ -261,15 +256,12 @@ def _do_from(jobs: Sequence[BaseJob], done: int, meter: Meter, unwritten: mmap.m
         for number, job in enumerate(jobs):
             meter.begin_job(number)
             logger.info("[%d/%d] %s", done + number + 1, done + len(jobs), job.folder)
-            begin = time.monotonic()
-            events.note_event(job.kind, job.title)
             try:
                 job.do()
             except RoutelabError as error:
                 logger.error("%s", error)
                 unwritten[0] = 1  # plugins may end the process with any exit code
                 return 1
-            events.note_end(job, time.monotonic() - begin)
             meter.begin_job(number + 1, NOT_BEGUN)
             clean_up()
             if threading.active_count() > 1:  # only the end of the process ends them

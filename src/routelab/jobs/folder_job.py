@@ -99,7 +99,9 @@ class FolderJob(BaseJob):
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
         try:
-            perform(self)
+            outcome = perform(self)
+            if outcome.status != "ok":
+                logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
         except QuarantinedError as error:
             write_breach(self, Breach("failed", str(error)))
 
@@ -122,7 +124,7 @@ def perform(job: FolderJob) -> Outcome:
     here = Path.cwd()
     task = job.load()
     with ResourceMeter() as resources:
-        ending = contain(lambda: job.run(task), task.plugins)
+        ending = contain(lambda: job.run(task))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= task.provenance

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -96,7 +96,7 @@ class BaseJob(ABC):
     folder : str
         Folder of its result and outcome.
     ids : tuple of str
-        Names of the directories below ``results/<kind>``; long ones are shortened there.
+        Names of the directories below ``results/<study>/<kind>``; long ones are shortened there.
     text : str
         Canonical name of what is run.
     digest : str
@@ -149,13 +149,14 @@ class BaseJob(ABC):
 
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """Return the folder of a job in a results folder."""
+        """Return the folder of a job in the folder of its study's results."""
         return "/".join([str(results), cls.kind, *map(folder_name, ids)])
 
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
         """Return the file that a batch of such jobs writes when all have an outcome."""
-        return results / "batches" / cls.kind / f"{batch}.json"
+        study, _, number = batch.rpartition("-")
+        return results / study / "batches" / cls.kind / f"{number}.json"
 
     @classmethod
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
@@ -194,10 +195,6 @@ class BaseJob(ABC):
         """Return the number of its results."""
         return 1
 
-    def missing_results(self) -> int:
-        """Return the number of missing results of a job that is not done."""
-        return self.size
-
     @cached_property
     def fingerprint(self) -> str:
         """Digest of everything that the result depends on; empty outside a workflow."""
@@ -206,21 +203,9 @@ class BaseJob(ABC):
         parts = [self.kind, self.text, self.digest, *self.content()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
-        """Return the job with what it has to know of those that run before, by folder."""
-        return self
-
     def content(self) -> Sequence[str]:
         """Return what the result depends on besides name and digest."""
         return ()
-
-    def merge(self, other: Self) -> Self:
-        """Return the job that serves two studies that need the same result."""
-        return replace(
-            self,
-            limits=self.limits.with_most_of(other.limits),
-            inputs=tuple(dict.fromkeys((*self.inputs, *other.inputs))),
-        )
 
     # --- outcome -------------------------------------------------------------------------------
 

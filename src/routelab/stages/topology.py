@@ -11,7 +11,7 @@ from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.api.topology import Int32Array
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
-from routelab.jobs.blame import blame_plugin
+from routelab.jobs.blame import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
 from routelab.stages.fact_columns import NETWORK, SHAPE
@@ -59,7 +59,7 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)
-    with blame_plugin([plugin]):
+    with one_message():
         return name_of(plugin), build_topology(plugin)
 
 

@@ -11,7 +11,7 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.jobs.blame import blame_plugin
+from routelab.jobs.blame import one_message
 from routelab.registry.instances import load
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
 from routelab.simulation.flow.settings import MAX_RANKS, MAX_RANKS_PER_NODE
@@ -50,7 +50,7 @@ def workload_program(
     plugin, job = call_all(
         lambda: load("workload", workload), lambda: job_of(ranks, topology, ranks_per_node)
     )
-    with blame_plugin([plugin]):
+    with one_message():
         return plugin, program_of(plugin, job)
 
 

@@ -203,10 +203,13 @@ def test_a_signal_puts_all_back_and_keeps_what_was_done(site, number):
 def test_two_sessions_do_not_share_a_fabric(site):
     first, second = site.session(), site.session()
     first.journal.hold()
-    with pytest.raises(InputError, match=r"another session \(process \d+ on .*\) measures"):
+    with pytest.raises(
+        InputError, match=r"another session \(process \d+ on .*\) measures.*squeue --me"
+    ):
         second.measure()
     first.journal.release()
     assert second.measure().done == 12
+    assert first.measure().done == 0
 
 
 def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):

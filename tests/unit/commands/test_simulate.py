@@ -317,14 +317,14 @@ def broken(site):
 @pytest.mark.parametrize(
     ("routing", "traffic", "told"),
     [
-        ("fragile", "uniform", "fragile: prepare() raised KeyError: 'missing' ("),
-        ("fragile~at=supports", "uniform", "fragile: supports() raised RuntimeError: asked ("),
-        ("fragile~at=wander", "uniform", "fragile: wander() raised ValueError: no way to 3 ("),
-        ("fragile~at=enter", "uniform", "fragile: enter() raised KeyError: 'no entry' ("),
-        ("dor", "silent", "silent: demand() raised ZeroDivisionError: drawn ("),
+        ("fragile", "uniform", "KeyError: 'missing' ("),
+        ("fragile~at=supports", "uniform", "RuntimeError: asked ("),
+        ("fragile~at=wander", "uniform", "ValueError: no way to 3 ("),
+        ("fragile~at=enter", "uniform", "KeyError: 'no entry' ("),
+        ("dor", "silent", "ZeroDivisionError: drawn ("),
     ],
 )
-def test_what_a_plugin_raises_is_one_message_with_its_name(
+def test_what_a_plugin_raises_is_one_message_with_its_place(
     broken, capsys, tmp_path, routing, traffic, told
 ) -> None:
     command = ["simulate", "torus~dims=4", routing, traffic, "--load", "0.2", *QUICK]
@@ -337,7 +337,7 @@ def test_what_a_plugin_raises_is_one_message_with_its_name(
     assert main([*command, "-o", str(tmp_path / "o")]) == 1
     outcome = read_outcome(tmp_path / "o/outcome.json")
     assert outcome.status == "failed"
-    assert outcome.reason.startswith(told)
+    assert told in outcome.reason
 
 
 def test_a_state_without_a_route_is_told_with_its_place_before_a_run(broken, capsys) -> None:

@@ -174,9 +174,9 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None
     assert named["torus~dims=4", "balanced-dor"] == BARE
     assert set(shown.ids("bounds")) == set(bounds)
     jobs = {job.folder: job for b in plan.batches.values() if b.kind == "bounds" for job in b.jobs}
-    assert set(jobs) == {f"results/bounds/{t}/{r}" for t, r in bounds}
-    job = jobs["results/bounds/torus~dims=4/angara~turns=exact"]
-    assert (job.topology, job.text) == ("results/topologies/torus~dims=4", "angara~turns=exact")
+    assert set(jobs) == {f"results/a/bounds/{t}/{r}" for t, r in bounds}
+    job = jobs["results/a/bounds/torus~dims=4/angara~turns=exact"]
+    assert (job.topology, job.text) == ("results/a/topologies/torus~dims=4", "angara~turns=exact")
     wanted = plan.manifests(shown)
     assert all(
         str(plan.manifest(batch)) in wanted

@@ -74,7 +74,7 @@ def do(plan) -> None:
 
 
 def status(topology: str, routing: str) -> str:
-    return read_outcome(Path("results/routes", topology, routing, "outcome.json")).status
+    return read_outcome(Path("results/study/routes", topology, routing, "outcome.json")).status
 
 
 def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_path):
@@ -96,11 +96,11 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     do(plan)
     assert status("torus~dims=4", "dor") == "ok"
     for routing in routings[1:]:
-        outcome = read_outcome(Path("results/routes/torus~dims=4", routing, "outcome.json"))
+        outcome = read_outcome(Path("results/study/routes/torus~dims=4", routing, "outcome.json"))
         assert outcome.status == "failed"
         assert "of extra 0.3" in outcome.reason
         assert "No module named 'nowhere'" in outcome.reason
-    moon = read_outcome(Path("results/topologies/moon~craters=3/outcome.json"))
+    moon = read_outcome(Path("results/study/topologies/moon~craters=3/outcome.json"))
     assert (moon.status, moon.topology) == ("failed", "moon~craters=3")
     assert {status("moon~craters=3", routing) for routing in routings} == {"failed"}
     # they are tried again, and the report shows them beside the others
@@ -115,7 +115,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
 def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
     path = study(tmp_path, "[torus~dims=4]", "[dor, bad]")
     do(expand_studies([path]))
-    done = Path("results/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns
+    done = Path("results/study/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns
     mended = MODES.replace('name = "mode"', 'name = "bad"').split("        if self")[0]
     mended += "        return RouteTable.from_next_hops(topology, [[-1, 0], [1, -1]])\n"
     (site.folder / "nowhere.py").write_text(
@@ -124,11 +124,11 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
     site.modules.add("nowhere")
     installed_catalogue.cache_clear()
     do(expand_studies([path]))
-    outcome = read_outcome(Path("results/routes/torus~dims=4/bad/outcome.json"))
+    outcome = read_outcome(Path("results/study/routes/torus~dims=4/bad/outcome.json"))
     # four switches, not two: it is imported now, and what it makes is refused
     assert outcome.status == "failed"
     assert "nowhere" not in outcome.reason
-    assert Path("results/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns == done
+    assert Path("results/study/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns == done
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(
     monkeypatch.setattr(batches, "PREPARE_SECONDS", 1.0)
     plan = expand_studies([study(tmp_path, "[torus~dims=4]", "[dor]")])
     do(plan)
-    network = "results/topologies/torus~dims=4"
+    network = "results/study/topologies/torus~dims=4"
     jobs = [mode(deed, network) for deed in ("die", "hang")]
     assert all(job.rehearsals() for job in jobs)
     for first in (jobs, jobs[::-1]):
@@ -202,7 +202,7 @@ def test_such_a_plugin_does_not_keep_others_from_being_compiled(
     plugins, tmp_path, monkeypatch, capfd
 ):
     monkeypatch.setattr(warm, "PREPARE_SECONDS", 3.0)
-    network = "results/topologies/torus~dims=4"
+    network = "results/study/topologies/torus~dims=4"
     # kernels are those of classes: two of one class are compiled once
     jobs = [
         mode("die", network),

@@ -97,7 +97,7 @@ def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tm
         assert benchmark == "CG"
         mops = {"old": 30.0, "new": 40.0}[routing]
         outcome = Outcome("flow", "small", routing, facts={"mops": mops})
-        write_outcome(outcome, results / "flows" / "/".join(one.flow) / "outcome.json")
+        write_outcome(outcome, results / "measured/flows" / "/".join(one.flow) / "outcome.json")
     report.write_report(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     shown = ("routing", "metric", "median", "improvement_percent", "predicted", "nodes")

@@ -18,7 +18,6 @@ OWN = {
     "_sources.py": "metadata of what is installed",
     "jobs/watch.py": "/proc",
     "jobs/processes.py": "/proc",
-    "jobs/events.py": "its own events",
     "bench/processes/processes.py": "/proc",
     "bench/circumstances.py": "output of a process that it started",
     "bench/store.py": "output of a process that it started",

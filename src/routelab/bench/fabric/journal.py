@@ -61,7 +61,7 @@ class Journal:
             holder = os.read(self._lock, 100).decode(errors="replace").strip()
             raise InputError(
                 f"another session ({holder}) measures on this cluster and has locked its fabric; "
-                "wait until it ends, or stop it"
+                "wait until it ends, or stop it ('squeue --me' lists your Slurm jobs)"
             ) from None
         os.truncate(self._lock, 0)
         os.pwrite(self._lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)

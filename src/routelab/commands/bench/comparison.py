@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
-from routelab.jobs import events
 from routelab.jobs.batches import join_run, read_jobs
 from routelab.jobs.watch import watch_handles
 from routelab.stages.bench import comparison as stage
@@ -72,7 +70,6 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     job = jobs[0] if len(jobs) == 1 else None
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} must list exactly one comparison")
-    begin = time.monotonic()
     _end_with_workflow(arguments.comparison)
     if not job.is_done():
         measurement = stage.prepare_comparison(
@@ -89,7 +86,6 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         if collected is None or end.restored is False:
             return code
     job.write_manifest(jobs, manifest)
-    events.note_end(job, time.monotonic() - begin)
     return 0
 
 

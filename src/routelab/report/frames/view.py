@@ -37,7 +37,7 @@ class Record:
     directory : Path
         The job's folder.
     topology_directory : Path
-        ``results/topologies/<topology>``.
+        ``results/<study>/topologies/<topology>``.
     topology_parameters, routing_parameters : mapping
         All parameters by name, defaults included; numbers, words or name text (``4x2x2``).
     """

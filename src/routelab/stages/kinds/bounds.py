@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -103,11 +103,6 @@ class BoundJob(NetworkJob):
     def content(self) -> tuple[str, ...]:
         """See `BaseJob.content`; the result depends on the time of the search."""
         return (*super().content(), str(float(self.seconds)), str(self.exact))
-
-    def merge(self, other: Self) -> Self:
-        """See `BaseJob.merge`."""
-        seconds, exact = max(self.seconds, other.seconds), self.exact or other.exact
-        return replace(super().merge(other), seconds=seconds, exact=exact)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`; the jobs load the kernels of rules themselves."""

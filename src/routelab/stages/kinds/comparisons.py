@@ -24,7 +24,7 @@ from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
 from routelab.jobs.job import BaseJob, folder_name
 from routelab.stages.kinds.networks import TopologyJob, network_jobs
-from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.routes import RouteJob, route_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.stages.parts.settings import settings_id
 from routelab.toolkit.grids import GridParameters
@@ -99,9 +99,8 @@ class ComparisonJob(BaseJob):
         if not parts.benchmarks:
             return
         settings, places = settings_and_places(parts)
-        tables = {job.ids: job for job in RouteJob.plan(parts)}
         for t in dict.fromkeys(t for t, _ in parts.runs):
-            routes = [tables[t, r] for network, r in parts.runs if network == t]
+            routes = [route_jobs(parts)[t, r] for network, r in parts.runs if network == t]
             for one in settings:
                 yield cls._of(parts, network_jobs(parts)[t], routes, one, places[t, one.id])
 
@@ -137,7 +136,7 @@ class ComparisonJob(BaseJob):
         )
         ids = parts.study.name, network.ids[0], settings.id
         return cls(
-            folder=cls.folder_of(parts.results, ids),
+            folder=cls.folder_of(parts.results.parent, ids),
             ids=ids,
             text=settings.id,
             digest=hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(),
@@ -145,7 +144,7 @@ class ComparisonJob(BaseJob):
             needs=(network.folder, *(job.folder for job in routes)),
             network=network.text,
             comparison=comparison,
-            store=f"{parts.results}/{RUNS}",
+            store=f"{parts.results.parent}/{RUNS}",
             nodes=place.nodes,
             minutes=comparison.minutes,
             hosts=compress(place.hosts),
@@ -156,8 +155,13 @@ class ComparisonJob(BaseJob):
 
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """See `BaseJob.folder_of`."""
+        """See `BaseJob.folder_of`; comparisons are kept when a study's results are removed."""
         return "/".join([str(results), "bench", cls.kind, *map(folder_name, ids)])
+
+    @classmethod
+    def manifest(cls, results: Path, batch: str) -> Path:
+        """See `BaseJob.manifest`."""
+        return results / "bench" / "batches" / f"{batch}.json"
 
     @property
     def title(self) -> str:

@@ -21,7 +21,7 @@ from routelab.stages import route as stage
 from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing, graph_of_rules
 from routelab.stages.kinds.networks import network_jobs
-from routelab.stages.kinds.routes import RouteJob, TableJob
+from routelab.stages.kinds.routes import TableJob, route_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
@@ -70,9 +70,6 @@ class MetricJob(TableJob):
         digests = {r: code_digest(one) for r, one in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
-            routes = RouteJob.folder_of(parts.results, (t, r))
-            on = cls.on(network_jobs(parts)[t])
-            on["needs"] += (routes,)
             yield cls(
                 folder=cls.folder_of(parts.results, (t, r)),
                 ids=(t, r),
@@ -83,8 +80,7 @@ class MetricJob(TableJob):
                 classes=(*class_names(routing), *(c for one in measures for c in class_names(one))),
                 metrics=tuple(parts.metrics),
                 metric_digests=metric_digests,
-                routes=routes,
-                **on,
+                **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),
             )
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,11 +15,11 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import OUTCOME, BaseJob, Rehearsal
+from routelab.jobs.job import OUTCOME, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
 from routelab.stages.argument_errors import call_all
-from routelab.stages.kinds.networks import NetworkJob, network_jobs
+from routelab.stages.kinds.networks import NetworkJob, TopologyJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
@@ -56,6 +56,11 @@ class RouteJob(NetworkJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the tables of a study."""
+        return route_jobs(parts).values()  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, parts: Parts) -> Iterable[Self]:
+        """Iterate over the tables of a study."""
         digests = {r: code_digest(one) for r, one in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
@@ -113,6 +118,12 @@ class RouteJob(NetworkJob):
         stage.write_routes(result, folder, provenance)
 
 
+@lru_cache(maxsize=4)
+def route_jobs(parts: Parts) -> dict[tuple[str, ...], RouteJob]:
+    """Return the jobs that compute the tables of a study, by ids of topology and routing."""
+    return {job.ids: job for job in RouteJob.of(parts)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableJob(NetworkJob):
     """A job on a route table that another job makes.
@@ -128,11 +139,14 @@ class TableJob(NetworkJob):
     routes: str = ""
     routes_fingerprint: str = ""
 
-    def after(self, jobs: Mapping[str, BaseJob]) -> Self:
-        """See `BaseJob.after`."""
-        if not self.routes:
-            return self
-        return replace(self, routes_fingerprint=jobs[self.routes].fingerprint)
+    @staticmethod
+    def on_table(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
+        """Return the fields of a job on a table, or without one on the network, of other jobs."""
+        fields = NetworkJob.on(network)
+        if table is not None:
+            fields["needs"] += (table.folder,)
+            fields |= {"routes": table.folder, "routes_fingerprint": table.fingerprint}
+        return fields
 
     def routes_outcome(self) -> Outcome | None:
         """Return the outcome of the job that makes the table.

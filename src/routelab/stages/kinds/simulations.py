@@ -25,7 +25,7 @@ from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.predictions import predictions
-from routelab.stages.kinds.routes import RouteJob, TableJob
+from routelab.stages.kinds.routes import TableJob, route_jobs
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.parts.settings import EngineChoice, traffic_engines, workload_engines
 from routelab.toolkit import build_grid
@@ -89,9 +89,7 @@ class EngineJob(TableJob):
         of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
         for t, r in pairs:
             routing = parts.routings[r]
-            routes = RouteJob.folder_of(parts.results, (t, r)) if r in parts.tables else ""
-            on = cls.on(network_jobs(parts)[t])
-            on["needs"] += (routes,) if routes else ()
+            on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
             for id_, (work, settings) in works.items():
                 for chosen in settings:
                     ids = t, r, id_, chosen.id
@@ -107,7 +105,6 @@ class EngineJob(TableJob):
                         work_digest=of_works[id_],
                         engine=name_of(chosen.engine),
                         engine_digest=of_engines[chosen.id],
-                        routes=routes,
                         **on,
                     )
 
@@ -270,10 +267,13 @@ class FlowJob(EngineJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
-        yield from cls.of(parts, parts.pairs, workload_engines(parts.study, parts.workloads))
+        works = workload_engines(parts.study, parts.workloads)
+        jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
         for one in predictions(parts):
-            work = {one.work_id: (one.work, [one.chosen])}
-            yield from cls.of(parts, [one.ids[:2]], work)
+            if one.flow not in jobs:  # several benchmarks may have the same model
+                work = {one.work_id: (one.work, [one.chosen])}
+                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+        return jobs.values()
 
 
 def _engine_digest(engine: EnginePlugin) -> str:

@@ -23,7 +23,6 @@ from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
-from routelab.jobs import events
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
@@ -48,12 +47,12 @@ logger = logging.getLogger(__name__)
 
 
 def store(results: Path | str) -> RowStore:
-    """Return the store of the rows of all surveys in a results folder."""
+    """Return the store of a survey's rows."""
     return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
 
 
 def _statuses(results: str) -> Mapping[str, str]:
-    """Return the status of every row in a results folder; read again when a file has changed."""
+    """Return the status of every row of a survey; read again when a file has changed."""
     files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
     state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
     return _read_statuses(results, state)
@@ -106,7 +105,7 @@ class SurveyJob(BaseJob):
     bound_exact : bool
         Whether bounds are raised by a mixed-integer program.
     results : str
-        Results folder with the store of the rows.
+        Folder of the study's results, with the store of the rows.
     routings : tuple of (str, tuple of str)
         Instance names of the routings, with the names of their plugins' classes.
     origin : str
@@ -169,7 +168,8 @@ class SurveyJob(BaseJob):
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
         """See `BaseJob.manifest`: the table of the runs."""
-        return results / cls.kind / f"{batch}.csv"
+        study, _, number = batch.rpartition("-")
+        return results / study / cls.kind / f"{number}.csv"
 
     @classmethod
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
@@ -199,10 +199,6 @@ class SurveyJob(BaseJob):
         undone = (None, *TRY_AGAIN)
         items = {item.fingerprint: item for item in self.items}
         return tuple(item for key, item in items.items() if statuses.get(key) in undone)
-
-    def missing_results(self) -> int:
-        """See `BaseJob.missing_results`."""
-        return sum(bool(item.routing) for item in self.missing())
 
     def is_done(self) -> bool:
         """See `BaseJob.is_done`."""
@@ -252,6 +248,7 @@ class SurveyJob(BaseJob):
         meter = current()
         with store(self.results).writer(self.ids[0]) as writer:
             for position, item in enumerate(self.items):
+                logger.info("[%d/%d] %s", position + 1, len(self.items), item.title)
                 if meter is not None:
                     # solvers of bounds limit their time themselves and return the best bound so far
                     meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
@@ -274,14 +271,12 @@ class SurveyJob(BaseJob):
         return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
 
     def _note(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
-        """Add a row to the store, and report it."""
+        """Add a row to the store, and log what the next run tries again."""
         status, reason = row["status"], row["reason"]
         if status in TRY_AGAIN:
             logger.warning("%s: %s: %s", item.title, status, reason)
         names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
         writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
-        if item.routing:
-            events.note_event(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
 
 
 def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:

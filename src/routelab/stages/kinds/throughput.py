@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -107,15 +107,6 @@ class ThroughputJob(NetworkJob):
     def content(self) -> tuple[str, ...]:
         """See `BaseJob.content`; the result depends on the time of the search."""
         return (*super().content(), str(self.loads), str(self.seeds), str(float(self.seconds)))
-
-    def merge(self, other: Self) -> Self:
-        """See `BaseJob.merge`."""
-        return replace(
-            super().merge(other),
-            loads=tuple(sorted({*self.loads, *other.loads})),
-            seeds=tuple(sorted({*self.seeds, *other.seeds})),
-            seconds=max(self.seconds, other.seconds),
-        )
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""

@@ -25,6 +25,7 @@ class Parts:
     ----------
     study : Study
     results : Path
+        Folder of the study's results.
     topologies, routings, traffic, workloads, benchmarks : mapping of str to Instance
         By id.
     metrics : mapping of str to Instance

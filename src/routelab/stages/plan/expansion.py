@@ -28,7 +28,7 @@ from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, instance_of
 from routelab.stages.parts.parts import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
-from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
+from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches
 from routelab.stages.plan.samples import select_networks
 
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
@@ -67,13 +67,14 @@ class _Expansion:
         self.mistakes: list[str] = []
         self._unknown = 0  # names without a plugin, whose columns are unknown
         self.studies: dict[str, Parts] = {}
-        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}
+        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
         self.quarantined: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
 
     def add(self, path: Path) -> None:
         """Read a study and add its jobs."""
+        self._meanings = {}
         unknown = self._unknown
         try:
             study = load_study(path)
@@ -92,7 +93,7 @@ class _Expansion:
         entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
         parts = Parts(
             study=study,
-            results=self._results,
+            results=self._results / study.name,
             **{part: _merge(named) for part, named in entries.items()},
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
@@ -149,23 +150,16 @@ class _Expansion:
         """Return the plan of all added studies; raise the collected mistakes."""
         if self.mistakes:
             raise ConfigError(self.mistakes)
-        by_kind = {
-            kind: tuple(job for study in self.jobs.values() for job in study.get(kind, ()))
+        jobs = {
+            job.folder: job
             for kind in kinds()
+            for by_kind in self.jobs.values()
+            for job in by_kind.get(kind, ())
         }
-        jobs = merge_jobs([by_kind])
         studies = {
-            name: _study_plan(
-                parts,
-                {
-                    kind: tuple(jobs[job.folder] for job in some)
-                    for kind, some in self.jobs[name].items()
-                },
-            )
-            for name, parts in self.studies.items()
+            name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
         }
-        batches = cut_batches(jobs, self.jobs)
-        return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
+        return Plan(self._results, jobs, studies, cut_batches(self.jobs), tuple(self.quarantined))
 
     def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Return the instances of each entry of a list of the study, by id."""
@@ -210,7 +204,7 @@ class _Expansion:
             return None
         return (
             f"the name {id_!r} stands for {text} here, and for {meaning} at "
-            f"{other_place.rstrip(': ')}; a name has one meaning in all studies"
+            f"{other_place.rstrip(': ')}; a name has one meaning in a study"
         )
 
     def _metrics(self, study: Study) -> dict[str, Instance]:

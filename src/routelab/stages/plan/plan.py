@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import ceil
@@ -11,7 +11,6 @@ from pathlib import Path
 from routelab.artifacts.losses import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
-from routelab.jobs.events import log_of
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
@@ -84,7 +83,7 @@ class Plan:
         return [batch for key, batch in self.batches.items() if key not in self.postponed]
 
     def of(self, kind: str) -> dict[tuple[str, ...], BaseJob]:
-        """Return the jobs of a kind by their ids."""
+        """Return the jobs of a kind by their ids, which are unique in a study."""
         return {job.ids: job for job in self.jobs.values() if job.kind == kind}
 
     # --- files ----------------------------------------------------------------------------------
@@ -130,7 +129,6 @@ class Plan:
         InputError
             If the folder cannot be written.
         """
-        log_of(self.results).unlink(missing_ok=True)
         again = {job.folder for job in self.again()}
         for batch in self.batches_to_do:
             write_jobs(batch.jobs, self.spec(batch), self.results)
@@ -180,43 +178,25 @@ class Plan:
         return found
 
 
-def merge_jobs(studies: Iterable[Mapping[str, tuple[BaseJob, ...]]]) -> dict[str, BaseJob]:
-    """Return all jobs by folder; merge a job of several studies into one."""
-    jobs: dict[str, BaseJob] = {}
-    for by_kind in studies:
-        for some in by_kind.values():
-            for job in some:
-                known = jobs.get(job.folder)
-                jobs[job.folder] = job if known is None else known.merge(job)
-    return {folder: job.after(jobs) for folder, job in jobs.items()}
-
-
 def cut_batches(
-    jobs: Mapping[str, BaseJob], studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]]
+    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]],
 ) -> dict[tuple[str, str], Batch]:
     """Cut the jobs of each kind and study into a power of two of batches, at most `BATCHES`.
 
     Few batches, because each is a process that takes a second of CPU time to start. Their number
     depends on that of the jobs only, never on the machine, so that finished batches stay
-    finished. Jobs of one plugin are adjacent, so that a batch loads few kernels. A job of several
-    studies is in a batch of the first study, so that batches stay the same when another study is
-    added.
+    finished. Jobs of one plugin are adjacent, so that a batch loads few kernels.
 
     Parameters
     ----------
-    jobs : mapping of str to BaseJob
-        By folder.
     studies : mapping of str to mapping of str to tuple of Job
         By name and kind.
     """
-    first: dict[str, str] = {}
+    groups: dict[tuple[str, str], list[BaseJob]] = {}
     for name, by_kind in studies.items():
         for some in by_kind.values():
             for job in some:
-                first.setdefault(job.folder, name)
-    groups: dict[tuple[str, str], list[BaseJob]] = {}
-    for folder, job in jobs.items():
-        groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
+                groups.setdefault((job.kind, job.group(name)), []).append(job)
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
     for (kind, group), together in groups.items():

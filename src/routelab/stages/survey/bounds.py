@@ -38,7 +38,7 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     def work(topology: Topology) -> Row:
         return {"facts": bound_numbers(bound_load(topology, plugin, seconds=seconds, exact=exact))}
 
-    return timed_row(network, [plugin] if plugin else [], work)
+    return timed_row(network, work)
 
 
 def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import Plugin, RoutelabError, Topology
+from routelab.api import RoutelabError, Topology
 from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import contain
 from routelab.registry.catalogue import QuarantinedError
@@ -46,23 +46,19 @@ class SurveyNetwork:
         except RoutelabError as error:
             return "unsupported", f"no network: {error}"
         tell(self.name, "network")
-        ending = contain(plugin.build, [plugin])
+        ending = contain(plugin.build)
         if ending.status == "ok":
             made: Topology = ending.result
             return made
         return ending.status, f"no network: {ending.reason}"
 
 
-def timed_row(
-    network: SurveyNetwork, plugins: Sequence[Plugin], work: Callable[[Topology], Row]
-) -> Row:
+def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     """Return the row that `work` makes of a network, or why it fails, with its time.
 
     Parameters
     ----------
     network : SurveyNetwork
-    plugins : sequence of Plugin
-        All plugins that `work` uses.
     work : callable
     """
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
@@ -70,7 +66,7 @@ def timed_row(
     if isinstance(topology, tuple):
         row = _row_without_result(*topology)
     else:
-        ending = contain(lambda: work(topology), plugins)
+        ending = contain(lambda: work(topology))
         if ending.status == "ok":
             row = {"status": "ok", "reason": "", **ending.result}
         else:

@@ -39,4 +39,4 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
         measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
         return {"facts": result.facts, "metrics": measured}
 
-    return timed_row(network, [*chosen.plugins, *measures], work)
+    return timed_row(network, work)

@@ -1,4 +1,4 @@
-"""Output of a run of the workflow: one line when a job starts, one when a step is done.
+"""Output of a run of the workflow: a line when a job starts, and one for each problem.
 
 Snakemake prints a paragraph per job, which is too long to read. Its messages are log records with
 an ``event``; a formatter of the printing handler shortens them to lines. It is active when
@@ -10,15 +10,15 @@ file has everything.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from routelab.artifacts.losses import cause_text
+from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan
-from routelab.stages.workflow.progress import Progress
-from routelab.stages.workflow.slurm_jobs import BENCHMARKS
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""
@@ -26,7 +26,7 @@ HANDLER = "DefaultStreamHandler"
 LOG_LINES = 20
 """Number of printed lines of a failed job's log."""
 
-_SILENT = ("JOB_STARTED", "JOB_FINISHED", "RESOURCES_INFO")
+_SILENT = ("JOB_STARTED", "RESOURCES_INFO")
 _CHATTER = (
     "Building DAG of jobs",
     "Using shell: ",
@@ -35,13 +35,8 @@ _CHATTER = (
 )
 
 
-def use_short_lines(workflow: Any, plan: Plan) -> list[ShortFormatter]:
+def use_short_lines(workflow: Any, plan: Plan) -> None:
     """Let a run print short lines if it is quiet about reasons.
-
-    Returns
-    -------
-    formatters : list of ShortFormatter
-        With a `Progress`, they report jobs instead of Snakemake's steps.
 
     Parameters
     ----------
@@ -49,14 +44,11 @@ def use_short_lines(workflow: Any, plan: Plan) -> list[ShortFormatter]:
     plan : Plan
         Plan with the batches that the lines name.
     """
-    formatters = []
     for handler in workflow.logger_manager.logger.handlers:
         theirs = handler.formatter
         quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
         if handler.name == HANDLER and "REASON" in quiet:
-            formatters.append(ShortFormatter(theirs, plan))
-            handler.setFormatter(formatters[-1])
-    return formatters
+            handler.setFormatter(ShortFormatter(theirs, plan))
 
 
 class ShortFormatter(logging.Formatter):
@@ -73,7 +65,7 @@ class ShortFormatter(logging.Formatter):
         self._theirs = theirs
         self._plan = plan
         self._titles: dict[int, str] = {}
-        self.progress: Progress | None = None
+        self._jobs: dict[int, Sequence[BaseJob]] = {}
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of a record; an empty text is not printed."""
@@ -86,14 +78,16 @@ class ShortFormatter(logging.Formatter):
     def _short(self, facts: Mapping[str, Any]) -> str | None:
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
-            name = job_title(self._plan, facts["rule_name"], dict(facts["wildcards"].items()))
+            rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
+            name = job_title(self._plan, rule, wildcards)
             self._titles[facts["jobid"]] = name
+            if batch := self._plan.batches.get((_kind(rule), "-".join(wildcards.values()))):
+                self._jobs[facts["jobid"]] = batch.jobs
             return name
         if event == "JOB_ERROR" and facts["log"]:
             return failure_text(self._titles[facts["jobid"]], facts["log"])
-        if event == "PROGRESS" and self.progress is not None:
-            self.progress.look()  # the finished step has logged its jobs
-            return self.progress.new_line()
+        if event == "JOB_FINISHED":
+            return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."
         if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
@@ -114,14 +108,32 @@ def failure_text(name: str, logs: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
+    """Return a line for each cause for which some jobs of a kind failed or were stopped."""
+    titles: dict[str, list[str]] = {}
+    for job in jobs:
+        for status, reason in job.endings():
+            if status in TRY_AGAIN:
+                cause = cause_text(status, next(iter(reason.strip().splitlines()), ""))
+                titles.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")
+    return [
+        f"{first}{f' and {len(more)} more' if more else ''}: {cause}"
+        for cause, (first, *more) in titles.items()
+    ]
+
+
 def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the title of a job; empty for a target, which does nothing."""
-    kind = ComparisonJob.kind if rule == BENCHMARKS else rule
+    kind = _kind(rule)
     if kind in kinds():
-        return _batch_title(plan, kind, wildcards["batch"])
+        return _batch_title(plan, kind, "-".join(wildcards.values()))
     if rule == "page":
         return f"page of {wildcards['study']}"
     return "" if rule in ("report", "all") else rule
+
+
+def _kind(rule: str) -> str:
+    return ComparisonJob.kind if rule == "benchmarks" else rule
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
 from routelab.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
+from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
@@ -27,12 +27,6 @@ from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
-from routelab.stages.workflow.progress import progress_lines
-from routelab.stages.workflow.slurm_jobs import (
-    comparisons_behind,
-    comparisons_in_flight,
-    jobs_in_flight,
-)
 from routelab.stages.workflow.warm import warm_kernels
 
 RESULTS = Path("results")
@@ -192,30 +186,25 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        formatters = use_short_lines(workflow, plan)
+        use_short_lines(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
-        asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
         if not executes:
-            if asks:
-                _postpone(workflow, plan)
             _tell_of_new_code(plan, "would be")
+            _skip_finished_comparisons(plan)
             _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
-        cores = workflow.resource_settings.cores or 1
         if kind.local_exec:
-            _warn_of_cores(cores)
+            _warn_of_cores(workflow.resource_settings.cores or 1)
         try:
-            _make_ready(workflow, plan, asks=asks)
+            _make_ready(workflow, plan)
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
             sys.exit("Interrupted. Run the same command again to continue.")
         finished = False
         try:
-            with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
-                for formatter in formatters:
-                    formatter.progress = progress
+            with end_jobs_on_interrupt():
                 result = execute(executor_plugin=executor_plugin, **settings)
             finished = True
             return result
@@ -240,27 +229,23 @@ def _warn_of_cores(cores: int) -> None:
         )
 
 
-def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
+def _make_ready(workflow: Any, plan: Plan) -> None:
     """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
 
     Parameters
     ----------
     workflow : snakemake.workflow.Workflow
     plan : Plan
-    asks : bool
-        Whether to look for Slurm jobs of an earlier run.
 
     Raises
     ------
     InputError
-        If the folder cannot be written, or Slurm jobs of an earlier run make files that other
-        jobs need.
+        If the folder cannot be written.
     """
     with explain_write_errors(plan.results, plan.results / "x"):
         hold(plan.results)
         announce_run()
-        if asks and (left := _postpone(workflow, plan)):
-            raise InputError(left)
+        _name_old_folders(plan.results)
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _tell_of_new_code(plan, "are")
@@ -271,58 +256,30 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
         warm_kernels(plan, workflow.resource_settings.cores or 1)
 
 
-def _skip_finished_comparisons(plan: Plan) -> None:
-    """Skip finished comparisons whose routes an upgrade computes again.
+def _name_old_folders(results: Path) -> None:
+    """Print how to remove the results of earlier versions, which nothing reads."""
+    old = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
+    if old:
+        print(
+            "Folders of an earlier version are not used: the results of a study are in a folder of "
+            f"its name. Remove them with: rm -r {' '.join(old)}",
+            file=sys.stderr,
+        )
 
-    Snakemake would start them because of the new routes, and request nodes for nothing.
+
+def _skip_finished_comparisons(plan: Plan) -> None:
+    """Skip finished comparisons whose routes will be computed again, for example by an upgrade.
+
+    Snakemake would start them because of the new routes, and request nodes for nothing. Those of
+    an earlier version have no manifest.
     """
     for key, batch in plan.batches.items():
         if batch.kind != ComparisonJob.kind:
             continue
-        manifest = plan.manifest(batch)
-        finished = manifest.exists() and all(job.is_done() for job in batch.jobs)
-        if finished and not all(Path(name).exists() for name in plan.manifests_before(batch)):
+        files = [plan.manifest(batch), *map(Path, plan.manifests_before(batch))]
+        finished = all(job.is_done() for job in batch.jobs)
+        if finished and not all(path.exists() for path in files):
             plan.postponed.add(key)
-
-
-def _postpone(workflow: Any, plan: Plan) -> str:
-    """Postpone comparisons that Slurm jobs of an earlier run still measure, and log the jobs.
-
-    Call this when the folder is locked: then an earlier run has ended and submits no more jobs.
-
-    Returns
-    -------
-    left : str
-        Names of jobs of batches and reports that prevent this run; empty if there are none.
-    """
-    jobs = jobs_in_flight(Path(workflow.workdir_init))
-    comparisons = {
-        id_: job
-        for (kind, id_), batch in plan.batches.items()
-        for job in batch.jobs
-        if kind == ComparisonJob.kind and isinstance(job, ComparisonJob)
-    }
-    for id_, job in comparisons_in_flight(comparisons, jobs).items():
-        plan.postponed.add((ComparisonJob.kind, id_))
-        print(
-            f"Slurm job {job.id} of an earlier run still measures {comparisons[id_].title} "
-            f"({job.progress}); it is not started again: wait for it, or cancel it with "
-            f"'{job.cancel}', then run again.",
-            file=sys.stderr,
-        )
-    behind = comparisons_behind(comparisons, jobs, plan.results / PLAN / ComparisonJob.kind)
-    plan.postponed.update((ComparisonJob.kind, id_) for id_ in behind)
-    for id_, count in Counter(job.id for job in behind.values()).items():
-        waits = "1 comparison waits" if count == 1 else f"{count} comparisons wait"
-        print(f"{waits} for Slurm job {id_}, which uses the same cluster.", file=sys.stderr)
-    rules = {"", *(rule.name for rule in workflow.rules)}
-    return "\n".join(
-        f"Slurm job {job.id} of an earlier run still does "
-        f"{f'{job.rule} {job.wildcards}'.strip() or 'something in this folder'} ({job.progress}): "
-        f"wait for it, or cancel it with '{job.cancel}', then run again"
-        for job in jobs
-        if job.comparison is None and job.rule in rules
-    )
 
 
 def _warn_of_full_disk(results: Path) -> None:

@@ -1,4 +1,4 @@
-"""What all kinds of jobs have in common: files, fingerprints, and jobs that two studies share."""
+"""What all kinds of jobs have in common: files and fingerprints."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from routelab.artifacts.losses import loss_sentences
 from routelab.artifacts.outcome import read_outcome
 from routelab.bench.comparison import Comparison
 from routelab.config import Limits
-from routelab.jobs import events
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
 from routelab.jobs.job import BaseJob
 from routelab.stages import kinds as package
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.surveys import SurveyItem
 from routelab.stages.plan.expansion import expand_studies
-from routelab.stages.workflow.console import job_title
-from routelab.stages.workflow.progress import Progress, count_missing_results
+from routelab.stages.workflow.console import job_title, problem_lines
 
 STUDY = """\
 title: Everything
@@ -130,33 +128,6 @@ def test_a_fingerprint_depends_on_what_the_result_depends_on_and_nothing_else(jo
     assert replace(job, digest="").fingerprint == ""
 
 
-@pytest.mark.parametrize("kind", IN_FINGERPRINTS)
-def test_two_studies_share_a_job_with_the_more_generous_limits(jobs, kind):
-    low, high = Limits(seconds=5, memory_gb=9), Limits(seconds=50, memory_gb=1, idle_seconds=400)
-    one = replace(jobs[kind], limits=low, inputs=("a", "b"))
-    two = replace(jobs[kind], limits=high, inputs=("b", "c"))
-    most = Limits(seconds=50, memory_gb=9, idle_seconds=400)
-    for merged in (one.merge(two), two.merge(one)):
-        assert type(merged) is type(one)
-        assert merged.limits == most
-        assert sorted(merged.inputs) == ["a", "b", "c"]
-        assert merged.fingerprint == one.fingerprint
-
-
-def test_metrics_of_two_studies_are_measured_at_once(jobs):
-    one = replace(jobs["routes"], metrics={"b": "1", "a": "2"})
-    two = replace(jobs["routes"], metrics={"c": "3", "b": "1"})
-    assert list(one.merge(two).metrics.items()) == [("a", "2"), ("b", "1"), ("c", "3")]
-    assert one.merge(two).fingerprint == two.merge(one).fingerprint
-
-
-def test_the_more_thorough_search_of_two_studies_is_done(jobs):
-    one = replace(jobs["bounds"], seconds=5.0, exact=True)
-    two = replace(jobs["bounds"], seconds=50.0, exact=False)
-    for merged in (one.merge(two), two.merge(one)):
-        assert (merged.seconds, merged.exact) == (50.0, True)
-
-
 def test_only_a_kind_of_job_is_read(jobs, tmp_path):
     path = tmp_path / "spec.json"
     write_jobs([jobs["topologies"]], path)
@@ -260,18 +231,12 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     assert cut["s-1"].after == (("topologies", "s-1"),)
     assert set(map(str, map(plan.manifest, cut.values()))) <= set(plan.manifests(plan.studies["s"]))
     assert ("letters",) in plan.rehearsals()
-    line = job_title(plan, "letters", {"batch": "s-1"})
+    line = job_title(plan, "letters", {"study": "s", "batch": "1"})
     assert line == "counts of letters of s, part 1 of 2 (2 jobs)"
-    assert count_missing_results(plan)["letters"] == 4
 
     plan.write_specs()
-    progress = Progress(count_missing_results(plan), 2)
-    events.open_log(events.log_of(plan.results))
-    try:
-        for batch in cut.values():
-            assert run_batch(plan.spec(batch), plan.manifest(batch)) == len(batch.jobs)
-    finally:
-        events.open_log(Path("/nonexistent/log"))
+    for batch in cut.values():
+        assert run_batch(plan.spec(batch), plan.manifest(batch)) == len(batch.jobs)
     assert Path("rehearsed").exists()
     statuses = {
         end["folder"]: (end["status"], end["reason"])
@@ -284,19 +249,17 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
         "torus~dims=4x2": "ok",
         "mesh~dims=2": "unsupported",
     }
-    outcome = read_outcome(Path("results/letters/torus~dims=4x2/outcome.json"))
+    outcome = read_outcome(Path("results/s/letters/torus~dims=4x2/outcome.json"))
     assert (outcome.kind, outcome.facts) == ("letters", {"letters": 14})
-    assert Path("results/letters/torus~dims=4x2/letters.txt").read_text() == "14\n"
-    assert read_outcome(Path("results/letters/mesh~dims=2/outcome.json")).facts == {"least": 12}
+    assert Path("results/s/letters/torus~dims=4x2/letters.txt").read_text() == "14\n"
+    assert read_outcome(Path("results/s/letters/mesh~dims=2/outcome.json")).facts == {"least": 12}
 
-    lines = progress.add(events.Reader(events.log_of(plan.results)).read())
-    assert progress.done == 4
-    assert any("count of letters" in one and "I do not like it" in one for one in lines)
-    sentences = [one for one in loss_sentences(plan.statuses()) if "letters" in one]
-    assert sentences == [
-        "1 of 4 counts of letters of s failed: ValueError: I do not like it",
-        "1 of 4 counts of letters of s does not apply to its network: too short",
-    ]
+    (line,) = [line for batch in cut.values() for line in problem_lines(batch.jobs)]
+    assert line.startswith("count of letters torus~dims=4x4: failed: ")
+    assert "I do not like it (" in line
+    failed, short = [one for one in loss_sentences(plan.statuses()) if "letters" in one]
+    assert failed.startswith("1 of 4 counts of letters of s failed: ValueError: I do not like it (")
+    assert short == "1 of 4 counts of letters of s does not apply to its network: too short"
     # what failed is tried again, and nothing else
     assert [job.title for job in plan.again()] == ["torus~dims=4x4"]
     again = {id_: run_batch(plan.spec(one), plan.manifest(one)) for id_, one in cut.items()}

@@ -63,7 +63,7 @@ def test_a_survey_has_no_jobs_but_shards_of_whole_networks(plan):
     assert sum(map(len, networks)) == len(set.union(*networks)) == 17
     # networks are dealt out in turn, so no shard has only small ones
     assert {len(some) for some in networks} == {4, 5}
-    assert planned.manifests() == [f"results/surveys/survey-{n}.csv" for n in (1, 2, 3, 4)]
+    assert planned.manifests() == [f"results/survey/surveys/{n}.csv" for n in (1, 2, 3, 4)]
 
 
 def test_a_sample_is_of_each_entry_and_larger_ones_include_it(plan):
@@ -251,7 +251,7 @@ def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
 
 def test_a_plan_tries_again_the_rows_that_failed(plan):
     keys = [item.fingerprint for item in rows_of(plan(runs=30)).values()]
-    with store(Path("results")).writer("a") as writer:
+    with store(Path("results/survey")).writer("a") as writer:
         for key, status in zip(keys, ("ok", "unsupported", "timeout"), strict=False):
             writer.append(key, status, {})
     assert plan(runs=30).failed() == 1

@@ -141,10 +141,10 @@ def test_every_network_is_compared_once_with_all_settings(write):
     assert job.folder == f"results/bench/comparisons/run/torus~dims=4x4/{three}"
     assert job.store == "results/bench/runs"
     assert job.comparison == Comparison(
-        "results/topologies/torus~dims=4x4",
+        "results/run/topologies/torus~dims=4x4",
         (
-            ComparisonPart("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
-            ComparisonPart("sssp", "angara-sssp", Path("results/routes/torus~dims=4x4/sssp")),
+            ComparisonPart("dor", "dor", Path("results/run/routes/torus~dims=4x4/dor")),
+            ComparisonPart("sssp", "angara-sssp", Path("results/run/routes/torus~dims=4x4/sssp")),
         ),
         (ComparisonPart("meter", "meter"), ComparisonPart("known", "modelled")),
         BenchSettings(cluster="config/clusters/fast.yaml", repeats=3, seconds=60, baseline="sssp"),
@@ -155,7 +155,7 @@ def test_every_network_is_compared_once_with_all_settings(write):
         ("routes", "run-1"),
     )
     (told,) = check_studies([Path("config/studies/run.yaml")])
-    assert "2 topologies × 2 routings × 2 benchmarks × 2 settings = 4 comparisons" in told
+    assert "4 comparisons" in told
 
 
 def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):
@@ -253,7 +253,7 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
     assert job.engine == "flow~machine=config/clusters/fast.yaml,ranks_per_node=2,iterations=3"
     assert job.limits.seconds == 60
     assert [path for path in plan.manifests(shown) if "/flows/" in path] == [
-        "results/batches/flows/run-1.json"
+        "results/run/batches/flows/1.json"
     ]
     plan = expand_studies([write(STUDY.replace("baseline:", "predict: false, baseline:"))])
     assert not plan.of("flows")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
+from routelab.config.study import OLD_FOLDERS, OTHER_FOLDERS
 from routelab.jobs.job import MAX_ID
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan.expansion import expand_studies
@@ -73,11 +74,11 @@ def test_a_study_becomes_the_product_of_its_lists(write):
         ["channel-load"],
     )
     assert plan.manifests() == [
-        "results/batches/topologies/small-1.json",
-        "results/batches/routes/small-1.json",
+        "results/small/batches/topologies/1.json",
+        "results/small/batches/routes/1.json",
     ]
     shown = replace(plan.studies["small"], jobs={"routes": (job,)})
-    assert plan.manifests(shown) == ["results/batches/routes/small-1.json"]
+    assert plan.manifests(shown) == ["results/small/batches/routes/1.json"]
 
 
 def test_every_way_of_writing_an_instance_is_one_job(write):
@@ -89,21 +90,21 @@ def test_every_way_of_writing_an_instance_is_one_job(write):
     assert networks(plan) == ["torus~dims=4"]
 
 
-def test_jobs_of_two_studies_are_shared(write):
+def test_studies_share_no_job(write):
     first = write("first", study(more="metrics: [channel-load]\nlimits: {seconds: 5}\n"))
-    second = write(
-        "second",
-        study(routings="[dor, dfsssp]", more="metrics: [route-length]\nlimits: {memory_gb: 1}\n"),
-    )
-    plan = expand_studies([first, second, first])
-    assert list(plan.studies) == ["first", "second"]
-    assert list(plan.of("routes")) == [("torus~dims=4", "dor"), ("torus~dims=4", "dfsssp")]
-    shared = plan.of("routes")["torus~dims=4", "dor"]
-    assert list(shared.metrics) == ["channel-load", "route-length"]
-    assert (shared.limits.seconds, shared.limits.memory_gb) == (600, 4)
-    assert list(plan.of("routes")["torus~dims=4", "dfsssp"].metrics) == ["route-length"]
-    assert plan.of("topologies")["torus~dims=4",].limits.seconds == 600
-    assert plan.studies["first"].jobs["routes"] == (shared,)
+    second = write("second", study(routings="[dor, dfsssp]", more="metrics: [route-length]\n"))
+    both = expand_studies([first, second, first])
+    assert list(both.studies) == ["first", "second"]
+    alone = [expand_studies([path]) for path in (first, second)]
+    assert both.jobs == alone[0].jobs | alone[1].jobs
+    assert both.batches == alone[0].batches | alone[1].batches
+    assert {folder.split("/")[1] for folder in both.jobs} == {"first", "second"}
+
+
+def test_all_shipped_studies_run_together():
+    paths = sorted((ROOT / "config/studies").rglob("*.yaml"))
+    plan = expand_studies(paths)
+    assert len(plan.studies) == len(paths) > 30
 
 
 def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
@@ -113,15 +114,24 @@ def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
     assert list(job.metrics) == installed_catalogue().default_metrics()
 
 
-def test_an_alias_has_one_meaning_in_all_studies(write):
+def test_an_alias_has_one_meaning_in_a_study(write):
     first = write("first", study(routings="[{use: dor, as: mine}]"))
-    second = write("second", study(routings="[dor, {use: dfsssp, as: mine}]"))
-    (line,) = mistakes(first, second)
-    assert line.startswith(f"{second}:3: routings[1]: the name 'mine' stands for dfsssp here")
-    assert f"dor at {first}:3: routings[0];" in line
+    second = write("second", study(routings="[{use: dfsssp, as: mine}]"))
+    jobs = expand_studies([first, second]).jobs
+    assert jobs["results/first/routes/torus~dims=4/mine"].text == "dor"
+    assert jobs["results/second/routes/torus~dims=4/mine"].text == "dfsssp"
+    both = write("both", study(routings="[{use: dor, as: mine}, {use: dfsssp, as: mine}]"))
+    (line,) = mistakes(both)
+    assert line.startswith(f"{both}:3: routings[1]: the name 'mine' stands for dfsssp here")
+    assert f"dor at {both}:3: routings[0];" in line
 
-    same = write("same", study(routings="[{use: dor, as: mine}]"))
-    assert list(expand_studies([first, same]).of("routes")) == [("torus~dims=4", "mine")]
+
+@pytest.mark.parametrize("name", [*OTHER_FOLDERS, *OLD_FOLDERS])
+def test_a_study_is_not_named_as_a_folder_with_another_use(write, name):
+    path = write(name, study())
+    assert mistakes(path) == [
+        f"{path}: the folder results/{name} has another use; rename the study"
+    ]
 
 
 def test_an_alias_is_no_other_instance_s_name(write):
@@ -163,7 +173,7 @@ def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
     (nets / "a.txt").write_text("x z\n")
     after = expand_studies([path])
     assert after.of("topologies")["a",].fingerprint != job.fingerprint
-    assert fingerprints(after)["topologies/b"] == fingerprints(before)["topologies/b"]
+    assert fingerprints(after)["files/topologies/b"] == fingerprints(before)["files/topologies/b"]
 
     (nets / "a.txt").unlink()
     (line,) = mistakes(path)
@@ -374,20 +384,6 @@ def test_a_network_starts_before_what_waits_for_it(write):
     for batch in batches.values():
         for before in batch.after:
             assert batches[before].priority > batch.priority
-
-
-def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
-    first = write("first", study("[torus~dims=4, torus~dims=4x2]"))
-    second = write("second", study("[torus~dims=4, torus~dims=8]"))
-    alone = expand_studies([first]).batches
-    both = expand_studies([first, second]).batches
-    assert {key: batch.fingerprint for key, batch in alone.items()} == {
-        key: both[key].fingerprint for key in alone
-    }
-    # what both want is done once, in the batch of the first
-    (shared,) = (job for job in alone["routes", "first-1"].jobs if "dims=4/" in job.folder)
-    assert shared not in both["routes", "second-1"].jobs
-    assert both["routes", "second-1"].after == (("topologies", "second-1"),)
 
 
 def test_a_batch_s_fingerprint_follows_its_jobs(write):

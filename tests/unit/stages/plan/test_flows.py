@@ -63,8 +63,7 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert job.engine == "flow~machine=config/clusters/fast.yaml,iterations=2,latency=1e-06"
     assert job.inputs == ("config/clusters/fast.yaml",)
     (told,) = check_studies([path])
-    product = "2 topologies × 2 routings × 2 workloads × 2 settings = 16 flow simulations"
-    assert product in told or "2 topologies × 2 routings × 2 workloads = 16 flow" in told
+    assert "16 flow simulations" in told
 
 
 def test_flows_run_in_batches_behind_their_networks_and_tables(write):
@@ -78,12 +77,12 @@ def test_flows_run_in_batches_behind_their_networks_and_tables(write):
         assert table in plan.batches
         assert batch.inputs == ("config/clusters/fast.yaml",)
     jobs = [job for batch in batches.values() for job in batch.jobs]
-    folder = "results/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
+    folder = "results/run/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
     (job,) = (job for job in jobs if job.folder == folder)
     assert (job.text, job.work, job.carried) == ("dor", "npb-cg~class=S", "workload")
     assert "iterations=2" in job.engine
     wanted = plan.manifests(plan.studies["run"])
-    assert "results/batches/flows/run-1.json" in wanted
+    assert "results/run/batches/flows/1.json" in wanted
 
 
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):

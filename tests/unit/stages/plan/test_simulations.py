@@ -61,11 +61,8 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
     job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
     assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
     assert job.engine == "packet~loads=0.1"
-    told, *notes = check_studies([path])
-    # tornado by a given shift is defined in one dimension
-    assert all(note.endswith("(note)") for note in notes)
-    product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"
-    assert told == f"{path}: OK: {product}, 2 tables to route, 0 tables, 0 figures"
+    (told,) = check_studies([path])
+    assert "32 simulations" in told
 
 
 def test_simulations_run_in_batches_behind_their_networks_and_tables(write):
@@ -79,11 +76,11 @@ def test_simulations_run_in_batches_behind_their_networks_and_tables(write):
         ("rdr", network),
     }
     job = next(job for one in batches.values() for job in one.jobs if job.text == "rdr")
-    assert job.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
+    assert job.folder == "results/simulated/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
     assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
     assert job.engine == "packet~vcs=2,loads=0.1"
     wanted = plan.manifests(plan.studies["simulated"])
-    assert "results/batches/simulations/simulated-1.json" in wanted
+    assert "results/simulated/batches/simulations/1.json" in wanted
     shown = plan.studies["simulated"]
     without = replace(shown, jobs={k: j for k, j in shown.jobs.items() if k != "simulations"})
     assert not any("simulations" in path for path in plan.manifests(without))
@@ -97,15 +94,6 @@ def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
     for ids, job in before.items():
         other = (*ids[:3], f"{ids[3]},precision=0.5")
         assert after.of("simulations")[other].fingerprint != job.fingerprint
-
-
-def test_jobs_of_two_studies_are_shared_with_the_more_generous_limits(write):
-    first = write(STUDY)
-    second = write(STUDY.replace("seconds: 60", "seconds: 5").replace("2}\n", "9}\n"), "other")
-    plan = expand_studies([first, second])
-    assert len(plan.of("simulations")) == 32
-    for job in plan.of("simulations").values():
-        assert (job.limits.seconds, job.limits.memory_gb) == (60, 9)
 
 
 def test_settings_name_a_folder(write):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from enum import Enum
 from pathlib import Path
@@ -18,7 +19,6 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.surveys import SurveyItem, SurveyJob
 from routelab.stages.plan.expansion import Plan
 from routelab.stages.workflow.console import HANDLER, LOG_LINES, ShortFormatter, use_short_lines
-from routelab.stages.workflow.progress import Progress
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
@@ -100,10 +100,10 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
         ),
         (
             "routes",
-            {"batch": "small-2"},
+            {"study": "small", "batch": "2"},
             "route tables of small, part 2 of 2 (1 job)",
         ),
-        ("surveys", {"batch": "big-2-1"}, "survey runs: big-2 (3 jobs)"),
+        ("surveys", {"study": "big-2", "batch": "1"}, "survey runs: big-2 (3 jobs)"),
         (
             "benchmarks",
             {"batch": "measured.t.default-12345678-1"},
@@ -122,7 +122,7 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, batch="small-1"))
+    text(short, **job("routes", 3, study="small", batch="1"))
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     first, *rest = said.splitlines()
     name = "route tables of small, part 1 of 2 (20 jobs)"
@@ -135,17 +135,34 @@ def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
 
 def test_what_only_fills_the_screen_is_not_printed(short):
     assert text(short, event=Event.RUN_INFO, stats={"routes": 4, "total": 6}) == "6 steps to do."
-    for event in (Event.JOB_STARTED, Event.JOB_FINISHED, Event.RESOURCES_INFO):
+    for event in (Event.JOB_STARTED, Event.RESOURCES_INFO):
         assert text(short, event=event) == ""
     assert text(short, "Select jobs to execute...") == ""
 
 
-def test_steps_are_told_in_jobs_while_they_run(short):
-    assert text(short, "1 of 9 steps", event=Event.PROGRESS) == "theirs: 1 of 9 steps"
-    short.progress = Progress({"routes": 2}, 1)
-    ended = {"kind": "routes", "title": "a", "status": "ok", "reason": "", "seconds": 1.0}
-    short.progress.look = lambda: short.progress.add([ended])
-    assert text(short, "1 of 9 steps", event=Event.PROGRESS).startswith("1 of 2 jobs done")
+def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
+    short, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    limit = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
+    endings = {
+        1: ("timeout", limit),
+        2: ("ok", ""),
+        4: ("failed", "dor: route() raised ValueError: no\nwith more lines"),
+        6: ("timeout", limit),
+        8: ("unsupported", "dor: needs a torus"),
+    }
+    for number, (status, reason) in endings.items():
+        outcome = Path(JOBS[number].folder, "outcome.json")
+        outcome.parent.mkdir(parents=True)
+        outcome.write_text(json.dumps({"status": status, "reason": reason}))
+    text(short, **job("routes", 3, batch="small-1"))
+    assert text(short, event=Event.JOB_FINISHED, job_id=3).splitlines() == [
+        f"route table {JOBS[1].title} and 1 more: {limit}",
+        f"route table {JOBS[4].title}: failed: dor: route() raised ValueError: no",
+    ]
+    text(short, **job("page", 4, study="small"))
+    assert text(short, event=Event.JOB_FINISHED, job_id=4) == ""
 
 
 def test_what_is_not_known_is_printed_as_snakemake_does(short):
