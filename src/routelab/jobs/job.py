@@ -46,6 +46,17 @@ def folder_name(id_: str) -> str:
     return f"{encoded[: MAX_ID - DIGEST - 1].decode(errors='ignore')}-{digest}"
 
 
+def ending_in(folder: str) -> dict[str, str]:
+    """Return status and reason of the outcome in a job's folder; both are empty without one."""
+    try:
+        outcome = json.loads(read_bytes(Path(folder) / OUTCOME, MAX_ARTIFACT))
+        return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
+    except FileNotFoundError:
+        return {"status": "", "reason": ""}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"status": "failed", "reason": "its outcome cannot be read"}
+
+
 class Rehearsal(NamedTuple):
     """A tiny piece of work that compiles and loads the kernels of many jobs.
 
@@ -167,7 +178,7 @@ class BaseJob(ABC):
         InputError
             If the file cannot be written.
         """
-        outcomes = [{"folder": job.folder, **job._ending()} for job in jobs]
+        outcomes = [{"folder": job.folder, **ending_in(job.folder)} for job in jobs]
         write_json(path, {"format": MANIFEST, "outcomes": outcomes})
 
     @property
@@ -228,21 +239,11 @@ class BaseJob(ABC):
 
     def status(self) -> str:
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""
-        return self._ending()["status"]
-
-    def _ending(self) -> dict[str, str]:
-        """Return status and reason of the outcome."""
-        try:
-            outcome = json.loads(read_bytes(self.outcome, MAX_ARTIFACT))
-            return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
-        except FileNotFoundError:
-            return {"status": "", "reason": ""}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {"status": "failed", "reason": "its outcome cannot be read"}
+        return ending_in(self.folder)["status"]
 
     def endings(self) -> list[tuple[str, str]]:
         """Return status and reason of each result; both are empty if it is missing."""
-        ending = self._ending()
+        ending = ending_in(self.folder)
         return [(ending["status"], ending["reason"])]
 
     # --- execution -----------------------------------------------------------------------------

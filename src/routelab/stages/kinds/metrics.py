@@ -15,7 +15,7 @@ from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.provenance import seed_of
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
 from routelab.stages.argument_errors import call_all
@@ -52,7 +52,7 @@ class MetricJob(TableJob):
 
     kind = "metrics"
     outcome_kind = "metrics"
-    nouns = "measurement of a table", "measurements of tables"
+    nouns = "set of metrics", "sets of metrics"
     order = 2
     per_batch = 80
 
@@ -95,8 +95,7 @@ class MetricJob(TableJob):
 
     def endings(self) -> list[tuple[str, str]]:
         """See `BaseJob.endings`; none if the table is missing, which is its own job's to tell."""
-        table = self.routes_outcome()
-        return super().endings() if table is not None and table.status == "ok" else []
+        return super().endings() if ending_in(self.routes)["status"] == "ok" else []
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """See `BaseJob.rehearsals`."""

@@ -39,7 +39,8 @@ SURVEY = "title: Survey\nsurvey: true\nbound: true\ntopologies: [torus~dims=4]\n
 ON_NETWORKS = {"text", "digest", "network", "network_digest"}
 IN_FINGERPRINTS = {
     "topologies": {"text", "digest"},
-    "routes": {*ON_NETWORKS, "metrics"},
+    "routes": ON_NETWORKS,
+    "metrics": {*ON_NETWORKS, "metrics", "metric_digests"},
     "bounds": {*ON_NETWORKS, "seconds", "exact"},
     "throughput": {*ON_NETWORKS, "loads", "seeds", "seconds"},
     "simulations": {*ON_NETWORKS, "work", "work_digest", "engine", "engine_digest"},

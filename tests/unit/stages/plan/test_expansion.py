@@ -67,15 +67,14 @@ def test_a_study_becomes_the_product_of_its_lists(write):
     assert list(plan.of("routes")) == runs
     assert plan.studies["small"].parts.runs == plan.studies["small"].ids("routes") == tuple(runs)
     job = plan.of("routes")["torus~dims=4x2", "exact-turns"]
-    assert (job.ids[1], job.text, job.network, list(job.metrics)) == (
-        "exact-turns",
-        "sssp@angara~turns=exact",
-        "torus~dims=4x2",
-        ["channel-load"],
-    )
+    named = "exact-turns", "sssp@angara~turns=exact", "torus~dims=4x2"
+    assert (job.ids[1], job.text, job.network) == named
+    measured = plan.of("metrics")["torus~dims=4x2", "exact-turns"]
+    assert (measured.ids[1], measured.text, measured.network) == named
+    assert measured.metrics == ("channel-load",)
+    assert measured.needs == (*job.needs, job.folder)
     assert plan.manifests() == [
-        "results/small/batches/topologies/1.json",
-        "results/small/batches/routes/1.json",
+        f"results/small/batches/{stage}/1.json" for stage in ("topologies", "routes", "metrics")
     ]
     shown = replace(plan.studies["small"], jobs={"routes": (job,)})
     assert plan.manifests(shown) == ["results/small/batches/routes/1.json"]
@@ -108,7 +107,7 @@ def test_all_shipped_studies_run_together():
 
 
 def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
-    (job,) = expand_studies([write("all", study())]).of("routes").values()
+    (job,) = expand_studies([write("all", study())]).of("metrics").values()
     # rerouting-churn routes the network once a link
     assert "rerouting-churn" not in job.metrics
     assert list(job.metrics) == installed_catalogue().default_metrics()
@@ -229,7 +228,7 @@ def test_fingerprints_tell_jobs_apart_and_stay(write):
     path = write("small", SMALL)
     plan, again = expand_studies([path]), expand_studies([path])
     known = fingerprints(plan)
-    assert len(set(known.values())) == len(known) == 2 + 8
+    assert len(set(known.values())) == len(known) == 2 + 8 + 8
     assert "" not in known.values()
     assert fingerprints(again) == known
     study_job = plan.studies["small"]
@@ -238,12 +237,13 @@ def test_fingerprints_tell_jobs_apart_and_stay(write):
     assert fingerprints(expand_studies([path])) == known
 
 
-def test_other_metrics_are_another_job_content(write):
+def test_another_metric_routes_nothing_again(write):
     path = write("small", SMALL)
-    before = expand_studies([path]).of("routes")
-    path.write_text(SMALL.replace("channel-load", "route-length"))
-    after = expand_studies([path]).of("routes")
-    assert all(after[run].fingerprint != before[run].fingerprint for run in before)
+    before = fingerprints(expand_studies([path]))
+    path.write_text(SMALL.replace("[channel-load]", "[channel-load, route-length]"))
+    after = fingerprints(expand_studies([path]))
+    changed = {folder.split("/")[1] for folder in before if after[folder] != before[folder]}
+    assert changed == {"metrics"}
 
 
 def test_the_cited_reference_is_an_input_of_the_report(write):
@@ -262,6 +262,7 @@ def test_kernels_are_warmed_by_one_routing_of_each_make(write):
     plan = expand_studies([write("small", SMALL)])
     assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
         "angara-sssp",
+        "metrics",
         "networks",
         "sssp@angara~turns=exact",
     ]
@@ -275,8 +276,9 @@ def outcomes(write):
     plan.write_specs()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
     runs = dict(zip(kinds, plan.batches["routes", "study-1"].jobs, strict=True))
+    measured = plan.of("metrics")[runs["ok"].ids]
     network = plan.batches["topologies", "study-1"].jobs[0]
-    for kind, run in {**runs, "": network}.items():
+    for kind, run in {**runs, "": network, "metrics": measured}.items():
         status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
         found = "other" if kind == "of other code" else run.fingerprint
         reason = "" if status == "ok" else f"it is {status}"
@@ -294,7 +296,7 @@ def outcomes(write):
 def test_jobs_that_have_to_run_again_are_known(outcomes):
     plan, runs = outcomes
     again = ["failed", "timeout", "missing", "unreadable", "of other code"]
-    assert plan.again() == [runs[kind] for kind in again]
+    assert [job for job in plan.again() if job.kind == "routes"] == [runs[kind] for kind in again]
     # one that is missing or stale has not failed
     assert plan.failed() == len(["failed", "timeout", "unreadable"])
     assert plan.count(["unsupported"]) == 1
@@ -302,7 +304,12 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
 
 def test_what_became_of_every_job_is_known(outcomes):
     plan, runs = outcomes
-    found = [(one.status, one.reason) for one in plan.statuses()]
+    statuses = plan.statuses()
+    assert [one.status for one in statuses if one.noun == "set of metrics"] == [
+        "ok",
+        "not-run",
+    ]
+    found = [(one.status, one.reason) for one in statuses if one.noun == "route table"]
     assert dict(zip(runs, found, strict=True)) == {
         "ok": ("ok", ""),
         "unsupported": ("unsupported", "it is unsupported"),
@@ -312,8 +319,7 @@ def test_what_became_of_every_job_is_known(outcomes):
         "unreadable": ("failed", "its outcome cannot be read"),
         "of other code": ("ok", ""),
     }
-    (names,) = {(one.study, one.noun, one.plural) for one in plan.statuses()}
-    assert names == ("study", "route table", "route tables")
+    assert {one.study for one in statuses} == {"study"}
 
 
 def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
@@ -347,7 +353,7 @@ def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
         "many-2": {"angara-sssp", "dor"},
     }
     folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
-    assert len(set(folders)) == len(folders) == 4 + 4 * 42
+    assert len(set(folders)) == len(folders) == 4 + 4 * 42 + 4 * 42
     assert set(folders) == set(plan.jobs)
     assert {batch.after for batch in parts.values()} == {(("topologies", "many-1"),)}
 
@@ -391,7 +397,10 @@ def test_a_batch_s_fingerprint_follows_its_jobs(write):
     before = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
     path.write_text(SMALL.replace("turns=exact", "turns=none"))
     after = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
-    assert {key for key in before if before[key] != after[key]} == {("routes", "small-1")}
+    assert {key for key in before if before[key] != after[key]} == {
+        ("routes", "small-1"),
+        ("metrics", "small-1"),
+    }
 
 
 def test_planning_needs_no_heavy_imports():
@@ -409,21 +418,21 @@ def test_planning_needs_no_heavy_imports():
     assert run.stdout.strip() == "[]"
 
 
-def test_files_that_metrics_read_are_inputs_of_the_routes(write):
+def test_files_that_metrics_read_are_inputs_of_the_metrics_alone(write):
     matrix = Path("config/traffic.csv")
     matrix.write_text("0,1\n1,0\n")
     path = write("m", study(more='metrics: ["traffic-load~matrix=../traffic.csv"]\n'))
     before = expand_studies([path])
-    job = before.of("routes")["torus~dims=4", "dor"]
+    job = before.of("metrics")["torus~dims=4", "dor"]
     assert job.inputs == ("config/traffic.csv",)
     assert list(job.metrics) == ["traffic-load~matrix=config/traffic.csv"]
     batches = {kind: batch for (kind, _), batch in before.batches.items()}
-    assert batches["routes"].inputs == ("config/traffic.csv",)
-    assert batches["topologies"].inputs == ()
+    assert batches["metrics"].inputs == ("config/traffic.csv",)
+    assert batches["routes"].inputs == ()
     matrix.write_text("0,2\n1,0\n")
     after = expand_studies([path])
-    assert after.of("routes")["torus~dims=4", "dor"].fingerprint != job.fingerprint
-    assert after.of("topologies") == before.of("topologies")
+    assert after.of("metrics")["torus~dims=4", "dor"].fingerprint != job.fingerprint
+    assert after.of("routes") == before.of("routes")
     matrix.unlink()
     assert "no file config/traffic.csv" in mistakes(path)[0]
 

@@ -41,7 +41,10 @@ def small(tmp_path, monkeypatch):
 def test_a_sound_study_is_told_by_its_counts(small, capsys):
     assert main(["study", "check", "small.yaml"]) == 0
     printed = capsys.readouterr()
-    assert printed.out == "small.yaml: OK: 2 networks, 6 route tables, 1 table, 0 figures\n"
+    assert (
+        printed.out
+        == "small.yaml: OK: 2 networks, 6 route tables, 6 sets of metrics, 1 table, 0 figures\n"
+    )
     assert printed.err == ""
     assert not Path("results").exists()
 
