@@ -256,7 +256,7 @@ def test_stages_write_what_they_computed(tmp_path) -> None:
         folder=str(folder),
         topology=str(network),
         text="angara-sssp",
-        metrics={"channel-load": ""},
+        metrics=("channel-load",),
         digest="f1",
     )
     outcome = perform(job)

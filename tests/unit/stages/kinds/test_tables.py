@@ -1,4 +1,4 @@
-"""Simulations read the route table of the stage ``routes``, and compute it where they cannot."""
+"""Simulations and metrics read tables of the stage ``routes``, or compute those they lack."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from routelab.artifacts.outcome import read_outcome, write_outcome
 from routelab.jobs.folder_job import perform
 from routelab.jobs.job import OUTCOME
 from routelab.stages.engines import case
+from routelab.stages.kinds import metrics
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.route import ROUTES, apply_routing
 
@@ -42,7 +43,7 @@ def jobs(tmp_path, monkeypatch):
 
 @pytest.fixture
 def computed(monkeypatch):
-    """Routings whose tables were computed for a simulation."""
+    """Routings whose tables were computed for a simulation or metrics."""
     names = []
 
     def apply(network, algorithm):
@@ -50,6 +51,7 @@ def computed(monkeypatch):
         return apply_routing(network, algorithm)
 
     monkeypatch.setattr(case, "apply_routing", apply)
+    monkeypatch.setattr(metrics, "apply_routing", apply)
     return names
 
 
@@ -67,7 +69,7 @@ def result(job):
     return outcome.status, facts, files
 
 
-@pytest.mark.parametrize("kind", ["simulations", "flows"])
+@pytest.mark.parametrize("kind", ["metrics", "simulations", "flows"])
 def test_a_table_that_is_read_gives_the_results_of_a_computed_one(jobs, computed, kind):
     job = jobs[kind, "lash"]
     without = result(job)
@@ -76,14 +78,17 @@ def test_a_table_that_is_read_gives_the_results_of_a_computed_one(jobs, computed
     perform(jobs["routes", "lash"])
     assert result(job) == without
     assert computed == ["lash"]
-    seconds = read_outcome(Path(jobs["routes", "lash"].folder, OUTCOME)).facts["routing_seconds"]
-    assert read_outcome(Path(job.folder, OUTCOME)).facts["routing_seconds"] == seconds
+    if kind != "metrics":
+        folders = jobs["routes", "lash"].folder, job.folder
+        table, simulated = (read_outcome(Path(folder, OUTCOME)).facts for folder in folders)
+        assert simulated["routing_seconds"] == table["routing_seconds"]
 
 
-def test_a_table_of_other_code_is_not_read(jobs, computed):
+@pytest.mark.parametrize("kind", ["metrics", "flows"])
+def test_a_table_of_other_code_is_not_read(jobs, computed, kind):
     routes = jobs["routes", "lash"]
     perform(replace(routes, digest="of other code"))
-    assert result(jobs["flows", "lash"])[0] == "ok"
+    assert result(jobs[kind, "lash"])[0] == "ok"
     assert computed == ["lash"]
 
 
@@ -96,13 +101,38 @@ def test_a_table_that_ran_out_of_time_is_not_tried_again(jobs, computed):
     assert computed == []
 
 
+def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):
+    path = Path(jobs["routes", "lash"].folder, OUTCOME)
+    perform(jobs["routes", "lash"])
+    write_outcome(replace(read_outcome(path), status="unsupported", reason="a ring"), path)
+    job = jobs["metrics", "lash"]
+    outcome = perform(job)
+    assert (outcome.status, outcome.reason) == ("unsupported", "a ring")
+    assert (job.endings(), computed) == ([], [])
+
+
+def test_a_metric_that_fails_loses_no_table(jobs, monkeypatch):
+    def fail(self, context):
+        raise RuntimeError("no number")
+
+    perform(jobs["routes", "lash"])
+    (plugin,) = [
+        plugin for plugin in jobs["metrics", "lash"].load().plugins if plugin.name == "channel-load"
+    ]
+    monkeypatch.setattr(type(plugin), "measure_in", fail)
+    assert "no number" in perform(jobs["metrics", "lash"]).reason
+    assert [reason for _, reason in jobs["metrics", "lash"].endings()] != [""]
+    assert jobs["routes", "lash"].status() == perform(jobs["flows", "lash"]).status == "ok"
+
+
+@pytest.mark.parametrize("kind", ["metrics", "flows"])
 @pytest.mark.parametrize("file", [OUTCOME, ROUTES])
-def test_a_damaged_table_ends_with_its_file(jobs, file):
+def test_a_damaged_table_ends_with_its_file(jobs, file, kind):
     perform(jobs["routes", "lash"])
     path = Path(jobs["routes", "lash"].folder, file)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match=str(path)):
-        perform(jobs["flows", "lash"])
+        perform(jobs[kind, "lash"])
 
 
 def test_a_routing_without_a_table_needs_only_the_network(jobs, computed):
