@@ -51,7 +51,7 @@ def frozen_rows(study: str) -> dict[str, Table]:
 
 def freeze(results: Path, study: str) -> None:
     """Freeze the rows of a study."""
-    outcome = json.loads(next(results.glob("[!.]*/*/outcome.json")).read_text())
+    outcome = json.loads(next(results.glob("[!.]*/*/*/outcome.json")).read_text())
     content = {"commit": outcome["provenance"]["git_commit"], "tables": read_rows(results, study)}
     text = json.dumps(content, ensure_ascii=False, indent=0)
     (ROWS / f"{study}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
