@@ -70,9 +70,10 @@ def test_measurements_are_read(stored):
 
 @pytest.mark.slow
 def test_a_report_is_made_of_them_and_equals_the_stored_one(copy, capsys):
-    # earlier versions had no folder for each study
+    # earlier versions had no folder for each study, and metrics in that of the routes
     for folder in [path for path in (copy / "results").iterdir() if path.name in OLD_FOLDERS]:
         shutil.move(folder, copy / "results" / STUDY / folder.name)
+    shutil.copytree(copy / "results" / STUDY / "routes", copy / "results" / STUDY / "metrics")
     with contextlib.chdir(copy):
         assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",
                      "-o", f"new/report/{STUDY}"]) == 0  # fmt: skip

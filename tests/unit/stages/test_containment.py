@@ -263,11 +263,14 @@ def test_a_plugin_costs_its_own_jobs_only(villains, tmp_path, stage):
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_a_metric_costs_the_jobs_that_it_measures(villains, tmp_path, deed):
+def test_a_metric_costs_the_metrics_and_not_the_table(villains, tmp_path, deed):
     text = f"{USUAL}routings: [dor]\nmetrics: [bad-metric~deed={deed}]\n"
-    (job,) = done(tmp_path, text).of("routes").values()
+    plan = done(tmp_path, text)
+    (job,) = plan.of("metrics").values()
     outcome = read_outcome(job.outcome)
     check(deed, "bad-metric", outcome.status, outcome.reason)
+    (table,) = plan.of("routes").values()
+    assert read_outcome(table.outcome).status == "ok"
 
 
 SURVEYED = {

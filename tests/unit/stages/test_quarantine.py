@@ -87,7 +87,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     assert list(plan.of("topologies")) == [("torus~dims=4",), ("moon~craters=3",)]
     routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
     assert [routing for topology, routing in plan.of("routes") if "torus" in topology] == routings
-    assert [one.name for one, _ in plan.rehearsals().values()] == ["networks", "dor"]
+    assert [one.name for one, _ in plan.rehearsals().values()] == ["networks", "dor", "metrics"]
     assert [cause.split(" cannot")[0] for cause in plan.quarantined] == [
         "topology 'moon'",
         "routing 'bad'",
