@@ -18,7 +18,7 @@ topologies: [torus~dims=4x2, torus~dims=4]
 routings: [dor]
 """
 JOBS = {"topologies/torus~dims=4x2", "topologies/torus~dims=4"} | {
-    f"routes/torus~dims={dims}/dor" for dims in ("4x2", "4")
+    f"{stage}/torus~dims={dims}/dor" for stage in ("routes", "metrics") for dims in ("4x2", "4")
 }
 
 

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.workflow
 LINES = {
     "networks of small, part 1 of 1 (2 jobs)",
     "route tables of small, part 1 of 1 (8 jobs)",
+    "sets of metrics of small, part 1 of 1 (8 jobs)",
     "page of small",
     "index",
 }
@@ -22,7 +23,7 @@ LINES = {
 def test_each_job_and_each_step_is_a_line(folder):
     dry = folder.run("--dry-run")
     assert dry.returncode == 0
-    assert set((dry.stdout + dry.stderr).splitlines()) >= {*LINES, "5 steps to do."}
+    assert set((dry.stdout + dry.stderr).splitlines()) >= {*LINES, "6 steps to do."}
 
     run = folder.run()
     assert run.returncode == 0, run.stderr
@@ -30,13 +31,13 @@ def test_each_job_and_each_step_is_a_line(folder):
     assert set(lines) >= LINES
     assert "Compiling kernels; this is needed once per version of the code." in lines
     assert [line for line in lines if line.startswith("compiling ")] == [
-        "compiling dor (1 of 4)",
-        "compiling layered (2 of 4)",
+        "compiling dor (1 of 5)",
+        "compiling layered (2 of 5)",
     ]
-    begin = lines.index("5 steps to do.")
+    begin = lines.index("6 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
-    done = [line for line in steps if re.match(r"\d of 5 steps \(\d+%\) done", line)]
-    assert [line[0] for line in done] == list("12345")
+    done = [line for line in steps if re.match(r"\d of 6 steps \(\d+%\) done", line)]
+    assert [line[0] for line in done] == list("123456")
     assert steps[len(done)].startswith("Complete log(s): ")
     assert steps[-1] == "The report is results/report/index.html: open it in a browser."
     assert len(lines) < 30
@@ -66,8 +67,8 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
 
 LIMIT = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
 STATUSES = {
-    "routes/torus~dims=4x2/dor": ["timeout", LIMIT],
-    "routes/torus~dims=4/dor": ["timeout", LIMIT],
+    "torus~dims=4x2/dor": ["timeout", LIMIT],
+    "torus~dims=4/dor": ["timeout", LIMIT],
     "tie_seed=1": ["failed", "angara-sssp: select() raised ValueError: no"],
     "layered": ["unsupported", "cycle-breaking: it needs more"],
 }
@@ -106,7 +107,8 @@ def test_the_last_lines_say_what_is_missing_and_why(folder):
     assert again.returncode == 0
     assert "4 failed or timed-out jobs will be tried again." in again.stderr.splitlines()
     assert sorted(folder.jobs()) == sorted(
-        f"routes/torus~dims={dims}/{routing}"
+        f"{stage}/torus~dims={dims}/{routing}"
+        for stage in ("routes", "metrics")
         for dims in ("4", "4x2")
         for routing in ("dor", "angara-sssp~tie_seed=1")
     )

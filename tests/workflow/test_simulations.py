@@ -64,6 +64,7 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
     assert kinds == [
         ("TopologyJob", "torus~dims=4x4"),
         ("RouteJob", "dor"),
+        ("MetricJob", "dor"),
         ("SimulationJob", "dor"),
         ("SimulationJob", "rdr"),
     ]

@@ -64,7 +64,8 @@ class MetricJob(TableJob):
         """Return the measurements of a study: every table with all metrics."""
         if not parts.metrics:
             return
-        measures = parts.metrics.values()
+        named = dict(sorted(parts.metrics.items()))
+        measures = named.values()
         read = tuple(file for one in measures for file in one.inputs)
         metric_digests = tuple(map(code_digest, measures))
         digests = {r: code_digest(one) for r, one in parts.tables.items()}
@@ -78,7 +79,7 @@ class MetricJob(TableJob):
                 inputs=(*routing.inputs, *read),
                 limits=parts.study.limits,
                 classes=(*class_names(routing), *(c for one in measures for c in class_names(one))),
-                metrics=tuple(parts.metrics),
+                metrics=tuple(named),
                 metric_digests=metric_digests,
                 **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),
             )
