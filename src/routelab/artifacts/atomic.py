@@ -5,6 +5,9 @@ Only regular files and folders are replaced. A device, a pipe or a socket of tha
 The content is written under a temporary name in the same folder and renamed when it is complete
 and on the disk. After an error or a kill the old content is still there. A kill also leaves the
 temporary file, whose name starts with a dot.
+
+What can be computed again need not wait for the disk: then a power failure may leave cut files,
+which the checksums of `routelab.artifacts.outcome` tell.
 """
 
 from __future__ import annotations
@@ -37,6 +40,9 @@ _FIXES = {
     errno.EINVAL: "the file system does not accept this name; choose another one",
 }
 
+_being_written: set[Path] = set()
+"""Folders that blocks of `atomic_directory` are filling."""
+
 _OUTPUTS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/proc/self/fd/")
 
 
@@ -57,23 +63,33 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
+        # a folder that is being written is synced as a whole
+        alone = target.parent not in _being_written
         try:
             yield new
-            _sync(new)
+            if alone:
+                _sync(new)
             _refuse_special(path)
             new.replace(target)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-        _sync(target.parent)
+        if alone:
+            _sync(target.parent)
 
 
 @contextmanager
-def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iterator[Path]:
     """Write a whole directory: the block fills the empty one it gets.
 
     After the block the new directory replaces `path` and all its content. For an instant between
     moving the old one away and the new one in, neither exists.
+
+    Parameters
+    ----------
+    path : path-like
+    durable : bool
+        Whether the content must be on the disk before it replaces `path`.
 
     Raises
     ------
@@ -84,17 +100,22 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     new = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         new.mkdir(parents=True)
+        _being_written.add(new)
         try:
             yield new
-            for folder, _, names in os.walk(new):
-                for name in names:
-                    _sync(Path(folder, name))
-                _sync(Path(folder))
+            if durable:
+                for folder, _, names in os.walk(new):
+                    for name in names:
+                        _sync(Path(folder, name))
+                    _sync(Path(folder))
             _swap(new, target)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-        _sync(target.parent)
+        finally:
+            _being_written.discard(new)
+        if durable:
+            _sync(target.parent)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

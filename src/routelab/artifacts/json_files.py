@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
-from routelab.toolkit.input_files import MAX_ARTIFACT, read_text
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 
 def to_plain(value: Any) -> Any:
@@ -47,16 +49,39 @@ def to_json(value: Any) -> str:
     return json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` as strict JSON, atomically.
+_SEAL = re.compile(rb',\n  "sha256": "([0-9a-f]{64})"\n\}\n\Z')
+
+
+def write_json(path: str | os.PathLike[str], value: Mapping[str, Any]) -> None:
+    """Write `value` as strict JSON, atomically; its last key is the SHA-256 of what is before.
 
     Raises
     ------
     InputError
         If `path` cannot be written.
     """
+    text = to_json(value).removesuffix("\n}\n")
+    seal = hashlib.sha256(text.encode()).hexdigest()
     with atomic_file(path) as new:
-        new.write_text(to_json(value), encoding="utf-8")
+        new.write_text(f'{text},\n  "sha256": "{seal}"\n}}\n', encoding="utf-8")
+
+
+def load_sealed(content: bytes) -> dict[str, Any]:
+    """Return what `write_json` wrote, without its checksum; early versions wrote none.
+
+    Raises
+    ------
+    ValueError
+        If it is not a JSON object, or not the one that was written.
+    """
+    value = json.loads(content.decode())
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object")
+    if value.pop("sha256", None) is not None:
+        seal = _SEAL.search(content)
+        if seal is None or hashlib.sha256(content[: seal.start()]).hexdigest() != seal[1].decode():
+            raise ValueError("another content than was written")
+    return value
 
 
 def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
@@ -74,7 +99,7 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
         If the file is missing, not a JSON object, or of another format.
     """
     try:
-        content = json.loads(read_text(path, MAX_ARTIFACT))
+        content = load_sealed(read_bytes(path, MAX_ARTIFACT))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -82,8 +107,8 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
             f"{path} is damaged or not JSON: expected {expected}, found {error}; remove it and "
             "run again"
         ) from error
-    check_format(path, content.get("format") if isinstance(content, dict) else None, expected)
-    return dict(content)
+    check_format(path, content.get("format"), expected)
+    return content
 
 
 def check_format(path: str | os.PathLike[str], found: object, expected: str) -> None:

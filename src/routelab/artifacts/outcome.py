@@ -1,14 +1,25 @@
-"""The outcome of a job: ``outcome.json``, the one file that every job writes."""
+"""The outcome of a job: ``outcome.json``, the one file that every job writes.
+
+It lists the other files of the job with their sizes and checksums, so that none that was damaged or
+cut is read as a result.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from routelab.api.errors import InputError
-from routelab.artifacts.json_files import read_json, to_plain, write_json
+from routelab.artifacts.json_files import load_sealed, read_json, to_plain, write_json
+from routelab.toolkit.input_files import MAX_ARRAYS, MAX_ARTIFACT, open_input, read_bytes
+
+OUTCOME = "outcome.json"
+"""File with the outcome, in a job's folder."""
 
 FORMAT = "outcome/1"
 
@@ -33,6 +44,9 @@ class Outcome:
         the infinities come back as None.
     provenance : mapping
         See `routelab.artifacts.provenance`.
+    files : mapping
+        Size in bytes and SHA-256 of the other files in the folder, by name; `close_folder` adds
+        them.
     """
 
     kind: str
@@ -42,6 +56,7 @@ class Outcome:
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in get_args(Status):
@@ -76,7 +91,7 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
     InputError
         If the file is missing, damaged or of another format.
     """
-    content = read_json(path, FORMAT)
+    content = {"files": {}, **read_json(path, FORMAT)}
     lost = [name for name in _FIELDS if name not in content]
     try:
         if lost:
@@ -84,3 +99,69 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
         return Outcome(**{name: content[name] for name in _FIELDS})
     except ValueError as error:
         raise InputError(f"{path} is damaged: found {error}; remove it and run again") from error
+
+
+def close_folder(outcome: Outcome, folder: Path) -> None:
+    """Write the outcome of a folder that has all its other files, with their checksums.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    names = sorted(path.name for path in folder.iterdir())
+    files = {name: ((folder / name).stat().st_size, file_sum(folder / name)) for name in names}
+    write_outcome(replace(outcome, files=files), folder / OUTCOME)
+
+
+def is_whole(folder: Path, fingerprint: str) -> bool:
+    """Return whether a folder has an undamaged outcome of a fingerprint, and files of its sizes."""
+    try:
+        outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
+        return bool(outcome["provenance"]["fingerprint"] == fingerprint) and all(
+            os.path.getsize(folder / name) == size  # noqa: PTH202 - called for every file
+            for name, (size, _) in outcome.get("files", {}).items()
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is not the one that the outcome in its folder lists.
+
+    A file that no outcome lists is not checked.
+
+    Raises
+    ------
+    InputError
+        Names the folder to remove.
+    """
+    outcome = path.parent / OUTCOME
+    try:
+        status = outcome.stat()
+    except OSError:
+        return
+    listed = _listed(outcome, status.st_mtime_ns, status.st_size)
+    _, expected = listed.get(path.name, (0, ""))
+    try:
+        found = file_sum(path)
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; remove the folder {path.parent} and run again"
+        ) from error
+    if expected and found != expected:
+        raise InputError(
+            f"{path} is damaged: it has another content than {OUTCOME} beside it says; remove the "
+            f"folder {path.parent} and run again"
+        )
+
+
+@lru_cache(maxsize=64)
+def _listed(outcome: Path, _modified: int, _size: int) -> Mapping[str, tuple[int, str]]:
+    return read_outcome(outcome).files
+
+
+def file_sum(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with open_input(path, MAX_ARRAYS) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,13 +1,14 @@
 """A store of rows that stays usable after any kill: one appended line per row and fingerprint.
 
 A store is a folder of files, each written by one process at a time. A line is strict JSON, the
-row's status and its fingerprint, separated by tabs (JSON has none). A line that a kill cut off
-lacks the end, so it is recognised without parsing its JSON. Of several rows with one
-fingerprint the last one in a file counts, and a good one replaces one to try again.
+row's status, its fingerprint and a checksum of these, separated by tabs (JSON has none). A line
+that a kill cut off, or that was damaged, does not count. Of several rows with one fingerprint the
+last one in a file counts, and a good one replaces one to try again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -21,7 +22,11 @@ from routelab.artifacts.json_files import to_plain
 from routelab.toolkit.input_files import MAX_ARRAYS, read_bytes
 
 SUFFIX = ".rows"
-_LINE = re.compile(rb"^(\{.*\})\t([a-z]+)\t([0-9a-f]{64})$", re.MULTILINE)
+_LINE = re.compile(rb"^((\{.*\})\t([a-z]+)\t([0-9a-f]{64}))\t([0-9a-f]{16})$", re.MULTILINE)
+
+
+def _seal(line: bytes) -> bytes:
+    return hashlib.sha256(line).hexdigest()[:16].encode()
 
 
 class RowStore:
@@ -53,7 +58,9 @@ class RowStore:
     def _lines(self) -> dict[str, tuple[str, bytes]]:
         found: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            for content, status_, key_ in _LINE.findall(read_bytes(path, MAX_ARRAYS)):
+            for line, content, status_, key_, seal in _LINE.findall(read_bytes(path, MAX_ARRAYS)):
+                if seal != _seal(line):
+                    continue
                 key, status = key_.decode(), status_.decode()
                 if key not in found or status not in self._worse or found[key][0] in self._worse:
                     found[key] = status, content
@@ -102,7 +109,8 @@ class RowWriter:
             If the disk is full.
         """
         text = json.dumps(to_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        line = f"{text}\t{status}\t{fingerprint}\n".encode()
+        line = f"{text}\t{status}\t{fingerprint}".encode()
+        line += b"\t" + _seal(line) + b"\n"
         size = os.fstat(self._handle).st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
             line = b"\n" + line  # the last line was cut off

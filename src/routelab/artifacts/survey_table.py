@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api.errors import InputError
+from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, to_plain, write_json
+from routelab.artifacts.outcome import file_sum
 from routelab.artifacts.tables import read_tuples, write_csv
 
-FORMAT = "survey-table/1"
+FORMAT = "survey-table/2"
 NAMES = ("topology", "routing", "status", "reason")
 """First columns; all others have numbers, words and truth values."""
 
@@ -54,16 +56,16 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
     known = dict.fromkeys([*NAMES, *columns])
     found = dict.fromkeys(key for row in table.rows for key in row)
     header = [*(key for key in known if key in found), *(key for key in found if key not in known)]
-    facts = {
-        "format": FORMAT,
-        "columns": header,
-        "rows": len(table.rows),
-        "metrics": table.metrics,
-        "origins": table.origins,
-    }
-    # the table last: a run of the workflow looks for it
-    write_json(path.with_suffix(".json"), facts)
-    write_csv(path, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+    with atomic_file(path) as new:  # it gets its name last: a run of the workflow looks for it
+        write_csv(new, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+        facts = {
+            "format": FORMAT,
+            "columns": header,
+            "table": file_sum(new),
+            "metrics": table.metrics,
+            "origins": table.origins,
+        }
+        write_json(path.with_suffix(".json"), facts)
 
 
 def read_survey_table(path: Path) -> SurveyTable:
@@ -74,13 +76,16 @@ def read_survey_table(path: Path) -> SurveyTable:
     InputError
         If a file is missing or damaged.
     """
-    facts = read_json(path.with_suffix(".json"), FORMAT)
+    try:
+        facts = read_json(path.with_suffix(".json"), FORMAT)
+    except InputError as error:
+        # what the workflow makes again is the table
+        raise InputError(f"{str(error).partition(';')[0]}; remove {path} and run again") from error
     header = facts["columns"]
     lines = read_tuples(path, header, ())
-    if len(lines) != facts["rows"]:
+    if file_sum(path) != facts["table"]:
         raise InputError(
-            f"{path} is damaged: expected {facts['rows']} rows, found {len(lines)}; "
-            "remove it and run again"
+            f"{path} is damaged: it has another content than was written; remove it and run again"
         )
     kinds = [str if key in NAMES else _value for key in header]
     rows = [

@@ -7,10 +7,12 @@ import io
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
+from routelab.artifacts.outcome import check_file
 from routelab.toolkit.csv_cells import unescape_cell, write_csv_rows
 from routelab.toolkit.input_files import read_text
 
@@ -53,6 +55,7 @@ def read_tuples(
     InputError
         If the file is missing, damaged or another table.
     """
+    check_file(Path(path))
     try:
         content = read_text(path)
         if not content.endswith("\n"):
@@ -109,6 +112,7 @@ def read_rows(
     InputError
         If the file is missing or damaged, or a column is missing.
     """
+    check_file(Path(path))
     try:
         content = read_text(path)
         if not content.endswith("\n"):

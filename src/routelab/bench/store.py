@@ -13,14 +13,15 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from routelab.api import InputError, RunOutput
 from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.json_files import write_json
-from routelab.toolkit.input_files import MAX_ARTIFACT, read_text
+from routelab.artifacts.json_files import load_sealed, write_json
+from routelab.artifacts.outcome import file_sum
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 FORMAT = "bench-run/1"
 READABLE = (FORMAT,)
@@ -65,6 +66,8 @@ class RawRun:
         Where it is stored; not part of the record.
     status : str
         Verdict of the version that measured it; empty in records of early versions.
+    sums : mapping
+        SHA-256 of the files with the output, by name; early versions wrote none.
     """
 
     fingerprint: str
@@ -81,10 +84,30 @@ class RawRun:
     circumstances: Mapping[str, Any]
     folder: Path
     status: str = ""
+    sums: Mapping[str, str] = field(default_factory=dict)
 
     def output(self) -> RunOutput:
-        """Return the output of the run."""
-        return RunOutput(_text(self.folder / STDOUT), _text(self.folder / STDERR), self.exit_code)
+        """Return the output of the run.
+
+        Raises
+        ------
+        InputError
+            If it is not what was written.
+        """
+        return RunOutput(self._text(STDOUT), self._text(STDERR), self.exit_code)
+
+    def _text(self, name: str) -> str:
+        path = self.folder / name
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            content = b""
+        if name in self.sums and hashlib.sha256(content).hexdigest() != self.sums[name]:
+            raise InputError(
+                f"{path} is damaged: it has another content than was measured; restore it from a "
+                f"copy, or remove the folder {self.folder} to measure again"
+            )
+        return content.decode(errors="replace")
 
 
 def fingerprint_of(identity: Mapping[str, Any]) -> str:
@@ -142,7 +165,8 @@ class RunStore:
             If the disk is full.
         """
         final = self.folder / run.fingerprint
-        record = asdict(run) | {"format": FORMAT}
+        sums = {name: file_sum(run.folder / name) for name in (STDOUT, STDERR)}
+        record = asdict(run) | {"format": FORMAT, "sums": sums}
         del record["folder"]
         write_json(run.folder / RECORD, record)
         with explain_write_errors(final, final):
@@ -174,7 +198,7 @@ class RunStore:
 
 def _read(folder: Path) -> RawRun | None:
     try:
-        record = json.loads(read_text(folder / RECORD, MAX_ARTIFACT))
+        record = load_sealed(read_bytes(folder / RECORD, MAX_ARTIFACT))
         written = record["format"]
         if written in READABLE:
             return RawRun(**_fields(record), folder=folder)
@@ -198,10 +222,3 @@ def _is_orphan(name: str) -> bool:
     _, _, rest = name.lstrip(".").partition(".")
     host, _, process = rest.rpartition(".")
     return host == os.uname().nodename and not Path("/proc", process).exists()
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode(errors="replace")
-    except FileNotFoundError:
-        return ""

@@ -13,11 +13,11 @@ from typing import Any
 
 from routelab.api import Plugin
 from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, write_outcome
+from routelab.artifacts.outcome import Outcome, Status, close_folder
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
-from routelab.jobs.job import OUTCOME, BaseJob
+from routelab.jobs.job import BaseJob
 from routelab.jobs.limits import Breach, Meter, explain_missing_result, run_limited
 from routelab.registry.catalogue import QuarantinedError
 
@@ -138,10 +138,10 @@ def perform(job: FolderJob) -> Outcome:
         facts,
         provenance,
     )
-    with atomic_directory(job.folder) as folder:
+    with atomic_directory(job.folder, durable=False) as folder:
         if ending.result is not None:
             job.write(ending.result, folder, provenance)
-        write_outcome(outcome, folder / OUTCOME)
+        close_folder(outcome, folder)
     job.close(outcome.status)
     return outcome
 
@@ -182,5 +182,5 @@ def _write(job: FolderJob, breach: Breach, task: Task) -> None:
         task.facts,
         provenance,
     )
-    with atomic_directory(job.folder) as folder:
-        write_outcome(outcome, folder / OUTCOME)
+    with atomic_directory(job.folder, durable=False) as folder:
+        close_folder(outcome, folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,16 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from routelab.artifacts.json_files import write_json
-from routelab.artifacts.outcome import Status
+from routelab.artifacts.json_files import load_sealed, write_json
+from routelab.artifacts.outcome import OUTCOME, Status, is_whole
 from routelab.config.study import Limits
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter
-
-OUTCOME = "outcome.json"
-"""File with the outcome, in a job's folder."""
 
 MANIFEST = "batch-outcomes/1"
 
@@ -49,7 +45,7 @@ def folder_name(id_: str) -> str:
 def ending_in(folder: str) -> dict[str, str]:
     """Return status and reason of the outcome in a job's folder; both are empty without one."""
     try:
-        outcome = json.loads(read_bytes(Path(folder) / OUTCOME, MAX_ARTIFACT))
+        outcome = load_sealed(read_bytes(Path(folder) / OUTCOME, MAX_ARTIFACT))
         return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
     except FileNotFoundError:
         return {"status": "", "reason": ""}
@@ -230,12 +226,8 @@ class BaseJob(ABC):
         return self.has_outcome() and self.status() not in TRY_AGAIN
 
     def has_outcome(self) -> bool:
-        """Return whether an outcome with this fingerprint exists."""
-        try:
-            outcome = json.loads(read_bytes(self.outcome, MAX_ARTIFACT))
-            return bool(outcome["provenance"]["fingerprint"] == self.fingerprint)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+        """Return whether an outcome with this fingerprint exists, and all its files."""
+        return is_whole(Path(self.folder), self.fingerprint)
 
     def status(self) -> str:
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""

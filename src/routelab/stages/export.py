@@ -9,7 +9,7 @@ from pathlib import Path
 from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
 from routelab.artifacts.exports import export_files, file_mismatch
-from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.outcome import OUTCOME, read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
@@ -18,7 +18,7 @@ from routelab.simulation.flow.machine import Machine
 from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import OUTCOME, obtain
+from routelab.stages.topology import obtain
 from routelab.toolkit.input_files import is_folder, is_regular
 
 

@@ -70,7 +70,7 @@ def test_what_json_cannot_say_is_refused() -> None:
     [
         ("", "damaged"),
         ('{"format": "outcome/1"', "damaged"),
-        ("[1, 2]", "expected format outcome/1, found none"),
+        ("[1, 2]", "expected outcome/1, found no JSON object"),
         ('{"a": 1}', "found none"),
         ('{"format": "certificate/1"}', "found certificate/1; give a file of that format"),
         ('{"format": "outcome/2"}', "found outcome/2; a newer routelab"),

@@ -39,6 +39,8 @@ def test_keys_are_those_of_the_record(tmp_path: Path) -> None:
     assert set(content) == {"format", "kind", "topology", "routing", "status", "reason"} | {
         "facts",
         "provenance",
+        "files",
+        "sha256",
     }
 
 

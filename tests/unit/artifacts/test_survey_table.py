@@ -33,5 +33,5 @@ def test_lost_lines_are_told(tmp_path):
     path = tmp_path / "s.csv"
     write_survey_table(TABLE, path)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(InputError, match=r"s\.csv is damaged: expected 2 rows, found 1; remove it"):
+    with pytest.raises(InputError, match=r"s\.csv is damaged: .* remove it"):
         read_survey_table(path)

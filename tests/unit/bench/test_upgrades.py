@@ -8,6 +8,7 @@ import json
 import pytest
 
 from routelab.api import BenchmarkError, InputError
+from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.bench import plan, store
 from routelab.bench.circumstances import relevant_variables
 from routelab.bench.results import collect
@@ -76,7 +77,7 @@ def test_what_this_version_can_no_longer_parse_is_not_measured_again(measured, m
 
 def test_records_of_a_newer_version_are_neither_repeated_nor_lost(measured):
     record = next((measured.folder / "runs").glob("*/run.json"))
-    record.write_text(record.read_text().replace("bench-run/1", "bench-run/9"))
+    write_json(record, load_sealed(record.read_bytes()) | {"format": "bench-run/9"})
     with pytest.raises(InputError, match=r"has format bench-run/9.*update routelab"):
         measured.session()
     assert json.loads(record.read_text())["format"] == "bench-run/9"

@@ -8,13 +8,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.outcome import read_outcome, write_outcome
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.jobs.folder_job import Task
@@ -97,8 +98,8 @@ def test_an_earlier_failure_is_not_taken_for_the_outcome_of_a_new_try(
 ) -> None:
     job = route(tmp_path, network, "dor")
     do(tmp_path, job)
-    outcome = json.loads(job.outcome.read_text())
-    job.outcome.write_text(json.dumps(outcome | {"status": "failed", "reason": "long ago"}))
+    failed = replace(read_outcome(job.outcome), status="failed", reason="long ago")
+    write_outcome(failed, job.outcome)
     monkeypatch.setattr(RouteJob, "run", lambda self, task: os._exit(0))
     assert do(tmp_path, job) == 1
     ((status, reason),) = job.endings()

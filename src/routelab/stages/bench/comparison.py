@@ -17,7 +17,7 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.artifacts.atomic import atomic_directory, check_writable
-from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
+from routelab.artifacts.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import write_csv
@@ -43,7 +43,7 @@ from routelab.registry.instances import load, load_routing
 from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import reroute
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import OUTCOME, obtain
+from routelab.stages.topology import obtain
 
 logger = logging.getLogger(__name__)
 
@@ -184,7 +184,7 @@ def _write(
             (FIGURES, FIGURE_COLUMNS, collected.figures),
         ):
             write_csv(folder / name, columns, [list(row.values()) for row in rows])
-        write_outcome(outcome, folder / OUTCOME)
+        close_folder(outcome, folder)
 
 
 # --- parts of a comparison --------------------------------------------------------------------

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
-from routelab.artifacts.outcome import Outcome, read_outcome
+from routelab.artifacts.outcome import OUTCOME, Outcome, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import OUTCOME, Rehearsal
+from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
 from routelab.stages.argument_errors import call_all

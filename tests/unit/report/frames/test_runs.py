@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from routelab.api import InputError
+from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import key_text, sort_texts
@@ -69,7 +70,7 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     (world.records[0].directory / "outcome.json").unlink()
     (world.records[1].directory / "outcome.json").write_text("{")
     outcome = world.records[2].directory / "outcome.json"
-    outcome.write_text(outcome.read_text().replace('"ok"', '"not-run"'))
+    write_json(outcome, load_sealed(outcome.read_bytes()) | {"status": "not-run"})
     frames = Frames(world.records)
     assert [outcome.status for outcome in frames.outcomes] == ["not-run", "failed", "failed"]
     assert frames.outcomes[0].reason.endswith("a/outcome.json does not exist")

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 import shutil
 from html.parser import HTMLParser
 
 import pytest
 
+from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.artifacts.tables import write_csv
 from routelab.config import ConfigError
 from routelab.report.figures.styles import PALETTE
@@ -331,11 +331,11 @@ def test_the_picture_and_the_table_of_the_answer_come_before_the_summary(report)
 
 
 def test_the_study_with_most_published_numbers_is_first(report):
-    summary = json.loads((report / "summary.json").read_text())
+    summary = load_sealed((report / "summary.json").read_bytes())
     assert sum(one["numbers"] for one in summary["published"]) > 0
     other = report.parent / "a-study-before-it-in-the-alphabet"
     other.mkdir()
-    (other / "summary.json").write_text(json.dumps(summary | {"published": []}))
+    write_json(other / "summary.json", summary | {"published": []})
     write_index(report.parent)
     links = [link for _, link in Page((report.parent / "index.html").read_text()).links]
     assert links.index("demo/index.html") < links.index(f"{other.name}/index.html")
@@ -349,8 +349,8 @@ def test_the_index_of_nothing_says_so(tmp_path):
 def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
     broken = report.parent / "broken"
     broken.mkdir()
-    summary = json.loads((report / "summary.json").read_text()) | {"format": "report/99"}
-    (broken / "summary.json").write_text(json.dumps(summary))
+    summary = load_sealed((report / "summary.json").read_bytes()) | {"format": "report/99"}
+    write_json(broken / "summary.json", summary)
     write_index(report.parent)
     page = Page((report.parent / "index.html").read_text())
     assert [link for _, link in page.links if link.endswith(".html")] == [

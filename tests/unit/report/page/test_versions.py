@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.artifacts.outcome import Outcome
 from routelab.report.page.site import write_study_report
 from routelab.report.page.versions import FILE, SUMS, machine_text, software_versions
@@ -40,7 +41,7 @@ def origin(**more):
 def record_origin(record, **more):
     """Replace the provenance of a job."""
     path = record.directory / "outcome.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"provenance": origin(**more)}))
+    write_json(path, load_sealed(path.read_bytes()) | {"provenance": origin(**more)})
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def folder(world, write_study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     record_origin(world.add("bfs", "4x2", load=[7]))
     for path in world.results.glob("topologies/*/outcome.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"provenance": origin()}))
+        write_json(path, load_sealed(path.read_bytes()) | {"provenance": origin()})
     directory = world.results / "report" / "demo"
     study = write_study(STUDY, TABLE)
     write_study_report(study, world.records, world.results, directory)

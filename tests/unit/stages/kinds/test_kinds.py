@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from routelab.api import InputError
+from routelab.artifacts.json_files import read_json, write_json
 from routelab.artifacts.losses import loss_sentences
 from routelab.artifacts.outcome import read_outcome
 from routelab.bench.comparison import Comparison
@@ -132,10 +133,10 @@ def test_a_fingerprint_depends_on_what_the_result_depends_on_and_nothing_else(jo
 def test_only_a_kind_of_job_is_read(jobs, tmp_path):
     path = tmp_path / "spec.json"
     write_jobs([jobs["topologies"]], path)
-    content = json.loads(path.read_text())
+    content = read_json(path, "batch/2")
     for name in ("os:system", "routelab.jobs.job:Rehearsal", "nowhere:Job", "no-name"):
         content["jobs"][0]["class"] = name
-        path.write_text(json.dumps(content))
+        write_json(path, content)
         with pytest.raises(InputError, match="is not a list of jobs as this version of routelab"):
             read_jobs(path)
 

@@ -10,9 +10,8 @@ import pytest
 from golden_rows import NOT_COMPARED
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import read_outcome, write_outcome
+from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.jobs.folder_job import perform
-from routelab.jobs.job import OUTCOME
 from routelab.stages.engines import case
 from routelab.stages.kinds import metrics
 from routelab.stages.plan.expansion import expand_studies

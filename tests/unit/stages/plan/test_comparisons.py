@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
+from routelab.artifacts.json_files import read_json, write_json
 from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
@@ -353,11 +354,11 @@ def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
     plan = expand_studies([write(STUDY)])
     plan.write_specs()
     path = plan.spec(batch_of(plan, next(iter(plan.of("comparisons").values()))))
-    content = json.loads(path.read_text())
+    content = read_json(path, "batch/2")
     (job,) = content["jobs"]
     for wrong in ({key: value for key, value in job.items() if key != broken}, [5]):
         changed = wrong if isinstance(wrong, dict) else {**job, broken: wrong}
-        path.write_text(json.dumps({**content, "jobs": [changed]}))
+        write_json(path, {**content, "jobs": [changed]})
         with pytest.raises(InputError) as told:
             read_jobs(path)
         assert str(told.value).startswith(f"{path} is not a list of jobs as this version of")
