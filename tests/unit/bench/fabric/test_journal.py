@@ -31,7 +31,7 @@ def test_what_was_left_is_read_until_it_is_cleared(tmp_path):
     [
         (b"", "is damaged or not JSON"),
         (b"\xff\xfe", "is damaged or not JSON"),
-        (b"[]", "expected format fabric-journal/1, found none"),
+        (b"[]", "expected fabric-journal/1, found no JSON object"),
         (b'{"format": "fabric-journal/2"}', "found fabric-journal/2"),
         (b'{"format": "fabric-journal/1"}', "expected texts topology, routing and folder"),
         *(
