@@ -29,7 +29,7 @@ def lines(folder) -> list[str]:
     """Fingerprints of all whole rows in the store, of origins not."""
     texts = [path.read_bytes() for path in (folder.results / "surveys/rows").glob("*.rows")]
     parts = [line.split(b"\t") for text in texts for line in text.split(b"\n")]
-    return [part[2].decode() for part in parts if len(part) == 3 and part[1] != b"origin"]
+    return [part[2].decode() for part in parts if len(part) == 4 and part[1] != b"origin"]
 
 
 @pytest.fixture
