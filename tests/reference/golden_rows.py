@@ -3,9 +3,8 @@
     python tests/reference/golden_rows.py RESULTS [STUDY...]         compare
     python tests/reference/golden_rows.py --freeze RESULTS STUDY...  freeze again
 
-A study's rows are those of all CSV tables of its report, without times and reasons. They are
-compared as texts, so numbers have no tolerance. A change that is meant to change rows freezes them
-again.
+A study's rows are those of all CSV tables of its report, without times and reasons. Numbers have
+no tolerance. A change that is meant to change rows freezes them again.
 """
 
 from __future__ import annotations
@@ -15,19 +14,15 @@ import gzip
 import json
 import re
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 
+from routelab.report.changes import COMPUTING_TIME, LISTS, NAMES, compare_tables
+
 ROWS = Path(__file__).parents[1] / "golden" / "rows"
 
-NOT_COMPARED = re.compile(
-    # of processes, so they differ between runs; also their statistics, such as cpu_seconds_median
-    r"(routing|cpu|engine)_seconds(_.*)?|flit_hops_per_cpu_s(_.*)?|run_(wall|cpu)_seconds|origin"
-    # texts
-    r"|(deadlock_)?reason"
-)
+NOT_COMPARED = re.compile(f"{COMPUTING_TIME.pattern}|(deadlock_)?reason")
 
 Table = dict[str, list]
 
@@ -58,27 +53,21 @@ def freeze(results: Path, study: str) -> None:
 
 
 def differences(old: dict[str, Table], new: dict[str, Table]) -> list[str]:
-    """Return a line for each file, column or row that only one of the two has."""
+    """Return a line for each file or column that only one of the two has, and for each change."""
     lines = [f"{file}: in one of the two only" for file in sorted({*old} ^ {*new})]
     for file in sorted({*old} & {*new}):
-        columns = [
-            {name for name in tables[file]["columns"] if not NOT_COMPARED.fullmatch(name)}
-            for tables in (old, new)
-        ]
-        lines += [
-            f"{file}: column {name}: in one of the two only" for name in columns[0] ^ columns[1]
-        ]
-        before, after = (_count(tables[file], columns[0] & columns[1]) for tables in (old, new))
-        lines += [f"{file}: missing: {row}" for row in (before - after).elements()]
-        lines += [f"{file}: new: {row}" for row in (after - before).elements()]
+        before, after = (_compared(tables[file]) for tables in (old, new))
+        lines += [f"{file}: column {name}: in one of the two only" for name in {*before} ^ {*after}]
+        shared = [name for name in before if name in after]
+        # rows of other tables have no key, so a changed one is a missing one and a new one
+        keys = [name for name in shared if name in NAMES] if file in LISTS else shared
+        lines += [" ".join(change[1:]) for change in compare_tables("", file, before, after, keys)]
     return lines
 
 
-def _count(table: Table, columns: set[str]) -> Counter[str]:
-    places = [i for i, name in enumerate(table["columns"]) if name in columns]
-    return Counter(
-        " | ".join(f"{table['columns'][i]}={row[i]}" for i in places) for row in table["rows"]
-    )
+def _compared(table: Table) -> pd.DataFrame:
+    frame = pd.DataFrame(table["rows"], columns=table["columns"], dtype=str)
+    return frame[[name for name in frame if not NOT_COMPARED.fullmatch(name)]]
 
 
 def main() -> int:

@@ -69,7 +69,7 @@ def test_measurements_are_read(stored):
 
 
 @pytest.mark.slow
-def test_a_report_is_made_of_them_and_equals_the_stored_one(copy, capsys):
+def test_a_report_is_made_of_them_and_equals_the_stored_one(copy):
     # earlier versions had no folder for each study, and metrics in that of the routes
     for folder in [path for path in (copy / "results").iterdir() if path.name in OLD_FOLDERS]:
         shutil.move(folder, copy / "results" / STUDY / folder.name)
@@ -77,11 +77,6 @@ def test_a_report_is_made_of_them_and_equals_the_stored_one(copy, capsys):
     with contextlib.chdir(copy):
         assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",
                      "-o", f"new/report/{STUDY}"]) == 0  # fmt: skip
-    comparison = compare_results(copy / "results", copy / "new")
-    assert comparison.changes == []
-    assert comparison.values > 500
-    assert comparison.studies == [STUDY]
-    capsys.readouterr()
     assert main(["compare", str(copy / "results"), str(copy / "new")]) == 0
 
 
@@ -92,8 +87,8 @@ def test_a_changed_value_is_found(copy, stored):
     cells = lines[1].split(",")
     cells[column] = "17"
     lists.write_text("\n".join([lines[0], ",".join(cells), *lines[2:], ""]))
-    (change,) = compare_results(stored / "results", copy / "results").changes
-    assert (change.column, change.new, change.verdict) == ("max_load", "17", "worse")
+    (change,) = compare_results(stored / "results", copy / "results")
+    assert (change.study, change.column, change.new) == (STUDY, "max_load", "17")
 
 
 def test_their_summary_is_a_card_of_the_index(copy):

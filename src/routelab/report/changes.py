@@ -1,364 +1,186 @@
 """What differs between the results of the same studies in two folders.
 
-Reads the lists of runs that every report has (``runs.csv``, ``simulations.csv``, ``flows.csv``,
-``benchmarks.csv``). They are text, so results of earlier versions stay readable.
+Reads the lists of runs that every report has. They are text, so results of earlier versions stay
+readable.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from routelab.api import InputError
-from routelab.report.labels import column_of
+from routelab.artifacts.tables import further_columns, read_tuples
 
-LISTS: Mapping[str, tuple[str, ...]] = {
-    "runs.csv": ("routes",),
-    "simulations.csv": ("loads", "simulations"),
-    "flows.csv": ("flows",),
-    "benchmarks.csv": ("benchmarks",),
-}
-"""Files of a report with all runs, and the kinds of rows that they hold."""
-
-MEASURED = "benchmarks.csv"
-"""List of measurements: only the outcome and values with an interval can be compared."""
+LISTS = ("runs.csv", "simulations.csv", "flows.csv", "benchmarks.csv")
+"""Files of a report with all runs; every report has the first."""
 
 NAMES = (
-    "topology",
-    "routing",
-    "traffic",
-    "workload",
-    "benchmark",
-    "simulation",
-    "flow",
-    "bench",
-    "cluster",
-    "metric",
-    "size",
-    "load",
+    *("topology", "routing", "traffic", "workload", "benchmark"),
+    *("simulation", "flow", "bench", "metric", "size", "load"),
 )
-"""Columns that name a run."""
+"""Columns that together name a row of a list."""
 
-UNCOMPARED = ("command",)
-"""Columns that are no results."""
+COMPUTING_TIME = re.compile(
+    # also statistics, such as cpu_seconds_median
+    r"(routing|cpu|engine|bound)_seconds(_.*)?|flit_hops_per_cpu_s(_.*)?"
+    r"|run_(wall|cpu)_seconds|origin"
+)
+"""Columns with the time that a computation took, and with what computed it."""
 
-_PARAMETER = re.compile(r"(topology|routing|traffic|workload|benchmark|simulation|flow|bench)\.")
-_COMPUTING_TIME = re.compile(r"(^|_)(seconds|cpu_s)$")
-_INTERVALS = {"median": ("ci_low", "ci_high")}
+INTERVALS = {
+    "median": ("ci_low", "ci_high"),
+    "improvement_percent": ("improvement_low", "improvement_high"),
+}
+"""Columns of measurements, and those with the ends of their intervals."""
 
 
 class Change(NamedTuple):
-    """A value that differs beyond its tolerance.
+    """A cell that differs, or a list, column or row that only one of the folders has.
 
     Attributes
     ----------
-    study, file, run : str
-        Study, list of runs, and the names of the run, separated by spaces.
-    column, old, new : str
-        Column and both values as the lists have them; intervals follow in brackets.
+    study, file, row, column, old, new : str
+        Values of the row's key are separated by spaces.
     difference : str
-        Relative change of a number in percent; empty for texts and for changes from 0.
-    verdict : {"better", "worse", "changed", "missing", "new"}
-        ``missing`` and ``new`` are runs and columns that only one of the folders has.
+        Change of a number, relative to the old one; empty for texts and for changes from 0;
+        ``missing`` or ``new`` for what only the old or only the new folder has.
     """
 
     study: str
     file: str
-    run: str
-    column: str
-    old: str
-    new: str
-    difference: str
-    verdict: str
+    row: str = ""
+    column: str = ""
+    old: str = ""
+    new: str = ""
+    difference: str = ""
 
 
-@dataclass
-class Comparison:
-    """Result of a comparison.
+def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
+    """Compare the results of all studies in two folders.
 
-    Attributes
-    ----------
-    changes : list of Change
-    studies : list of str
-        Studies that both folders have.
-    values : int
-        Number of pairs of values that were compared.
-    reworded : int
-        Number of sentences with another wording; `changes` does not have them.
-    """
-
-    changes: list[Change] = field(default_factory=list)
-    studies: list[str] = field(default_factory=list)
-    values: int = 0
-    reworded: int = 0
-
-    @property
-    def sentence(self) -> str:
-        """The result in a sentence."""
-        studies = "1 study" if len(self.studies) == 1 else f"{len(self.studies)} studies"
-        counts = Counter(change.verdict for change in self.changes)
-        verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-        reworded = f"; {self.reworded:,} sentences are worded differently" if self.reworded else ""
-        return f"{self.values:,} values of {studies} compared: {verdicts or 'no change'}{reworded}."
-
-
-class Tolerance(NamedTuple):
-    """Largest difference of a column to ignore.
-
-    Attributes
-    ----------
-    pattern : str
-        Name of a column; ``*`` and ``?`` stand for any letters and any letter.
-    value : float
-        In the unit of the column, or relative to the old value.
-    relative : bool
-    """
-
-    pattern: str
-    value: float
-    relative: bool
-
-    def limits(self, old: pd.Series[float]) -> pd.Series[float]:
-        """Return the largest difference to ignore, for each old value."""
-        return old.abs() * self.value if self.relative else old * 0 + self.value
-
-
-def compare_results(
-    old: Path,
-    new: Path,
-    studies: Sequence[str] = (),
-    tolerances: Sequence[Tolerance] = (),
-) -> Comparison:
-    """Compare the results of studies in two folders.
-
-    Numbers must be equal up to their tolerance (default: 0). Values that were measured on a
-    cluster are compared by their intervals unless they have a tolerance: they differ if the
-    intervals do not overlap. Computing times are compared only if they have a tolerance. Sentences,
-    such as reasons, are only counted.
+    Computing times, commands and sentences, such as reasons, are not compared, and of measurements
+    only the status and what has an interval. A column that only the new results have is no change.
 
     Parameters
     ----------
     old, new : Path
-        Folders of results, or their folders ``report``.
-    studies : sequence of str
-        Names of studies (default: all in either folder).
-    tolerances : sequence of Tolerance
-        Of several that match a column, the last one applies.
+        Folders of results, their folders ``report``, or the report of one study.
+    rtol : float
+        Largest difference of a number to ignore, relative to the old value.
 
     Raises
     ------
     InputError
-        If the folders have no study in common, a named study or column is missing, or runs cannot
-        be identified.
+        If the folders have no study in common, or a list is damaged.
     """
-    folders = [_reports(one) for one in (old, new)]
-    names = [_study_names(folder) for folder in folders]
-    common = sorted(names[0] & names[1])
-    for study in studies:
-        for path, found in zip((old, new), names, strict=True):
-            if study not in found:
-                raise InputError(f"{path} has no report of study '{study}'{_hint(study, found)}")
-    if not common:
+    lists = [_lists(folder) for folder in (old, new)]
+    if lists[0].keys().isdisjoint(lists[1]):
         raise InputError(f"{old} and {new} have no study in common; each must hold its report")
-    result = Comparison(studies=[name for name in common if name in studies or not studies])
-    if not studies:
-        for lost, verdict in ((names[0] - names[1], "missing"), (names[1] - names[0], "new")):
-            result.changes += [
-                Change(name, "", "", "", "", "", "", verdict) for name in sorted(lost)
-            ]
-    columns: set[str] = set()
-    for study in result.studies:
-        for file in LISTS:
-            tables = [_read(folder / study / file) for folder in folders]
-            columns.update(*(table.columns for table in tables))
-            if not all(table.empty for table in tables):
-                _compare_lists(result, study, file, tables[0], tables[1], tolerances)
-    for tolerance in tolerances:
-        if not any(fnmatchcase(name, tolerance.pattern) for name in columns):
-            raise InputError(
-                f"--tolerance: no column '{tolerance.pattern}'{_hint(tolerance.pattern, columns)}"
-            )
-    return result
+    changes = []
+    for study, file in sorted(lists[0] | lists[1]):
+        if any((study, file) not in paths for paths in lists):
+            word = "missing" if (study, file) in lists[0] else "new"
+            changes.append(Change(study, file, difference=word))
+            continue
+        before, after = (_read(paths[study, file]) for paths in lists)
+        changes += [
+            Change(study, file, column=column, difference="missing")
+            for column in before.columns.difference(after.columns, sort=False)
+            if before[column].any()
+        ]
+        keys = [name for name in NAMES if name in before and name in after]
+        found = compare_tables(study, file, before, after, keys, rtol)
+        changes += [one for one in found if " " not in one.old + one.new]
+    return changes
 
 
-def _hint(name: str, known: set[str]) -> str:
-    close = get_close_matches(name, sorted(known), 1)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
-def _reports(folder: Path) -> Path:
-    inside = folder / "report"
+def _lists(folder: Path) -> dict[tuple[str, str], Path]:
+    """Return the lists of a folder by study and name."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; name a folder of results")
-    return inside if inside.is_dir() else folder
-
-
-def _study_names(reports: Path) -> set[str]:
-    return {path.parent.name for path in reports.glob("*/summary.json")}
+    inside = folder / "report"
+    studies = (inside if inside.is_dir() else folder).iterdir()
+    return {
+        (study.absolute().name, file): study / file
+        for study in ([folder] if (folder / LISTS[0]).exists() else studies)
+        for file in LISTS
+        if (study / file).exists()
+    }
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Return a list as text; empty if the study has none."""
-    if not path.exists():
-        return pd.DataFrame()
-    try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}; write this report again") from None
+    """Return the columns of a list that are compared, and the ends of intervals."""
+    columns = further_columns(path, ())
+    rows = read_tuples(path, columns, ())
+    if len(set(columns)) < len(columns) or not {*NAMES[:2]} <= {*columns}:
+        raise InputError(f"{path} is damaged: its columns are not those of a list of runs")
+    table = pd.DataFrame(rows, columns=columns, dtype=str)
+    if path.name == LISTS[-1]:
+        return table.filter([*NAMES, "status", *INTERVALS, *sum(INTERVALS.values(), ())])
+    skipped = [name for name in columns if name == "command" or COMPUTING_TIME.fullmatch(name)]
+    return table.drop(columns=skipped)
 
 
-def _compare_lists(
-    result: Comparison,
+def compare_tables(
     study: str,
     file: str,
     old: pd.DataFrame,
     new: pd.DataFrame,
-    tolerances: Sequence[Tolerance],
-) -> None:
-    keys = _keys(study, file, old, new)
-    for one, other, verdict in ((old, new, "missing"), (new, old, "new")):
-        mine, theirs = (_index(table, keys) for table in (one, other))
-        lost = mine.difference(theirs, sort=False)
-        result.changes += [
-            Change(study, file, _run_name(key), "", "", "", "", verdict) for key in lost
-        ]
-    old, new = (table.set_index(_index(table, keys)) for table in (old, new))
-    both = old.index.intersection(new.index, sort=False)
-    old, new = old.loc[both], new.loc[both]
-    for column in old.columns if len(both) else ():
-        if column in keys or column in UNCOMPARED or not _is_compared(file, column, old):
-            continue
-        tolerance = _tolerance_of(column, tolerances)
-        if _COMPUTING_TIME.search(column) and tolerance is None:
-            continue
-        if column not in new:
-            if (old[column] != "").any():
-                result.changes.append(Change(study, file, "", column, "", "", "", "missing"))
-            continue
-        _compare_column(result, study, file, column, old, new, tolerance)
+    keys: Sequence[str],
+    rtol: float = 0.0,
+) -> list[Change]:
+    """Compare the columns that two tables of texts share.
 
-
-def _is_compared(file: str, column: str, table: pd.DataFrame) -> bool:
-    return file != MEASURED or column == "status" or bool(_interval(column, table))
-
-
-def _compare_column(
-    result: Comparison,
-    study: str,
-    file: str,
-    column: str,
-    old: pd.DataFrame,
-    new: pd.DataFrame,
-    tolerance: Tolerance | None,
-) -> None:
-    before, after = old[column], new[column]
-    result.values += len(before)
-    different = before != after
-    sentences = before.str.contains(" ", regex=False) | after.str.contains(" ", regex=False)
-    result.reworded += int((different & sentences).sum())
-    different &= ~sentences
-    if not different.any():
-        return
-    numbers = [pd.to_numeric(one, errors="coerce") for one in (before, after)]
-    gaps = (numbers[1] - numbers[0]).abs()
-    if tolerance is not None:
-        different &= ~(gaps <= tolerance.limits(numbers[0]))
-    elif file == MEASURED:
-        different &= ~_overlap(column, old, new)
-    texts = [_with_interval(column, table) for table in (old, new)]
-    for key in before.index[different]:
-        first, second = (float(one[key]) for one in numbers)
-        result.changes.append(
+    Rows are matched by their keys; of several with the same keys, by their order. Numbers are equal
+    if they differ by at most `rtol` times the old one. Measured values are also equal if their
+    intervals overlap.
+    """
+    on = [*keys, "#"]
+    first, second = (
+        table.assign(**{"#": table.groupby([*keys]).cumcount()}) for table in (old, new)
+    )
+    merged = first.merge(second, "outer", on, suffixes=(" old", " new"), indicator="side")
+    rows = [" ".join(filter(None, key)) for key in merged[[*keys]].to_numpy()]
+    changes = [
+        Change(study, file, row, difference="missing" if side == "left_only" else "new")
+        for row, side in zip(rows, merged["side"], strict=True)
+        if side != "both"
+    ]
+    shared = old.columns.intersection(new.columns, sort=False)
+    for column in shared.difference([*keys, *sum(INTERVALS.values(), ())], sort=False):
+        before, after = (merged[f"{column} {side}"] for side in ("old", "new"))
+        was, now = (pd.to_numeric(cells, errors="coerce") for cells in (before, after))
+        differ = (merged["side"] == "both") & (before != after)
+        differ &= ~np.isclose(now, was, rtol=rtol, atol=0)
+        if column in INTERVALS and {*INTERVALS[column]} <= {*shared}:
+            differ &= ~_overlap(merged, *INTERVALS[column])
+        ratios = (now - was) / was.abs()
+        changes += [
             Change(
                 study,
                 file,
-                _run_name(key),
+                rows[place],
                 column,
-                texts[0][key],
-                texts[1][key],
-                f"{(second - first) / abs(first):+.2%}" if first and second == second else "",
-                _verdict(file, column, first, second),
+                before[place],
+                after[place],
+                f"{ratios[place]:+.4g}" if np.isfinite(ratios[place]) else "",
             )
-        )
+            for place in np.flatnonzero(differ)
+        ]
+    return changes
 
 
-def _tolerance_of(column: str, tolerances: Sequence[Tolerance]) -> Tolerance | None:
-    matches = [one for one in tolerances if fnmatchcase(column, one.pattern)]
-    return matches[-1] if matches else None
-
-
-def _keys(study: str, file: str, *tables: pd.DataFrame) -> list[str]:
-    """Return columns that identify the runs of each list: names, and parameters if needed.
-
-    Parameters whose value is the same for all runs of a name are none of them, so that a changed
-    default is a change of the run, not another run.
-    """
-    filled = [table for table in tables if not table.empty]
-    shared = set.intersection(*(set(table.columns) for table in filled))
-    keys = [name for name in NAMES if name in shared]
-    parameters = [name for name in filled[0].columns if name in shared and _PARAMETER.match(name)]
-    for table in filled:
-        unclear = table[table.duplicated(keys, keep=False)]
-        if unclear.empty:
-            continue
-        counts = unclear.groupby(keys, sort=False)[parameters].nunique().max()
-        keys += [name for name in parameters if counts[name] > 1]
-    for table in filled:
-        if table.duplicated(keys).any():
-            run = _run_name(tuple(table.loc[table.duplicated(keys), keys].iloc[0]))
-            raise InputError(f"{study}/{file}: several rows are called '{run}'; cannot compare")
-    return keys
-
-
-def _index(table: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
-    rows = table[list(keys)] if not table.empty else pd.DataFrame(columns=list(keys))
-    return pd.Index(list(map(tuple, rows.to_numpy(object))), tupleize_cols=False)
-
-
-def _run_name(key: Sequence[str]) -> str:
-    return " ".join(text for text in key if text)
-
-
-def _interval(column: str, table: pd.DataFrame) -> tuple[str, ...]:
-    """Return the columns with the ends of a column's interval, if it has one."""
-    stem = column.removesuffix("_percent")
-    ends = _INTERVALS.get(column, (f"{stem}_low", f"{stem}_high"))
-    return ends if set(ends) <= set(table.columns) else ()
-
-
-def _overlap(column: str, old: pd.DataFrame, new: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return whether the intervals of both values overlap; False without intervals."""
-    ends = _interval(column, old)
-    if not ends or not _interval(column, new):
-        return np.zeros(len(old), bool)
-    (low, high), (other_low, other_high) = (
-        [pd.to_numeric(table[end], errors="coerce") for end in ends] for table in (old, new)
+def _overlap(merged: pd.DataFrame, low: str, high: str) -> pd.Series[bool]:
+    """Return whether the old and the new interval of each row overlap; False without intervals."""
+    old_low, old_high, new_low, new_high = (
+        pd.to_numeric(merged[f"{end} {side}"], errors="coerce")
+        for side in ("old", "new")
+        for end in (low, high)
     )
-    return ((low <= other_high) & (other_low <= high)).to_numpy(bool)
-
-
-def _with_interval(column: str, table: pd.DataFrame) -> pd.Series[str]:
-    ends = _interval(column, table)
-    if not ends:
-        return table[column]
-    low, high = (table[end] for end in ends)
-    texts = table[column] + " (" + low + "–" + high + ")"
-    return texts.where((low != "") & (high != ""), table[column])
-
-
-def _verdict(file: str, column: str, old: float, new: float) -> str:
-    declared = next((one for of in LISTS[file] if (one := column_of(column, of))), None)
-    better = declared.better if declared else ""
-    if not better or old != old or new != new:
-        return "changed"
-    return "better" if (new < old) == (better == "lower") else "worse"
+    return (old_low <= new_high) & (new_low <= old_high)
