@@ -7,6 +7,7 @@
 #   snakemake                                    all studies of config/config.yaml
 #   snakemake report --config studies=NAME,NAME  only these studies (write targets before --config)
 #   snakemake -n --quiet host                    show what would run, and why
+#   snakemake report --config fresh=routes       compute all route tables again
 #   snakemake report --config apply_routing=true measure on a fabric, and allow switching its routing
 #
 # docs/concepts/artifacts.md lists the paths of results; docs/decisions/0002-workflow.md has the reasons.

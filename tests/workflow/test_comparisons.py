@@ -133,6 +133,10 @@ def test_an_upgrade_does_not_start_a_comparison_again(measuring):
     made_again = made(measuring, "report", "--forceall")
     assert len(comparison_calls(measuring)) == 2
     assert not [path for path in made_again if path.startswith("bench/")]
+    fresh = made(measuring, "report", "--config", "fresh=all")
+    assert {path.split("/")[0] for path in fresh} == {"topologies", "routes", "metrics", "flows"}
+    assert comparison_calls(measuring) == []
+    assert measuring.ran() == []
 
 
 def test_in_a_folder_of_an_earlier_version_nothing_is_measured_again(measuring):

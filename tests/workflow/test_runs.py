@@ -143,11 +143,6 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
 
 
-def test_a_missing_outcome_is_made_again_though_the_report_is_there(finished):
-    (finished.results / ROUTES[3] / "outcome.json").unlink()
-    assert finished.ran() == sorted([ROUTES[3], *REPORTS])
-
-
 def test_the_results_of_a_study_are_removed_with_its_folder(finished):
     text = (finished.path / "config/studies/small.yaml").read_text()
     # the same jobs; an alias stands for another routing

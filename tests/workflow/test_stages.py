@@ -84,6 +84,15 @@ def test_snakemake_records_fingerprints_and_the_batches_that_must_run_before(sta
     assert rules == STAGES
 
 
-def test_a_run_can_end_with_a_stage(stages):
-    made = stages.ran("report", "--until", "routes", "--config", NAMES)
-    assert {name.split("/")[1] for name in made if name != "WARM"} == {"topologies", "routes"}
+@pytest.mark.parametrize(
+    ("option", "expected", "pages"),
+    [
+        ("--until=routes", {"topologies", "routes"}, set()),
+        ("--omit-from=metrics", STAGES - {"metrics"}, {"survey"}),
+    ],
+)
+def test_a_run_can_end_with_a_stage_or_leave_it_out(stages, option, expected, pages):
+    stages.ran("report", option, "--config", NAMES)
+    made = {Path(name.replace("bench/batches", "benchmarks")) for name in stages.by_output()}
+    assert {path.name for path in made if path.parts[0] == "report"} == pages
+    assert {path.parts[-2] for path in made if path.parts[0] not in ("WARM", "report")} == expected

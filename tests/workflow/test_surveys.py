@@ -90,3 +90,10 @@ def test_a_killed_survey_goes_on_where_it_was(survey):
     # the sample is drawn anew from the larger box, and rows of networks that left it stay
     assert len(report(survey)) == 36 + 5
     assert len(set(final) - set(after)) >= 11 * 3
+
+    # rows of a survey are made anew, those of networks that left it are removed
+    fresh = survey.run("report", "--config", "fresh=surveys")
+    assert fresh.returncode == 0, fresh.stdout + fresh.stderr
+    assert len(lines(survey)) == len(set(lines(survey))) < len(final)
+    assert set(lines(survey)) < set(final)
+    assert len(report(survey)) == 36 + 5

@@ -4,7 +4,7 @@ rule page:
         lambda wildcards: plan.manifests(study_plan(wildcards)),
         files=lambda wildcards: study_plan(wildcards).inputs,
     output:
-        "results/report/{study}/index.html",
+        report("results/report/{study}/index.html", category="Pages", labels={"study": "{study}"}),
     log:
         "results/logs/report/{study}.log",
     benchmark:
@@ -28,7 +28,7 @@ rule index:
     input:
         expand("results/report/{study}/index.html", study=list(plan.studies)),
     output:
-        "results/report/index.html",
+        report("results/report/index.html", category="Index"),
     log:
         "results/logs/report.log",
     benchmark:

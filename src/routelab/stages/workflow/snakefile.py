@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from routelab._sources import core_digest
 from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
+from routelab.artifacts.row_store import SUFFIX
 from routelab.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
 from routelab.config.study import OLD_FOLDERS
@@ -23,7 +24,9 @@ from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.argument_errors import call_all
+from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.kinds.surveys import SurveyJob, store
 from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
 from routelab.stages.workflow.console import use_short_lines
@@ -52,10 +55,11 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
         ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
-        see `apply_option`.
+        see `apply_option`. ``fresh``: see `fresh_stages`.
     """
     try:
         applies = bool(apply_option(config))
+        fresh = fresh_stages(config.get("fresh"))
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
             check_fabrics(plan)
@@ -67,7 +71,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.remote_exec:
         announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        workflow.execute = _with_preparation(workflow, plan)
+        workflow.execute = _with_preparation(workflow, plan, fresh)
     return plan
 
 
@@ -106,6 +110,43 @@ def _truth(config: Mapping[str, Any], key: str) -> bool:
     return value
 
 
+def fresh_stages(choice: object) -> list[str]:
+    """Return the stages whose items are computed again although they are finished.
+
+    Snakemake does not record this choice, so the next run without it has nothing to do.
+
+    Parameters
+    ----------
+    choice : object
+        A list, or text with commas or plus signs; ``all`` stands for every stage but benchmarks.
+
+    Raises
+    ------
+    InputError
+        If a name is not that of a stage, or is that of measurements.
+    """
+    names = _names(choice)
+    stages = [kind for kind in kinds() if kind != ComparisonJob.kind]
+    for name in names:
+        if name in ("benchmarks", ComparisonJob.kind):
+            raise InputError(
+                f"fresh={name}: measurements are never repeated; add rounds with 'repeats' in the "
+                "study's 'bench'"
+            )
+        if name not in (*stages, "all"):
+            raise InputError(
+                f"fresh={name}: there is no such stage{did_you_mean(name, stages)} "
+                f"(known: all, {', '.join(stages)})"
+            )
+    return stages if "all" in names else names
+
+
+def _names(choice: object) -> list[str]:
+    """Return the names in a list, or in text with commas or plus signs."""
+    items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
+    return [str(item) for item in items if item not in ("", None)]
+
+
 def check_fabrics(plan: Plan) -> None:
     """Refuse to apply routings where a comparison that would be measured lacks a fabric.
 
@@ -134,8 +175,7 @@ def select_studies(choice: object) -> list[Path]:
     InputError
         If the list is empty, or a name is not that of a study.
     """
-    items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
-    names = [str(item) for item in items if item not in ("", None)]
+    names = _names(choice)
     files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
     known = sorted(files)
     if not names:
@@ -177,7 +217,7 @@ def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
     return [path for path in files.values() if path.stem == name]
 
 
-def _with_preparation(workflow: Any, plan: Plan) -> Any:
+def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
     """Return `execute` of a workflow, extended by steps before it looks for finished files.
 
     Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
@@ -193,11 +233,13 @@ def _with_preparation(workflow: Any, plan: Plan) -> Any:
             _tell_of_new_code(plan, "would be")
             _skip_finished_comparisons(plan)
             _print_again(plan, "would be tried again")
+            if kind.dryrun_exec:
+                _force(workflow, plan, fresh)
             return execute(executor_plugin=executor_plugin, **settings)
         if kind.local_exec:
             _warn_of_cores(workflow.resource_settings.cores or 1)
         try:
-            _make_ready(workflow, plan)
+            _make_ready(workflow, plan, fresh)
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
@@ -229,13 +271,16 @@ def _warn_of_cores(cores: int) -> None:
         )
 
 
-def _make_ready(workflow: Any, plan: Plan) -> None:
+def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
     """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
 
     Parameters
     ----------
     workflow : snakemake.workflow.Workflow
     plan : Plan
+    fresh : collection of str
+        Stages whose outcomes are deleted. Their manifests stay: Snakemake would start measurements
+        whose routes have none.
 
     Raises
     ------
@@ -254,6 +299,40 @@ def _make_ready(workflow: Any, plan: Plan) -> None:
         (plan.results / PLAN / CODE).write_text(core_digest())
         _skip_finished_comparisons(plan)
         warm_kernels(plan, workflow.resource_settings.cores or 1)
+        if fresh:
+            _forget(plan, fresh)
+            _force(workflow, plan, fresh)
+
+
+def _forget(plan: Plan, fresh: Collection[str]) -> None:
+    """Delete the outcomes of some stages, and the pages that show them.
+
+    Other files stay until new ones replace them. A page would stay, too, if the run is killed
+    before it: new results do not change a manifest, whose checksum Snakemake compares.
+    """
+    for name, shown in plan.studies.items():
+        if any(shown.jobs.get(kind) for kind in fresh):
+            (plan.results / "report" / name / "index.html").unlink(missing_ok=True)
+    for job in plan.jobs.values():
+        if job.kind not in fresh:
+            continue
+        if isinstance(job, SurveyJob):
+            for path in store(job.results).folder.glob(f"*{SUFFIX}"):
+                path.unlink()
+        else:
+            job.outcome.unlink(missing_ok=True)
+
+
+def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
+    """Let Snakemake run the batches of some stages, and those with jobs that are not done."""
+    again = {job.folder for job in plan.again()}
+    forced = (
+        str(plan.manifest(batch))
+        for batch in plan.batches_to_do
+        if batch.kind in fresh or any(job.folder in again for job in batch.jobs)
+    )
+    settings = workflow.dag_settings
+    settings.forcerun = {*settings.forcerun, *forced}
 
 
 def _name_old_folders(results: Path) -> None:
