@@ -1,7 +1,7 @@
 """What the workflow costs beside computing: processor time for 10, 100 and 1000 pairs.
 
 A pair is a network and a routing. The same pairs go through Snakemake, with its jobs' imports,
-child processes, files and the report, and through a loop in one process that keeps nothing. Kernels
+processes, files and the report, and through a loop in one process that keeps nothing. Kernels
 are compiled beforehand. Processor seconds of all processes together, since wall time depends on
 who else uses the machine; `overhead_ms` is the difference for one pair.
 """
@@ -36,18 +36,18 @@ LOOP = """\
 import json, sys, time
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.stages.topology import obtain
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])
 metrics = [load("metric", e.key) for e in installed_catalogue().entries("metric") if e.plugin]
 routings = [load_routing(f"angara-sssp~tie_seed={i}" if i else "angara-sssp") for i in range(seeds)]
-compute(obtain(f"torus~dims={dims[0]}")[1], routings[0], metrics)
+route_network(obtain(f"torus~dims={dims[0]}")[1], routings[0], metrics)
 begin = time.process_time()
 for each in dims:
     network = obtain(f"torus~dims={each}")[1]
     for routing in routings:
-        compute(network, routing, metrics)
+        route_network(network, routing, metrics)
 print(json.dumps({"computing": time.process_time() - begin}))
 """
 

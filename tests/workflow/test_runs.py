@@ -202,6 +202,50 @@ def test_an_upgraded_plugin_runs_its_own_jobs_again(folder):
     assert folder.ran() == sorted([*mine, *REPORTS, *WARM])
 
 
+def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
+    """A table said 24 where 32 was true: a second package of the distribution was edited."""
+    site = folder.path.parent / "site"
+    origin = '{"url": "file:///helper", "dir_info": {"editable": true}}'
+    metadata = "Metadata-Version: 2.1\nName: {}\nVersion: 1\n"
+    files = {
+        "extra_routing/__init__.py": "import helper\n"
+        "from routelab.api import RoutingPlugin\n"
+        "from second import NUMBER\n\n\n"
+        "class Extra(RoutingPlugin):\n"
+        "    name = 'extra'\n"
+        "    summary = 'Routes nothing'\n\n"
+        "    def route(self, topology):\n"
+        "        raise NotImplementedError\n",
+        "extra_routing/table.csv": "1,2\n",
+        "second/__init__.py": "NUMBER = 24\n",
+        "helper/__init__.py": "",
+        "extra_routing-1.dist-info/METADATA": metadata.format("extra-routing"),
+        "extra_routing-1.dist-info/entry_points.txt": "[routelab.routing]\n"
+        "extra = extra_routing:Extra\n",
+        "helper-1.dist-info/METADATA": metadata.format("helper"),
+        "helper-1.dist-info/direct_url.json": origin,
+        "helper-1.dist-info/top_level.txt": "helper\n",
+    }
+    mine = [name for name in files if name.startswith(("extra", "second"))]
+    files["extra_routing-1.dist-info/RECORD"] = "".join(f"{name},,\n" for name in mine)
+    for name, text in files.items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(text)
+    folder.env["PYTHONPATH"] = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    folder.write(
+        "config/studies/small.yaml",
+        "title: t\ntopologies: [torus~dims=4]\nroutings: [dor, extra]\n",
+    )
+    folder.ran()
+    jobs = [f"{stage}/torus~dims=4/extra" for stage in ("routes", "metrics")]
+    for name in ("second/__init__.py", "extra_routing/table.csv", "helper/__init__.py"):
+        with (site / name).open("a") as file:
+            file.write("# 32\n")
+        made = folder.ran()
+        # kernels of the plugin, if it has any, are compiled again
+        assert [one for one in made if one not in WARM] == sorted([*jobs, *REPORTS]), name
+
+
 def test_a_changed_input_file_runs_what_is_made_of_it_again(folder):
     net = folder.write("config/studies/net.txt", "a b\nb c\n")
     folder.write(
