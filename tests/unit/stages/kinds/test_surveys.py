@@ -210,6 +210,24 @@ def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
     assert [row["status"] for row in rows] == ["ok", "ok", "ok"]
 
 
+def test_what_a_run_leaves_behind_has_ended_before_the_next(tmp_path, monkeypatch):
+    real = surveys.route_row
+    left = tmp_path / "left"
+
+    def leave_a_process(network, routing, metrics):
+        row = real(network, routing, metrics)
+        if routing == "dor":
+            child = subprocess.Popen(["sleep", "1000"])
+            left.write_text(str(child.pid))
+            return row
+        alive = Path("/proc", left.read_text()).exists()
+        return {**row, "facts": {**row["facts"], "alive": alive}}
+
+    monkeypatch.setattr(surveys, "route_row", leave_a_process)
+    _, rows = done(job_of(tmp_path, (RING, "dor"), (RING, "angara-bfs")))
+    assert rows[1]["alive"] == "false"
+
+
 def test_rows_are_found_whichever_shard_made_them(tmp_path):
     names = [(RING, "dor"), (RING, "angara-bfs"), (MESH, "dor")]
     done(job_of(tmp_path, *names))
