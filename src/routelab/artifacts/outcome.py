@@ -45,7 +45,7 @@ class Outcome:
     provenance : mapping
         See `routelab.artifacts.provenance`.
     files : mapping
-        Size in bytes and SHA-256 of the other files in the folder, by name; `close_folder` adds
+        ``bytes`` and ``sha256`` of the other files in the folder, by name; `close_folder` adds
         them.
     """
 
@@ -56,7 +56,7 @@ class Outcome:
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in get_args(Status):
@@ -101,8 +101,8 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
         raise InputError(f"{path} is damaged: found {error}; remove it and run again") from error
 
 
-def close_folder(outcome: Outcome, folder: Path) -> None:
-    """Write the outcome of a folder that has all its other files, with their checksums.
+def close_folder(outcome: Outcome, folder: Path) -> Outcome:
+    """Write the outcome of a folder that has all its other files; return it, with their checksums.
 
     Raises
     ------
@@ -110,8 +110,13 @@ def close_folder(outcome: Outcome, folder: Path) -> None:
         If it cannot be written.
     """
     names = sorted(path.name for path in folder.iterdir())
-    files = {name: ((folder / name).stat().st_size, file_sum(folder / name)) for name in names}
-    write_outcome(replace(outcome, files=files), folder / OUTCOME)
+    files = {
+        name: {"bytes": (folder / name).stat().st_size, "sha256": file_sum(folder / name)}
+        for name in names
+    }
+    closed = replace(outcome, files=files)
+    write_outcome(closed, folder / OUTCOME)
+    return closed
 
 
 def is_whole(folder: Path, fingerprint: str) -> bool:
@@ -119,8 +124,8 @@ def is_whole(folder: Path, fingerprint: str) -> bool:
     try:
         outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
         return bool(outcome["provenance"]["fingerprint"] == fingerprint) and all(
-            os.path.getsize(folder / name) == size  # noqa: PTH202 - called for every file
-            for name, (size, _) in outcome.get("files", {}).items()
+            os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
+            for name, file in outcome.get("files", {}).items()
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
@@ -142,7 +147,7 @@ def check_file(path: Path) -> None:
     except OSError:
         return
     listed = _listed(outcome, status.st_mtime_ns, status.st_size)
-    _, expected = listed.get(path.name, (0, ""))
+    expected = listed.get(path.name, {}).get("sha256", "")
     try:
         found = file_sum(path)
     except OSError as error:
@@ -157,7 +162,7 @@ def check_file(path: Path) -> None:
 
 
 @lru_cache(maxsize=64)
-def _listed(outcome: Path, _modified: int, _size: int) -> Mapping[str, tuple[int, str]]:
+def _listed(outcome: Path, _modified: int, _size: int) -> Mapping[str, Mapping[str, Any]]:
     return read_outcome(outcome).files
 
 

@@ -141,7 +141,7 @@ def perform(job: FolderJob) -> Outcome:
     with atomic_directory(job.folder, durable=False) as folder:
         if ending.result is not None:
             job.write(ending.result, folder, provenance)
-        close_folder(outcome, folder)
+        outcome = close_folder(outcome, folder)
     job.close(outcome.status)
     return outcome
 

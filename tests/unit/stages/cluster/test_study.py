@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import RUN_COLUMNS
 from routelab.cli import main
@@ -201,9 +202,8 @@ def test_a_study_tells_its_allocations_and_node_hours(big, found):
 def test_what_is_measured_tells_how_long_a_study_takes(big, found):
     study = write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1")
     first, _ = expand_studies([study]).of("comparisons").values()
-    outcome = {"status": "ok", "reason": "", "provenance": {"fingerprint": first.fingerprint}}
-    Path(first.folder).mkdir(parents=True)
-    Path(first.folder, "outcome.json").write_text(json.dumps(outcome))
+    outcome = Outcome("comparison", "torus", provenance={"fingerprint": first.fingerprint})
+    write_outcome(outcome, Path(first.folder, "outcome.json"))
     ended = [("LU", "ok", 20), ("LU", "ok", 30), ("LU", "ok", 70), ("FT", "ok", 6)]
     rows = [
         {"benchmark": benchmark, "status": status, "seconds": seconds}
