@@ -54,7 +54,7 @@ class MetricJob(TableJob):
     outcome_kind = "metrics"
     nouns = "set of metrics", "sets of metrics"
     order = 2
-    per_batch = 80
+    per_batch = 160
 
     metrics: tuple[str, ...]
     metric_digests: tuple[str, ...] = ()
