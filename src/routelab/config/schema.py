@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from routelab.config.bench_settings import BenchSettings
@@ -93,7 +93,7 @@ def _entry_schema(
     return {"oneOf": [name, mapping, {"$ref": "#/$defs/Use"}]}
 
 
-def _parameters_schema(description: str, rows: list[ParameterRow]) -> dict[str, Any]:
+def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[str, Any]:
     value = {"$ref": "#/$defs/Value"}
     schema: dict[str, Any] = {
         "type": ["object", "null"],

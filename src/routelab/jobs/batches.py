@@ -17,7 +17,7 @@ import mmap
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,7 @@ def write_jobs(jobs: Iterable[BaseJob], path: Path, results: Path | None = None)
         {
             "class": f"{type(job).__module__}:{type(job).__qualname__}",
             "fingerprint": job.fingerprint,
-            **TypeAdapter(type(job)).dump_python(job, mode="json"),
+            **_adapter(type(job)).dump_python(job, mode="json"),
         }
         for job in jobs
     ]
@@ -153,13 +153,18 @@ def read_jobs(path: Path) -> tuple[BaseJob, ...]:
         ) from error
 
 
+@cache
+def _adapter(kind: type[BaseJob]) -> TypeAdapter[BaseJob]:
+    return TypeAdapter(kind)
+
+
 def _job(content: dict[str, Any]) -> BaseJob:
     module, _, name = content.pop("class").partition(":")
     del content["fingerprint"]
     found = getattr(importlib.import_module(module), name)
     if not (isinstance(found, type) and issubclass(found, BaseJob)):
         raise TypeError(f"{module}:{name} is not a kind of job")
-    job: BaseJob = TypeAdapter(found).validate_json(json.dumps(content))
+    job: BaseJob = _adapter(found).validate_json(json.dumps(content))
     return job
 
 

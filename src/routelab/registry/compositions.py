@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,7 +113,7 @@ def forward(
     return given, problems
 
 
-def part_rows(parts: list[Part]) -> list[ParameterRow]:
+def part_rows(parts: list[Part]) -> Sequence[ParameterRow]:
     """Describe the open parameters of the parts, under the names for users."""
     shown = parameter_names(parts)
     return [

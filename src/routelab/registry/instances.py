@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, cast, overload
@@ -192,7 +192,9 @@ def name_of(plugin: Plugin) -> str:
     return str(Name(plugin.name, tuple(plugin.parameters.non_defaults().items())))
 
 
-def parameter_rows(plugin: type[Plugin], catalogue: Catalogue | None = None) -> list[ParameterRow]:
+def parameter_rows(
+    plugin: type[Plugin], catalogue: Catalogue | None = None
+) -> Sequence[ParameterRow]:
     """Describe a plugin's parameters, or the open parameters of a composition."""
     if issubclass(plugin, Composition):
         return compositions.part_rows(
@@ -293,7 +295,7 @@ def _make_parts(
     values: Mapping[str, Any],
     text: str,
     problems: list[str],
-    takes: Mapping[str, list[ParameterRow]],
+    takes: Mapping[str, Sequence[ParameterRow]],
 ) -> dict[str, Plugin]:
     """Make the plugins of the parts, by kind; raise one error with all problems."""
     given, misplaced = compositions.forward(parts, values)
@@ -335,7 +337,9 @@ def _composition_hint(key: str, catalogue: Catalogue) -> str:
     return "".join(use for kind, use in uses.items() if kind in kinds)
 
 
-def _refusal(text: str, problems: list[str], takes: Mapping[str, list[ParameterRow]]) -> InputError:
+def _refusal(
+    text: str, problems: list[str], takes: Mapping[str, Sequence[ParameterRow]]
+) -> InputError:
     """Return one error with all `problems` and the available parameters."""
     lines = [f"{text}: {problems[0]}"] if len(problems) == 1 else [f"{text}:", *problems]
     for label, parameters in takes.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -115,9 +116,10 @@ def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list
     return problems
 
 
-def rows(model: type[Parameters]) -> list[ParameterRow]:
+@cache
+def rows(model: type[Parameters]) -> tuple[ParameterRow, ...]:
     """Describe the parameters of a model."""
-    return [
+    return tuple(
         ParameterRow(
             name=name,
             type=_type_text(field.annotation, tuple(field.metadata)),
@@ -125,7 +127,7 @@ def rows(model: type[Parameters]) -> list[ParameterRow]:
             description=field.description or "",
         )
         for name, field in fields(model).items()
-    ]
+    )
 
 
 def _plain(

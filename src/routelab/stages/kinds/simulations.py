@@ -87,6 +87,7 @@ class EngineJob(TableJob):
         of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
         engines = {one.id: one for _, some in works.values() for one in some}
         of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
+        names = {id_: name_of(one.engine) for id_, one in engines.items()}
         for t, r in pairs:
             routing = parts.routings[r]
             on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
@@ -103,7 +104,7 @@ class EngineJob(TableJob):
                         classes=class_names(routing),
                         work=work.text,
                         work_digest=of_works[id_],
-                        engine=name_of(chosen.engine),
+                        engine=names[chosen.id],
                         engine_digest=of_engines[chosen.id],
                         **on,
                     )
