@@ -173,6 +173,33 @@ def test_faults_are_listed(capsys, tmp_path):
     assert [fault["kind"] for fault in found["faults"]] == ["entry", "entry"]
 
 
+def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
+    fabric = tmp_path / "fabric.topo"
+    text = Path(FABRIC).read_text()
+    fabric.write_text(text.replace('"h3"', '"Mellanox Technologies Aggregation Node"'))
+    code, text = check(capsys, str(fabric), "--lfts", LFTS, "--format", "json")
+    found = json.loads(text)
+    assert (code, found["hosts"], found["left_out"], found["foreign_lids"]) == (0, 3, 2, 0)
+    _, text = check(capsys, str(fabric), "--lfts", LFTS)
+    assert "End ports of aggregation nodes: 2;" in text
+
+    # the same loads, by the routing that reads the tables
+    network = f"infiniband~file=[{fabric}]"
+    tables = f"forwarding-tables~file=[{LFTS}]"
+    assert main(["evaluate", network, tables, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["pairs"], row["left_out"], row["max_load"]) == (6, 2, found["max_load"])
+    assert main(["evaluate", network, tables]) == 0
+    assert "end ports that are no hosts and left out: 2\n" in capsys.readouterr().out
+
+    # entries of all end ports are needed in a fabric
+    assert main(["export", "opensm", network, "dfsssp", "-o", str(tmp_path / "files")]) == 1
+    assert "leaves out 2 end ports" in capsys.readouterr().err
+    assert not (tmp_path / "files").exists()
+    whole = f"infiniband~file=[{fabric}],leave_out=[]"
+    assert main(["export", "opensm", whole, "dfsssp", "-o", str(tmp_path / "files")]) == 0
+
+
 def test_formats_have_the_declared_columns(capsys):
     code, text = check(capsys, FABRIC, "--lfts", LFTS, "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(text))

@@ -15,6 +15,7 @@ from routelab.api.topology import Int8Array, Int32Array, frozen_array
 from routelab.metrics import connected_parts
 from routelab.toolkit.infiniband import (
     KIND_LABELS,
+    NOT_HOSTS,
     Addresses,
     Entries,
     Fabric,
@@ -110,6 +111,31 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     foreign = int(np.count_nonzero(~np.isin(listed, addresses.lids)))
     entries = entries_of(topology, addresses, ports)
     return FabricTables(fabric, topology, addresses, entries, foreign)
+
+
+def hosts_only(tables: FabricTables) -> FabricTables:
+    """Return the same without end ports that are no hosts; see `NOT_HOSTS`."""
+    whole, addresses, entries = tables.topology, tables.addresses, tables.entries
+    topology = topology_of(tables.fabric, NOT_HOSTS)
+    places = set(
+        zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
+    )
+    at = zip(whole.terminal_switch.tolist(), whole.terminal_port.tolist(), strict=True)
+    kept = [terminal for terminal, place in enumerate(at) if place in places]
+    columns = [*kept, *range(whole.num_terminals, len(entries.is_delivered))]
+    return replace(
+        tables,
+        topology=topology,
+        addresses=replace(
+            addresses,
+            terminal_guids=tuple(addresses.terminal_guids[terminal] for terminal in kept),
+            terminal_lids=addresses.terminal_lids[kept],
+            terminal_port=addresses.terminal_port[kept],
+        ),
+        entries=Entries(
+            entries.ports[:, columns], entries.steps[:, columns], entries.is_delivered[columns]
+        ),
+    )
 
 
 def _with_lids(

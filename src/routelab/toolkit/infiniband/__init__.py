@@ -25,7 +25,7 @@ from routelab.toolkit.infiniband.forwarding import (
 )
 from routelab.toolkit.infiniband.loaded_routes import loaded_routes
 from routelab.toolkit.infiniband.netdiscover import parse_fabric, read_fabric
-from routelab.toolkit.infiniband.network import topology_of
+from routelab.toolkit.infiniband.network import NOT_HOSTS, topology_of
 from routelab.toolkit.infiniband.qos_policy import (
     KIND_LABELS,
     Policy,
@@ -50,6 +50,7 @@ from routelab.toolkit.infiniband.text_lines import TextFile
 
 __all__ = [
     "KIND_LABELS",
+    "NOT_HOSTS",
     "Addresses",
     "CompleteTables",
     "Entries",

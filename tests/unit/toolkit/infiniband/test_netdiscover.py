@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError, Topology
-from routelab.toolkit.infiniband import Fabric, TextFile, parse_fabric, read_fabric, topology_of
+from routelab.toolkit.infiniband import (
+    NOT_HOSTS,
+    Fabric,
+    TextFile,
+    parse_fabric,
+    read_fabric,
+    topology_of,
+)
 
 DATA = Path(__file__).parents[3] / "data" / "infiniband"
 NETWORKS = Path(__file__).parents[4] / "config" / "networks"
@@ -117,6 +124,19 @@ def test_links_pair_the_two_channels_of_a_cable_also_where_cables_are_parallel()
     for one, back in network.links.tolist():
         assert network.source_port[one] == network.target_port[back]
         assert network.channel_source[one] == network.channel_target[back]
+
+
+def test_end_ports_of_nodes_that_are_no_hosts_are_left_out_and_counted():
+    text = (DATA / "fabric.topo").read_text().replace('"h3"', '"A Technologies Aggregation Node"')
+    whole, network = topology_of(parse(text)), topology_of(parse(text), NOT_HOSTS)
+    assert (whole.num_terminals, network.num_terminals) == (5, 3)
+    assert network.terminal_names == ("h0", "h1 mlx5_0", "h2' - 'x")
+    assert (network.attributes["left_out"], "left_out" in whole.attributes) == (2, False)
+    np.testing.assert_array_equal(network.channel_source, whole.channel_source)
+    np.testing.assert_array_equal(network.channel_capacity, whole.channel_capacity)
+    assert topology_of(parse(text), ["MLX5"]).num_terminals == 4
+    with pytest.raises(InputError, match="no host remains"):
+        topology_of(parse(text), ["h", "Aggregation"])
 
 
 def test_the_order_of_a_file_does_not_matter():
