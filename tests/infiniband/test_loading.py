@@ -11,6 +11,7 @@ import pytest
 
 from routelab.registry.instances import load
 from routelab.stages.export import export_routes
+from routelab.stages.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     TextFile,
@@ -113,6 +114,62 @@ def test_opensm_loads_every_entry_and_the_sa_answers_with_every_level(case, simu
     paths = topology.num_terminals + topology.num_switches
     assert f"Scanned:{paths * (paths - 1)} paths" in output
     assert "no credit loops found" in output, output[-2000:]
+
+
+POLICY = """\
+port-groups
+    port-group
+        name: Some Ports
+        {}
+    end-port-group
+end-port-groups
+qos-match-rules
+    qos-match-rule
+        source: someports
+        use: levels come below, and names have no case # and no blanks
+        qos-level-name: one
+    end-qos-match-rule
+    qos-match-rule
+        destination: "someports"
+        qos-level-name: two
+    end-qos-match-rule
+end-qos-match-rules
+qos-levels
+    qos-level
+        name: default
+        sl: 0
+    end-qos-level
+    qos-level
+        name: ONE
+        sl: 1
+        rate-limit: 5
+    end-qos-level
+    qos-level
+        name: two
+        sl: 0x2
+    end-qos-level
+end-qos-levels
+"""
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        'port-name: "h1 mlx5_0/P1", s2/p3',
+        "node-type: switch",
+        "port-guid: 0x100021-0x100032, 2097152",
+    ],
+)
+def test_policies_mean_what_the_sa_answers(members, simulate, tmp_path):
+    (tmp_path / "policy").write_text(POLICY.format(members))
+    fabric = simulate(SMALL)
+    fabric.manage("-R", "minhop,no_fallback", "-Q", "-Y", str(tmp_path / "policy"))
+    tables = read_fabric_tables(SMALL, fabric.folder / "opensm-lfts.dump")
+    levels = service_of(tables, read_levels(tmp_path / "policy"), None).levels
+    assert set(np.unique(levels)) == {0, 1, 2}
+    lids = tables.addresses.lids.tolist()
+    for source, target in np.argwhere(~np.eye(len(lids), dtype=np.bool_))[::2].tolist():
+        assert answered_level(fabric, lids[source], lids[target]) == levels[source, target]
 
 
 def test_ibdmchk_finds_credit_loops_without_the_levels(simulate, tmp_path):

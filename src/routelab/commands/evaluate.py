@@ -120,6 +120,8 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
     )
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
+    if rows and rows[0].get("left_out"):
+        print(f"end ports that are no hosts and left out: {rows[0]['left_out']}")
     for row in rows:
         if row["status"] != "ok":
             # the message of a routing with one part contains its name

@@ -95,7 +95,8 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=named_path,
         required=True,
-        help="forwarding tables: opensm-lfts.dump, opensm.fdbs, or output of dump_lfts or ibroute",
+        help="forwarding tables: opensm-lfts.dump, opensm.fdbs, ibdiagnet2.fdbs, or output of "
+        "dump_lfts or ibroute",
     )
 
 

@@ -61,6 +61,13 @@ NETWORK: Final = (
         heading="sizes of the connected parts",
         group=_NETWORK,
     ),
+    Column(
+        "left_out",
+        "end ports of an InfiniBand fabric that are no terminals, because of the description of "
+        "their node; only if there are any",
+        heading="end ports left out",
+        group=_NETWORK,
+    ),
 )
 
 SHAPE: Final = (

@@ -117,7 +117,7 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
 
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Return the sizes of a network; ``parts`` describes the parts of a disconnected one."""
+    """Return the sizes of a network; ``parts`` and ``left_out`` only where there are any."""
     parts = connected_parts(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
@@ -128,6 +128,8 @@ def topology_facts(topology: Topology) -> dict[str, Any]:
     }
     if len(parts) > 1:
         facts["parts"] = _parts_text(parts, topology)
+    if "left_out" in topology.attributes:
+        facts["left_out"] = topology.attributes["left_out"]
     return facts
 
 

@@ -95,6 +95,46 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     assert "lacks 2 pairs of ports" in text
 
 
+POLICY = """\
+port-groups
+    port-group
+        name: last
+        port-name: h2/P1, s2/P1 # the third switch and its host
+    end-port-group
+end-port-groups
+qos-match-rules
+    qos-match-rule
+        source: last
+        qos-level-name: one
+    end-qos-match-rule
+end-qos-match-rules
+qos-levels
+    qos-level
+        name: DEFAULT
+        sl: 0
+    end-qos-level
+    qos-level
+        name: one
+        sl: 1
+    end-qos-level
+end-qos-levels
+"""
+
+
+def test_a_policy_is_safe_only_if_its_rules_cover_all_queries(capsys, tmp_path):
+    fabric, _ = clockwise(tmp_path)
+    files, policy = (fabric, "--lfts", str(tmp_path / "lfts")), tmp_path / "policy"
+    policy.write_text(POLICY)
+    assert check(capsys, *files, "--sls", str(policy))[0] == 0
+    policy.write_text(POLICY.replace("h2/P1, ", ""))
+    assert check(capsys, *files, "--sls", str(policy))[0] == 1
+    ulps = "qos-ulps\n    default: 0\nend-qos-ulps\n"
+    for content in (POLICY.replace("source: last", "source: last\n pkey: 0x8001"), ulps):
+        policy.write_text(content)
+        assert main(["infiniband", "check", *files, "--sls", str(policy)]) == 2
+        assert "not enough input" in capsys.readouterr().err
+
+
 def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
     fabric, _ = clockwise(tmp_path)
     code, text = check(capsys, fabric, "--lfts", str(tmp_path / "lfts"), "--sls", "0")
@@ -131,6 +171,33 @@ def test_faults_are_listed(capsys, tmp_path):
     found = json.loads(text)
     assert (code, found["verdict"], found["unreachable_lids"]) == (1, "faulty", 1)
     assert [fault["kind"] for fault in found["faults"]] == ["entry", "entry"]
+
+
+def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
+    fabric = tmp_path / "fabric.topo"
+    text = Path(FABRIC).read_text()
+    fabric.write_text(text.replace('"h3"', '"Mellanox Technologies Aggregation Node"'))
+    code, text = check(capsys, str(fabric), "--lfts", LFTS, "--format", "json")
+    found = json.loads(text)
+    assert (code, found["hosts"], found["left_out"], found["foreign_lids"]) == (0, 3, 2, 0)
+    _, text = check(capsys, str(fabric), "--lfts", LFTS)
+    assert "End ports of aggregation nodes: 2;" in text
+
+    # the same loads, by the routing that reads the tables
+    network = f"infiniband~file=[{fabric}]"
+    tables = f"forwarding-tables~file=[{LFTS}]"
+    assert main(["evaluate", network, tables, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["pairs"], row["left_out"], row["max_load"]) == (6, 2, found["max_load"])
+    assert main(["evaluate", network, tables]) == 0
+    assert "end ports that are no hosts and left out: 2\n" in capsys.readouterr().out
+
+    # entries of all end ports are needed in a fabric
+    assert main(["export", "opensm", network, "dfsssp", "-o", str(tmp_path / "files")]) == 1
+    assert "leaves out 2 end ports" in capsys.readouterr().err
+    assert not (tmp_path / "files").exists()
+    whole = f"infiniband~file=[{fabric}],leave_out=[]"
+    assert main(["export", "opensm", whole, "dfsssp", "-o", str(tmp_path / "files")]) == 0
 
 
 def test_formats_have_the_declared_columns(capsys):

@@ -80,6 +80,12 @@ class OpenSM(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """Require one port for each switch and destination, one lane for each route, and cables."""
+        left_out = table.topology.attributes.get("left_out", 0)
+        if left_out:
+            return (
+                f"the network leaves out {left_out} end ports, which would have no entries; keep "
+                "them with leave_out=[]"
+            )
         reason = forwarding_problem(table)
         if reason is not None:
             return reason

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routelab.api import Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Parameters, Topology, TopologyPlugin, Words, parameter
 from routelab.toolkit.failures import FailureParameters, with_failures
-from routelab.toolkit.infiniband import read_fabric, topology_of
+from routelab.toolkit.infiniband import NOT_HOSTS, read_fabric, topology_of
 
 
 class FabricFile(Parameters):
-    """File of the fabric."""
+    """File of the fabric, and which of its end ports are hosts."""
 
     file: Path = parameter(
         description="Output of `ibnetdiscover` or `ibnetdiscover -p`, or a network file of ibsim"
+    )
+    leave_out: Words = parameter(
+        NOT_HOSTS,
+        description="Parts of the descriptions of nodes that are no hosts, such as aggregation "
+        "nodes or storage: their end ports are left out; `leave_out=[]` keeps all",
     )
 
 
@@ -45,4 +50,5 @@ class InfiniBand(TopologyPlugin):
             If the file cannot be read or its content is wrong; names the file and the line. Also
             if more parts should fail than exist.
         """
-        return with_failures(topology_of(read_fabric(self.parameters.file)), self.parameters)
+        network = topology_of(read_fabric(self.parameters.file), self.parameters.leave_out)
+        return with_failures(network, self.parameters)

@@ -23,6 +23,7 @@ from routelab.stages.infiniband.credit_loops import CreditLoops, find_credit_loo
 from routelab.stages.infiniband.inputs import (
     FabricTables,
     Service,
+    hosts_only,
     read_fabric_tables,
     read_levels,
     service_of,
@@ -131,16 +132,18 @@ def check_fabric(
     topology = tables.topology
     faults = find_faults(tables, service, replies)
     tell("check", "loads")
-    table = host_routes(tables)
-    loads = relative_loads(topology, channel_loads(table))
+    hosts = hosts_only(tables)
+    table = host_routes(hosts)
+    loads = relative_loads(hosts.topology, channel_loads(table))
     bandwidth = effective_bisection(table, SAMPLES, 0)
     over = pairs_over_links(table)
     worst = int(over.argmax()) if len(over) else None
     tell("check", "bound")
-    bound = bound_load(topology, None, seconds=bound_seconds)
+    bound = bound_load(hosts.topology, None, seconds=bound_seconds)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
-        "hosts": topology.num_terminals,
+        "hosts": hosts.topology.num_terminals,
+        "left_out": topology.num_terminals - hosts.topology.num_terminals,
         "cables": len(topology.links),
         "verdict": "",
         "loops": len(faults.loops),

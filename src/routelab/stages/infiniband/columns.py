@@ -8,7 +8,15 @@ from routelab.api import Column
 
 CHECK: Final = (
     Column("switches", "switches of the fabric"),
-    Column("hosts", "ports of channel adapters and routers with a cable to a switch"),
+    Column(
+        "hosts",
+        "ports of channel adapters and routers with a cable to a switch, without `left_out`",
+    ),
+    Column(
+        "left_out",
+        "such ports that count as no hosts in loads and lost pairs: those of aggregation nodes; "
+        "their traffic counts for credit loops",
+    ),
     Column("cables", "cables between two switches"),
     Column(
         "verdict",

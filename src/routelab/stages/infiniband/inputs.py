@@ -14,6 +14,8 @@ from routelab.api import InputError, Topology
 from routelab.api.topology import Int8Array, Int32Array, frozen_array
 from routelab.metrics import connected_parts
 from routelab.toolkit.infiniband import (
+    KIND_LABELS,
+    NOT_HOSTS,
     Addresses,
     Entries,
     Fabric,
@@ -24,6 +26,7 @@ from routelab.toolkit.infiniband import (
     addresses_of,
     destination_switches,
     entries_of,
+    is_policy,
     parse_policy,
     parse_service_levels,
     read_fabric,
@@ -110,6 +113,31 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     return FabricTables(fabric, topology, addresses, entries, foreign)
 
 
+def hosts_only(tables: FabricTables) -> FabricTables:
+    """Return the same without end ports that are no hosts; see `NOT_HOSTS`."""
+    whole, addresses, entries = tables.topology, tables.addresses, tables.entries
+    topology = topology_of(tables.fabric, NOT_HOSTS)
+    places = set(
+        zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
+    )
+    at = zip(whole.terminal_switch.tolist(), whole.terminal_port.tolist(), strict=True)
+    kept = [terminal for terminal, place in enumerate(at) if place in places]
+    columns = [*kept, *range(whole.num_terminals, len(entries.is_delivered))]
+    return replace(
+        tables,
+        topology=topology,
+        addresses=replace(
+            addresses,
+            terminal_guids=tuple(addresses.terminal_guids[terminal] for terminal in kept),
+            terminal_lids=addresses.terminal_lids[kept],
+            terminal_port=addresses.terminal_port[kept],
+        ),
+        entries=Entries(
+            entries.ports[:, columns], entries.steps[:, columns], entries.is_delivered[columns]
+        ),
+    )
+
+
 def _with_lids(
     topology: Topology, guid_of_lid: Mapping[int, str], fabric_file: Path, lft_file: Path
 ) -> Topology:
@@ -174,7 +202,7 @@ def read_levels(file: Path) -> ServiceLevels | Policy:
         If the file is wrong; names the line.
     """
     text = TextFile.read(file)
-    if any(line.strip() == "qos-levels" for line in text.lines):
+    if is_policy(text):
         return parse_policy(text)
     return parse_service_levels(text)
 
@@ -201,11 +229,31 @@ def service_of(
         count = len(tables.addresses.lids)
         found = frozen_array(np.full((count, count), levels), np.int8)
     elif isinstance(levels, Policy):
-        found = levels.levels(tables.addresses.guids, tables.addresses.guids)
+        guids = tables.addresses.guids
+        found = levels.levels(guids, guids, _labels(tables.fabric))
     elif levels is not None:
         found, unlisted = _levels(tables, levels, level_file)
     own_lanes = _lanes(tables, lanes, lane_file) if lanes else None
     return Service(found, own_lanes, unlisted)
+
+
+def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
+    """Return the labels by which QoS policies may name each port; see `PortGroup`.
+
+    Every port of a switch stands for the switch.
+    """
+    found = {
+        guid_text(fabric.nodes[i].guid): frozenset(
+            [KIND_LABELS["switch"]]
+            + [f"{fabric.nodes[i].name}/P{p}" for p in range(1, fabric.nodes[i].num_ports + 1)]
+        )
+        for i in fabric.switches
+    }
+    for index, port in fabric.end_ports:
+        node = fabric.nodes[index]
+        labels = frozenset([KIND_LABELS[node.kind], f"{node.name}/P{port}"])
+        found[guid_text(node.ports[port].guid)] = labels
+    return found
 
 
 def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> tuple[Int8Array, int]:

@@ -29,6 +29,11 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
         f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
         "switches"
     )
+    if facts["left_out"]:
+        yield (
+            f"End ports of aggregation nodes: {facts['left_out']}; their routes are checked, but "
+            "they are no hosts."
+        )
     for kind, title in _TITLES.items():
         texts = [text for one, text in found.faults if one == kind]
         if texts:

@@ -25,8 +25,15 @@ from routelab.toolkit.infiniband.forwarding import (
 )
 from routelab.toolkit.infiniband.loaded_routes import loaded_routes
 from routelab.toolkit.infiniband.netdiscover import parse_fabric, read_fabric
-from routelab.toolkit.infiniband.network import topology_of
-from routelab.toolkit.infiniband.qos_policy import Policy, make_rules, parse_policy, write_policy
+from routelab.toolkit.infiniband.network import NOT_HOSTS, topology_of
+from routelab.toolkit.infiniband.qos_policy import (
+    KIND_LABELS,
+    Policy,
+    is_policy,
+    make_rules,
+    parse_policy,
+    write_policy,
+)
 from routelab.toolkit.infiniband.replies import with_symmetric_lanes
 from routelab.toolkit.infiniband.service_levels import (
     LaneTables,
@@ -42,6 +49,8 @@ from routelab.toolkit.infiniband.simulation import root_switches, simulation_lin
 from routelab.toolkit.infiniband.text_lines import TextFile
 
 __all__ = [
+    "KIND_LABELS",
+    "NOT_HOSTS",
     "Addresses",
     "CompleteTables",
     "Entries",
@@ -63,6 +72,7 @@ __all__ = [
     "destination_switches",
     "entries_of",
     "forwarding_problem",
+    "is_policy",
     "loaded_routes",
     "make_rules",
     "parse_fabric",

@@ -10,15 +10,18 @@ from routelab.toolkit.infiniband.fabric import Fabric, Node, NodeKind, Port
 from routelab.toolkit.infiniband.rates import LANE_GBITS, WIDTHS
 from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, guid_text, shorten
 
+Key = int | str
+"""By what ports name a node: its GUID, or its identity in a file of ibsim."""
+
 _RATE = re.compile(r"([0-9]{1,2})x([A-Z]+[0-9]*)")
 
 
 @dataclass(frozen=True)
 class NodeRecord:
-    """A node as a file lists it; `key` is the GUID by which its ports name it."""
+    """A node as a file lists it; its ports name it by `key`."""
 
     kind: NodeKind
-    key: int
+    key: Key
     guid: int
     name: str
     num_ports: int
@@ -31,7 +34,7 @@ class PortRecord:
     """A port as a file lists it; what the file does not say is 0 or ""."""
 
     number: int
-    peer_key: int
+    peer_key: Key
     peer_number: int
     guid: int
     lid: int
@@ -46,8 +49,8 @@ class FabricBuilder:
     """Collects the nodes and ports of a file."""
 
     text: TextFile
-    nodes: dict[int, NodeRecord] = field(default_factory=dict)
-    ports: dict[tuple[int, int], PortRecord] = field(default_factory=dict)
+    nodes: dict[Key, NodeRecord] = field(default_factory=dict)
+    ports: dict[tuple[Key, int], PortRecord] = field(default_factory=dict)
 
     def add_node(self, node: NodeRecord) -> None:
         """Add a node.
@@ -63,7 +66,7 @@ class FabricBuilder:
         if known is not None:
             raise self.text.error(
                 node.line,
-                f"GUID {guid_text(node.key)} was already used at line {known.line}; remove one of "
+                f"{_key_text(node.key)} was already used at line {known.line}; remove one of "
                 "the two nodes",
             )
         if not 0 < node.num_ports <= MAX_PORT:
@@ -130,7 +133,7 @@ class FabricBuilder:
         self._check_unique(fabric)
         return fabric
 
-    def _other_end(self, key: int, number: int, port: PortRecord) -> PortRecord:
+    def _other_end(self, key: Key, number: int, port: PortRecord) -> PortRecord:
         """Return the port at the other end, which must lead back.
 
         Raises
@@ -142,7 +145,7 @@ class FabricBuilder:
         if peer is None:
             raise self.text.error(
                 port.line,
-                f"the cable leads to GUID {guid_text(port.peer_key)}, which no node has; the file "
+                f"the cable leads to {_key_text(port.peer_key)}, which no node has; the file "
                 "may be truncated",
             )
         back = self.ports.get((port.peer_key, port.peer_number))
@@ -159,7 +162,7 @@ class FabricBuilder:
             )
         return back
 
-    def _identity(self, key: int, port: PortRecord, back: PortRecord) -> tuple[int, int]:
+    def _identity(self, key: Key, port: PortRecord, back: PortRecord) -> tuple[int, int]:
         """Return GUID and LID of a port from its own line or that of the other end.
 
         Raises
@@ -245,3 +248,7 @@ class FabricBuilder:
                             line,
                             f"{what} {text} is already that of the port at line {known[value]}",
                         )
+
+
+def _key_text(key: Key) -> str:
+    return f"GUID {guid_text(key)}" if isinstance(key, int) else f"node {shorten(key)}"

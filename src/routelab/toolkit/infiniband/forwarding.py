@@ -6,10 +6,12 @@ Three forms are read, all with LIDs in hexadecimal and ports in decimal:
   ``0x0019 002 # Channel Adapter portguid 0x...: 'name'`` below a line for each switch;
 - output of ``ibroute``, ``dump_fts`` and ``dump_lfts``: entries
   ``0x0019 002 : (Channel Adapter portguid ...)``, with ``-n`` only ``0x0019 002``;
-- ``opensm.fdbs``, the input of ``ibdmchk``: entries ``0x0019 : 002  : 01   : yes``.
+- ``opensm.fdbs``, the input of ``ibdmchk``, and ``ibdiagnet2.fdbs``: entries
+  ``0x0019 : 002  : 01   : yes``.
 
-Where an entry names the GUID of its destination's port, the ``file`` engine translates the LID to
-the present one of that port (manual page opensm(8), "File Routing Algorithm").
+As in the ``file`` engine, lines may be indented, and the line of a switch needs no name. Where an
+entry names the GUID of its destination's port, the engine translates the LID to the present one of
+that port (manual page opensm(8), "File Routing Algorithm").
 """
 
 from __future__ import annotations
@@ -35,16 +37,17 @@ NO_PORT = 255
 """Port number with which switches mark an unused entry."""
 
 _SWITCH = re.compile(
-    r"(?:Unicast lids \[.*\] of switch .*guid 0x([0-9a-fA-F]{1,16}) \(.*\):"
+    r"Unicast lids .*? guid 0x([0-9a-fA-F]{1,16})(?:\s.*)?"
     r"|(?:dump_ucast_routes|osm_ucast_mgr_dump_ucast_routes): Switch 0x([0-9a-fA-F]{1,16})"
-    r"|Switch 0x([0-9a-fA-F]{1,16}))\s*"
+    r"|Switch 0x([0-9a-fA-F]{1,16})"
 )
 _ENTRY = re.compile(
     r"0x([0-9a-fA-F]{1,4})[ \t]+(?::[ \t]*)?([0-9]{1,3}|UNREACHABLE)(?:[ \t]*([#:].*))?[ \t]*"
 )
 _PORT_GUID = re.compile(r"portguid 0x([0-9a-fA-F]{1,16})")
-_END = re.compile(r"([0-9]+) (valid )?lids dumped\s*")
-_OTHER = re.compile(rf"\s*|\s*Lid  Out .*|\s*Port .*|LID .*|#.*|{REPLACED_COMMAND}")
+_END = re.compile(r"([0-9]+) (valid )?lids dumped")
+_PRIVATE = re.compile(r"PLFT_NUM:\s*0*[1-9][0-9]*")
+_OTHER = re.compile(rf"|Lid  Out .*|Port .*|LID .*|PLFT_NUM:\s*0+|#.*|{REPLACED_COMMAND}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +108,15 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     started: dict[str, int] = {}
     ended: set[str] = set()
     current = ""
-    for number, line in enumerate(text.lines, 1):
+    lines = [line.strip() for line in text.lines]
+    for number, line in enumerate(lines, 1):
+        if _PRIVATE.fullmatch(line):
+            raise text.error(
+                number,
+                f"not enough input: a switch has several forwarding tables ({line}), and the file "
+                "does not say which of them a packet uses",
+            )
+    for number, line in enumerate(lines, 1):
         if found := _ENTRY.fullmatch(line):
             if not current:
                 raise text.error(number, "an entry is outside the table of a switch")

@@ -2,8 +2,9 @@
 
 Plain output has a record for each node: a line with its kind, number of ports, identity and
 description, then a line for each port with a cable (manual page ibnetdiscover(8), "Topology file
-format"). Files of ibsim are the same without LIDs and speeds. With ``-p`` it has one line for each
-port (`routelab.toolkit.infiniband.port_lines`).
+format"). Files of ibsim are the same without LIDs and speeds; what else they may have is in
+`routelab.toolkit.infiniband.ibsim`. With ``-p`` there is one line for each port
+(`routelab.toolkit.infiniband.port_lines`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from pathlib import Path
 
 from routelab.api.errors import InputError
 from routelab.toolkit.infiniband.fabric import Fabric, NodeKind
-from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, NodeRecord, PortRecord
+from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, Key, NodeRecord, PortRecord
+from routelab.toolkit.infiniband.ibsim import Simulation
 from routelab.toolkit.infiniband.port_lines import is_port_line, read_port_lines
 from routelab.toolkit.infiniband.text_lines import TextFile, shorten
 
-_ID = r'"([SHR])-([0-9a-fA-F]{1,16})"'
+_ID = r'"([^"]+)"'
+_GUID_ID = re.compile(r"([SHR])-([0-9a-fA-F]{1,16})")
 _IDENTITY = re.compile(
     r"(?:vendid|devid|sysimgguid)=0x[0-9a-fA-F]+"
     r"|(switch|ca|rt|host)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?"
@@ -32,8 +35,9 @@ _SWITCH_TAIL = re.compile(
 )
 _NAME_TAIL = re.compile(r'"(.*)".*')
 _PORT = re.compile(
-    rf"\[([0-9]{{1,5}})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{{1,16}})\))?[ \t]+{_ID}"
-    r"\[([0-9]{1,5})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{1,16})\))?(?:[ \t]*#[ \t]*(.*))?[ \t]*"
+    rf"\[([0-9]{{1,5}})\](?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{{1,16}})\))?[ \t]*{_ID}"
+    r"(?:[ \t]*\[([0-9]{1,5})\])?(?:\[ext [0-9]+\])?(?:\(([0-9a-fA-F]{1,16})\))?"
+    r"((?:[ \t]+[ws]=[0-9]+)*)(?:[ \t]*#[ \t]*(.*))?[ \t]*"
 )
 _OWN_LID = re.compile(r'lid ([0-9]{1,5})[ \t]+lmc ([0-9]{1,2})[ \t]+(".*)')
 _PEER_TAIL = re.compile(r'"(.*)"[ \t]+lid ([0-9]{1,5})(?:[ \t]+(.*))?')
@@ -88,6 +92,7 @@ class _Pending:
 
 def _read_records(text: TextFile, builder: FabricBuilder) -> None:
     above = _Pending()
+    simulation = Simulation(text)
     node: NodeRecord | None = None
     for number, line in enumerate(text.lines, 1):
         if not line.strip():
@@ -95,50 +100,70 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
         elif line.startswith("["):
             if node is None:
                 raise text.error(number, "a port is outside the record of a node")
-            builder.add_port(node, _port(text, number, line, node))
+            builder.add_port(node, _port(text, number, line, node, simulation))
         elif line.startswith("#"):
             continue
         elif found := _NODE.fullmatch(line):
-            node = _node(text, number, found, above)
+            node = _node(text, number, found, above, simulation)
             builder.add_node(node)
             above = _Pending()
         elif found := _IDENTITY.fullmatch(line.strip()):
             node = None
+            simulation.read_setting(number, line.strip())
             if "=" in line:
                 above.lines.append(number)
             if found[2]:
                 above.guid = int(found[2], 16)
+        elif simulation.read_setting(number, line.strip()):
+            node = None
         else:
             raise text.error(
                 number, f"{shorten(line)} is not a line of ibnetdiscover; the file may be damaged"
             )
     if above.lines:
         raise text.error(above.lines[-1], "the file ends before the record of this node")
+    simulation.set_rates(builder)
 
 
-def _node(text: TextFile, number: int, found: re.Match[str], above: _Pending) -> NodeRecord:
-    kind = _KINDS[found[1]]
-    if found[3] != _LETTERS[kind]:
-        raise text.error(
-            number, f"a {found[1]} has the id {found[3]}-..., expected {_LETTERS[kind]}-..."
-        )
-    name, lid, tail = "", 0, found[5] or ""
+def _node(
+    text: TextFile, number: int, found: re.Match[str], above: _Pending, simulation: Simulation
+) -> NodeRecord:
+    kind, ports, tail = _KINDS[found[1]], int(found[2]), found[4] or ""
+    key = _key(found[3], simulation)
+    guid = simulation.next_guid(kind, ports)
+    name, lid = "" if isinstance(key, int) else key, 0
     if kind == "switch" and (switch := _SWITCH_TAIL.fullmatch(tail)):
         name, lid = switch[1], int(switch[2])
         _require_no_lmc(text, number, int(switch[3]))
     elif described := _NAME_TAIL.fullmatch(tail):
         name = described[1]
+    elif tail.strip() and isinstance(key, str):
+        name = tail.strip()
     elif tail.strip():
         raise text.error(number, f"{shorten(tail)} is not a description; the file may be damaged")
-    key = int(found[4], 16)
-    if above.guid and above.guid != key:
-        raise text.error(
-            number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
-        )
-    return NodeRecord(kind, key, key, name, int(found[2]), lid, number)
+    if isinstance(key, int):
+        if found[3][0] != _LETTERS[kind]:
+            raise text.error(
+                number,
+                f"a {found[1]} has the id {found[3][0]}-..., expected {_LETTERS[kind]}-...",
+            )
+        if above.guid and above.guid != key:
+            raise text.error(
+                number, f"the id names GUID 0x{key:x}, the line above it GUID 0x{above.guid:x}"
+            )
+        guid = key
+    return NodeRecord(kind, key, guid, name, ports, lid, number)
 
 
-def _port(text: TextFile, number: int, line: str, node: NodeRecord) -> PortRecord:
+def _key(identity: str, simulation: Simulation) -> Key:
+    """Return the GUID in an identity of ibnetdiscover, or the identity of a node of ibsim."""
+    found = _GUID_ID.fullmatch(simulation.identity(identity))
+    return int(found[2], 16) if found else simulation.identity(identity)
+
+
+def _port(
+    text: TextFile, number: int, line: str, node: NodeRecord, simulation: Simulation
+) -> PortRecord:
     found = _PORT.fullmatch(line)
     if not found:
         raise text.error(
@@ -152,17 +177,21 @@ def _port(text: TextFile, number: int, line: str, node: NodeRecord) -> PortRecor
         _require_no_lmc(text, number, int(own[2]))
     if peer := _PEER_TAIL.fullmatch(tail):
         peer_lid, rate = int(peer[2]), (peer[3] or "").split(" ")[0]
-    elif tail.strip():
+    elif tail.strip() and isinstance(node.key, int):
         raise text.error(number, f"{shorten(tail)} is not the other end of a cable")
     if node.kind == "switch" and lid:
         raise text.error(number, "a port of a switch has no LID; only its port 0 has")
+    port, guid = int(found[1]), int(found[2] or "0", 16)
+    if isinstance(node.key, str) and node.kind != "switch" and node.guid:
+        guid = guid or node.guid + port
+    simulation.add_port(node, port, number, found[6])
     return PortRecord(
-        number=int(found[1]),
-        peer_key=int(found[4], 16),
-        peer_number=int(found[5]),
-        guid=int(found[2] or "0", 16),
+        number=port,
+        peer_key=_key(found[3], simulation),
+        peer_number=int(found[4] or "1"),
+        guid=guid,
         lid=lid,
-        peer_guid=int(found[6] or "0", 16),
+        peer_guid=int(found[5] or "0", 16),
         peer_lid=peer_lid,
         rate=rate,
         line=number,

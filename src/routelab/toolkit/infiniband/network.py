@@ -15,10 +15,21 @@ from routelab.api.topology import Topology
 from routelab.toolkit.infiniband.fabric import Fabric
 from routelab.toolkit.infiniband.text_lines import guid_text
 
+NOT_HOSTS = ("Aggregation Node",)
+"""Parts of the descriptions of nodes whose end ports are no hosts: in-network aggregation."""
 
-def topology_of(fabric: Fabric) -> Topology:
+
+def topology_of(fabric: Fabric, leave_out: Sequence[str] = ()) -> Topology:
     """Return the network of a fabric.
 
+    Parameters
+    ----------
+    fabric : Fabric
+    leave_out : sequence of str, optional
+        Parts of descriptions, in any case; end ports of such nodes are left out.
+
+    Notes
+    -----
     Switches and terminals are in natural order of their names (``n2`` before ``n10``), then of
     their GUIDs, because the order of a file is that of its discovery. Every port of a channel
     adapter or router with a cable is a terminal. Names that are not unique get the GUID appended;
@@ -29,18 +40,22 @@ def topology_of(fabric: Fabric) -> Topology:
     Attributes of the network: ``file``, ``lids`` (LID by GUID, as far as known), ``node_guids`` (of
     channel adapters, by GUID of the port, where the two differ), ``fabrics``
     (separate parts, e.g. planes), ``connected``, ``link_bytes_per_second`` (rate of capacity 1; if
-    known), ``free_ports`` (ports of switches without a cable) and ``loopback_cables``.
+    known), ``free_ports`` (ports of switches without a cable), ``loopback_cables`` and ``left_out``
+    (number of end ports; only if there are any).
 
     Raises
     ------
     InputError
-        If the network has no consistent form; names the file.
+        If the network has no consistent form, or all end ports are left out; names the file.
     """
     nodes = fabric.nodes
     switches = sorted(fabric.switches, key=lambda i: (_natural(nodes[i].name), nodes[i].guid, i))
     number = {node: s for s, node in enumerate(switches)}
+    hosts = [end for end in fabric.end_ports if not _is_left_out(nodes[end[0]].name, leave_out)]
+    if not hosts:
+        raise InputError(f"{fabric.file}: all end ports are left out; no host remains")
     ends = sorted(
-        fabric.end_ports,
+        hosts,
         key=lambda end: (_natural(_end_name(fabric, end)), nodes[end[0]].ports[end[1]].guid, end),
     )
     cables, loops = _cables(fabric, switches)
@@ -68,6 +83,8 @@ def topology_of(fabric: Fabric) -> Topology:
         "lids": _lids(fabric, ends, switches),
         "node_guids": _node_guids(fabric, ends),
     }
+    if len(hosts) < len(fabric.end_ports):
+        attributes["left_out"] = len(fabric.end_ports) - len(hosts)
     if unit:
         attributes["link_bytes_per_second"] = unit
     try:
@@ -89,6 +106,10 @@ def topology_of(fabric: Fabric) -> Topology:
         )
     except InputError as error:
         raise InputError(f"{fabric.file}: {error}") from None
+
+
+def _is_left_out(name: str, parts: Sequence[str]) -> bool:
+    return any(part.casefold() in name.casefold() for part in parts)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -1,27 +1,58 @@
 """QoS policies of OpenSM: the service level of each pair of ports, as few rules.
 
 OpenSM answers a request for a path with the level of the first rule that matches source and
-destination (manual page opensm(8), option ``-Y``). Ports are listed in groups by GUID.
+destination (manual page opensm(8), option ``-Y``). Policies of others may have all keys of OpenSM
+(``doc/QoS_management_in_OpenSM.txt`` of its sources): each is read, or known to leave the SL as it
+is, or refused.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from routelab.api.errors import InputError
 from routelab.api.topology import BoolArray, Int8Array
+from routelab.toolkit.infiniband.fabric import NodeKind
 from routelab.toolkit.infiniband.text_lines import TextFile, guid_text, shorten
 
 GUIDS_PER_LINE = 4
 
-_KEY = re.compile(r"\s*([a-z-]+)\s*:\s*(.*?)\s*")
-_GUID = re.compile(r"0x[0-9a-fA-F]{1,16}")
-_LEVEL = re.compile(r"0*(?:[0-9]|1[0-5])")
+KIND_LABELS: dict[NodeKind, str] = {"ca": "CA", "switch": "SWITCH", "router": "ROUTER"}
+"""Labels of ports by the kind of their node."""
+
+_Values = dict[str, list[tuple[int, str]]]
+"""Lines and texts of each key of a group, level or rule."""
+
+_NUMBER = r"0[xX][0-9a-fA-F]{1,16}|0|[1-9][0-9]{0,18}"
+_KEY = re.compile(r"([a-z-]+)\s*:\s*(.*)")
+_RANGE = re.compile(rf"({_NUMBER})(?:\s*-\s*({_NUMBER}))?")
+_LEVEL = re.compile(r"[0-9]|1[0-5]|0[xX]0*[0-9a-fA-F]")
+_PORT_NAME = re.compile(r"(.+)/[pP](0|[1-9][0-9]{0,2})")
+
+_BLOCKS = {
+    "port-groups": "port-group",
+    "qos-levels": "qos-level",
+    "qos-match-rules": "qos-match-rule",
+}
+_OUTSIDE = ("pkey", "partition")
+"""Keys of groups whose members depend on partitions."""
+_PARTIAL = ("service-id", "qos-class", "pkey")
+"""Keys of rules that match only some queries."""
+_HARMLESS = ("use", "mtu-limit", "rate-limit", "packet-life", "path-bits")
+"""Comments, and limits of a path that leave its SL as it is; path bits need several LIDs."""
+_KEYS = {
+    "port-group": ("name", "use", "port-guid", "port-name", "node-type", *_OUTSIDE),
+    # pairs that share no pkey of their level get no path
+    "qos-level": ("name", "sl", *_HARMLESS, "pkey"),
+    "qos-match-rule": ("use", "source", "destination", "qos-level-name", *_PARTIAL),
+}
+_ONCE = ("name", "use", "sl", "mtu-limit", "rate-limit", "packet-life", "qos-level-name")
 
 
 @dataclass(frozen=True)
@@ -127,88 +158,305 @@ def write_policy(
     yield "end-qos-match-rules"
 
 
+@dataclass(frozen=True, eq=False)
+class PortGroup:
+    """Ports of a group.
+
+    Attributes
+    ----------
+    guids : frozenset of str
+    ranges : tuple of (int, int)
+        First and last GUID of each range.
+    labels : frozenset of str
+        Names ``node/P1``, and kinds of nodes: ``CA``, ``SWITCH``, ``ROUTER``.
+    unknown : tuple of (int, str), optional
+        Line and key of members that files of a fabric do not tell.
+    """
+
+    guids: frozenset[str]
+    ranges: tuple[tuple[int, int], ...] = ()
+    labels: frozenset[str] = frozenset()
+    unknown: tuple[int, str] | None = None
+
+    def has(self, guid: str, labels: frozenset[str]) -> bool:
+        """Return whether a port is a member."""
+        return (
+            guid in self.guids
+            or not self.labels.isdisjoint(labels)
+            or any(first <= int(guid, 16) <= last for first, last in self.ranges)
+        )
+
+
 @dataclass(frozen=True)
 class Policy:
     """A policy as read from a file.
 
     Attributes
     ----------
-    groups : mapping of str to tuple of str
-        GUIDs of the ports of each group.
+    file : str
     default : int
         SL of the level DEFAULT.
-    rules : tuple of (str, str, int)
-        Group of sources and of destinations ("" for all), and SL.
+    rules : tuple of (tuple of PortGroup, tuple of PortGroup, int)
+        Groups of sources and of destinations (none for all), and SL.
     """
 
-    groups: Mapping[str, tuple[str, ...]]
+    file: str
     default: int
-    rules: tuple[tuple[str, str, int], ...]
+    rules: tuple[tuple[tuple[PortGroup, ...], tuple[PortGroup, ...], int], ...]
 
-    def levels(self, sources: Sequence[str], destinations: Sequence[str]) -> Int8Array:
-        """Return the SL of each pair of ports, by GUID; int8, shape (sources, destinations)."""
+    def levels(
+        self,
+        sources: Sequence[str],
+        destinations: Sequence[str],
+        labels: Mapping[str, frozenset[str]] | None = None,
+    ) -> Int8Array:
+        """Return the SL of each pair of ports, by GUID; int8, shape (sources, destinations).
+
+        Parameters
+        ----------
+        sources, destinations : sequence of str
+        labels : mapping of str to frozenset of str, optional
+            Labels of each port of the fabric; see `PortGroup`.
+
+        Raises
+        ------
+        InputError
+            If a group names a port that is unknown or that several nodes may be.
+        """
+        groups = {group for one, other, _ in self.rules for group in one + other}
+        self._check_labels(groups, labels)
         found = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
-        row = {guid: number for number, guid in enumerate(sources)}
-        column = {guid: number for number, guid in enumerate(destinations)}
-
-        def members(group: str, index: Mapping[str, int]) -> list[int]:
-            if not group:
-                return list(index.values())
-            return [index[guid] for guid in self.groups[group] if guid in index]
-
-        for source, destination, level in reversed(self.rules):
-            found[np.ix_(members(source, row), members(destination, column))] = level
+        nothing: frozenset[str] = frozenset()
+        rows, columns = (
+            {
+                group: {
+                    place
+                    for place, guid in enumerate(guids)
+                    if group.has(guid, (labels or {}).get(guid, nothing))
+                }
+                for group in groups
+            }
+            for guids in (sources, destinations)
+        )
+        for one, other, level in reversed(self.rules):
+            row = set().union(*(rows[group] for group in one)) if one else range(len(sources))
+            column = (
+                set().union(*(columns[group] for group in other))
+                if other
+                else range(len(destinations))
+            )
+            found[np.ix_(sorted(row), sorted(column))] = level
         return found
+
+    def _check_labels(
+        self, groups: Iterable[PortGroup], labels: Mapping[str, frozenset[str]] | None
+    ) -> None:
+        count = Counter(label for of_port in (labels or {}).values() for label in of_port)
+        nodes = {label.rpartition("/")[0] for label in count}
+        for label in sorted(label for group in groups for label in group.labels):
+            node = label.rpartition("/")[0]
+            if labels is None:
+                raise InputError(f"{self.file}: the port {label!r} is not known by its GUID")
+            if node and count[label] > 1:
+                raise InputError(
+                    f"{self.file}: several nodes have the description {node!r}, of which OpenSM "
+                    "takes one; use port-guid"
+                )
+            if node in nodes and node and not count[label]:
+                raise InputError(f"{self.file}: node {node!r} has no such port: {label!r}")
+
+
+def is_policy(text: TextFile) -> bool:
+    """Return whether a file has a section of a QoS policy."""
+    return any(_words(line) in (*_BLOCKS, "qos-setup", "qos-ulps") for line in text.lines)
 
 
 def parse_policy(text: TextFile) -> Policy:
-    """Read a policy with port groups by GUID, levels with an SL, and rules between groups.
+    """Read a policy whose rules match every query between two groups of ports.
 
     Raises
     ------
     InputError
-        If a line is not understood or names a group or level that does not exist.
+        If a line is not understood, or a rule names a group or level that does not exist. Also if a
+        rule matches only some queries, or a group's members are not known from files of the fabric.
     """
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, PortGroup] = {}
     levels: dict[str, int] = {}
-    rules: list[tuple[str, str, int]] = []
-    block: dict[str, str] = {}
-    ports: list[str] = []
-    for number, line in enumerate(text.lines, 1):
-        word = line.strip()
-        if not word or word.startswith("#"):
+    rules: list[tuple[int, _Values]] = []
+    for number, block, values in _blocks(text):
+        if block == "qos-match-rule":
+            rules.append((number, values))
             continue
-        if found := _KEY.fullmatch(line):
-            if found[1] == "port-guid":
-                given = [guid.strip() for guid in found[2].split(",")]
-                if not all(map(_GUID.fullmatch, given)):
-                    raise text.error(number, f"{shorten(found[2])} is not a list of GUIDs")
-                ports += [guid_text(int(guid, 16)) for guid in given]
-            else:
-                block[found[1]] = found[2]
-        elif word in ("port-group", "qos-level", "qos-match-rule"):
-            block, ports = {}, []
-        elif word == "end-port-group" and "name" in block:
-            groups[block["name"]] = ports
-        elif word == "end-qos-level" and "name" in block:
-            level = block.get("sl", "")
-            if not _LEVEL.fullmatch(level):
-                raise text.error(
-                    number, f"QoS level {block['name']!r} has SL {level!r}; SLs are 0 to 15"
-                )
-            levels[block["name"]] = int(level)
-        elif word == "end-qos-match-rule":
-            source, destination = block.get("source", ""), block.get("destination", "")
-            for group in (source, destination):
-                if group and group not in groups:
-                    raise text.error(number, f"port group {group!r} does not exist")
-            level = block.get("qos-level-name", "")
-            if level not in levels:
-                raise text.error(number, f"QoS level {level!r} does not exist")
-            rules.append((source, destination, levels[level]))
-        elif not re.fullmatch(r"(?:end-)?(?:port-groups|qos-levels|qos-match-rules)", word):
-            raise text.error(number, f"{shorten(word)} is not a line of a QoS policy")
-    if "DEFAULT" not in levels:
+        name = _name(text, values, "name", number)
+        if block == "port-group":
+            # of several groups with one name, OpenSM takes the first
+            groups.setdefault(name, _group(text, values))
+        else:
+            levels.setdefault(name, _sl(text, values, number))
+    if "default" not in levels:
         raise text.error(len(text.lines), "the policy has no level DEFAULT; it may be truncated")
-    named = {name: tuple(members) for name, members in groups.items()}
-    return Policy(named, levels["DEFAULT"], tuple(rules))
+    found = []
+    for number, values in rules:
+        for key in _PARTIAL:
+            if key in values:
+                raise text.error(
+                    values[key][0][0],
+                    f"not enough input: the rule matches only queries with this {key}, and the "
+                    "files of a fabric do not say which packets have it",
+                )
+        level = _name(text, values, "qos-level-name", number)
+        if level not in levels:
+            raise text.error(number, f"QoS level {level!r} does not exist")
+        one, other = (
+            tuple(_named_groups(text, values.get(key, []), groups))
+            for key in ("source", "destination")
+        )
+        found.append((one, other, levels[level]))
+    return Policy(text.name, levels["default"], tuple(found))
+
+
+def _words(line: str) -> str:
+    """Return a line without its comment and outer blanks."""
+    return re.sub(r'("[^"]*")|#.*', r"\1", line).strip()
+
+
+def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Values]]:
+    """Iterate over groups, levels and rules: last line, kind, and lines and texts of each key."""
+    section = block = ""
+    values: _Values = {}
+    for number, line in enumerate(text.lines, 1):
+        word = _words(line)
+        if not word:
+            continue
+        if section == "qos-setup":
+            # OpenSM ignores this section
+            section = "" if word == "end-qos-setup" else section
+        elif word == "qos-ulps":
+            raise text.error(
+                number,
+                "not enough input: rules of the section qos-ulps match the queries of protocols, "
+                "and the files of a fabric do not say which packets those are; use qos-match-rules",
+            )
+        elif block and (found := _KEY.fullmatch(word)):
+            if found[1] not in _KEYS[block]:
+                raise text.error(number, f"{found[1]!r} is not a key of a {block}")
+            if not found[2]:
+                raise text.error(number, f"{found[1]!r} has no value")
+            if found[1] in _ONCE and found[1] in values:
+                raise text.error(number, f"the {block} has a second {found[1]!r}")
+            values.setdefault(found[1], []).append((number, found[2]))
+        elif block and word == f"end-{block}":
+            yield number, block, values
+            block = ""
+        elif section and not block and word == _BLOCKS[section]:
+            block, values = word, {}
+        elif section and not block and word == f"end-{section}":
+            section = ""
+        elif not section and word in (*_BLOCKS, "qos-setup"):
+            section = word
+        else:
+            raise text.error(number, f"{shorten(word)} is not a line of a QoS policy")
+    if section:
+        raise text.error(len(text.lines), f"the file ends in {section}; it may be truncated")
+
+
+def _strings(text: TextFile, number: int, value: str) -> list[str]:
+    """Split a list of strings as OpenSM does: blanks count only between quotation marks."""
+    if value.count('"') % 2:
+        raise text.error(number, f"{shorten(value)} has a quotation mark without its pair")
+    names = [""]
+    for quoted, comma, plain in re.findall(r'"([^"]*)"|(,)|([^",]+)', value):
+        if comma:
+            names.append("")
+        else:
+            names[-1] += quoted or re.sub(r"\s", "", plain)
+    names = [name.strip() for name in names]
+    if not all(names):
+        raise text.error(number, f"{shorten(value)} is not a list of names")
+    return names
+
+
+def _name(text: TextFile, values: _Values, key: str, end: int) -> str:
+    """Return a name of a group or level; OpenSM ignores its case."""
+    if key not in values:
+        raise text.error(end, f"{key!r} is missing")
+    number, value = values[key][0]
+    found = _strings(text, number, value)
+    if len(found) > 1:
+        raise text.error(number, f"{shorten(value)} is not a name; it has a comma")
+    return found[0].casefold()
+
+
+def _sl(text: TextFile, values: _Values, end: int) -> int:
+    number, level = values.get("sl", [(end, "")])[0]
+    if not _LEVEL.fullmatch(level):
+        name = values["name"][0][1]
+        raise text.error(number, f"QoS level {name!r} has SL {level!r}; SLs are 0 to 15")
+    return int(level, 0)
+
+
+def _group(text: TextFile, values: _Values) -> PortGroup:
+    guids: set[str] = set()
+    ranges = []
+    for number, value in values.get("port-guid", []):
+        for part in value.split(","):
+            if not (found := _RANGE.fullmatch(part.strip())):
+                raise text.error(number, f"{shorten(value)} is not a list of GUIDs")
+            first, last = int(found[1], 0), int(found[2] or found[1], 0)
+            if first == last:
+                guids.add(guid_text(first))
+            else:
+                ranges.append((min(first, last), max(first, last)))
+    labels: set[str] = set()
+    unknown = next(((values[key][0][0], key) for key in _OUTSIDE if key in values), None)
+    for number, value in values.get("port-name", []):
+        labels.update(_port_names(text, number, value))
+    for number, value in values.get("node-type", []):
+        for kind in (part.strip().upper() for part in value.split(",")):
+            if kind == "SELF":
+                unknown = number, "node-type"
+            elif kind not in (*KIND_LABELS.values(), "ALL"):
+                raise text.error(number, f"node type {kind!r} does not exist")
+            labels.update(KIND_LABELS.values() if kind == "ALL" else {kind})
+    return PortGroup(frozenset(guids), tuple(ranges), frozenset(labels), unknown)
+
+
+def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
+    """Yield the labels of ports; OpenSM 3.3.23 refuses port 0, and drops blanks without quotes."""
+    for name, plain in zip(
+        _strings(text, number, value), re.sub(r'"[^"]*"', '""', value).split(","), strict=True
+    ):
+        found = _PORT_NAME.fullmatch(name)
+        if not found:
+            raise text.error(number, f"{shorten(name)} is not a port name such as node/P1")
+        if not int(found[2]):
+            raise text.error(
+                number,
+                f"OpenSM refuses policies with port 0 ({name}); for a switch, name port 1 or its "
+                "GUID",
+            )
+        if re.search(r"\s", plain.strip()):
+            raise text.error(
+                number,
+                f"OpenSM drops blanks from port names outside quotation marks, so {plain.strip()} "
+                f'names no port; write "{plain.strip()}"',
+            )
+        yield f"{found[1]}/P{int(found[2])}"
+
+
+def _named_groups(
+    text: TextFile, values: Sequence[tuple[int, str]], groups: Mapping[str, PortGroup]
+) -> Iterator[PortGroup]:
+    for number, value in values:
+        for name in _strings(text, number, value):
+            group = groups.get(name.casefold())
+            if group is None:
+                raise text.error(number, f"port group {name!r} does not exist")
+            if group.unknown:
+                line, key = group.unknown
+                raise text.error(
+                    line,
+                    f"not enough input: the files of a fabric do not say which ports this {key} "
+                    "has; use port-guid",
+                )
+            yield group

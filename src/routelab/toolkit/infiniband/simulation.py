@@ -9,6 +9,7 @@ import numpy as np
 
 from routelab.api.topology import Int64Array, Topology
 from routelab.toolkit.infiniband.addresses import Addresses
+from routelab.toolkit.infiniband.completion import connected_parts
 from routelab.toolkit.infiniband.forwarding import plain_name
 from routelab.toolkit.infiniband.text_lines import guid_text
 
@@ -47,17 +48,55 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
 
 
 def root_switches(topology: Topology) -> list[int]:
-    """Return roots for up*/down*: the switches farthest from hosts, or the most central one."""
+    """Return roots for up*/down* in each connected part with hosts.
+
+    They are the switches farthest from hosts, or the most central one if all switches have hosts. A
+    host at an upper switch, such as storage, makes others look farther away. If up*/down* has no
+    route between some hosts then, switches with the fewest hosts count as if they had none; at last
+    the most central switch is the only root, from which up*/down* reaches everything.
+    """
     start, channel = topology.outgoing
     neighbours = [
         topology.channel_target[channel[start[s] : start[s + 1]]]
         for s in range(topology.num_switches)
     ]
-    from_hosts = _hops(neighbours, topology.endpoints.astype(np.int64))
-    if from_hosts.max() > 0:
-        return np.flatnonzero(from_hosts == from_hosts.max()).tolist()
-    sums = [int(_hops(neighbours, np.array([s])).sum()) for s in range(topology.num_switches)]
-    return [int(np.argmin(sums))]
+    part = connected_parts(topology)
+    roots: list[int] = []
+    for number in np.unique(part[topology.endpoints]).tolist():
+        roots += _roots_of_part(topology, neighbours, np.flatnonzero(part == number))
+    return sorted(roots)
+
+
+def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Array) -> list[int]:
+    hosts = topology.terminals_per_switch
+    ends = switches[hosts[switches] > 0]
+    for fewest in np.unique(hosts[ends]).tolist():
+        hops = _hops(neighbours, ends[hosts[ends] >= fewest])[switches]
+        if not hops.max():
+            break
+        roots = switches[hops == hops.max()]
+        if _are_routable(neighbours, roots, ends):
+            return [int(root) for root in roots]
+    sums = [int(_hops(neighbours, np.array([s]))[switches].sum()) for s in switches.tolist()]
+    return [int(switches[np.argmin(sums)])]
+
+
+def _are_routable(neighbours: list[Any], roots: Int64Array, ends: Int64Array) -> bool:
+    """Return whether up*/down* leads from each of some switches to each other.
+
+    Links between switches of one level are left out, because their direction depends on GUIDs. Sets
+    of switches are the bits of integers.
+    """
+    level = _hops(neighbours, roots)
+    order = [s for s in np.argsort(level, kind="stable").tolist() if level[s] >= 0]
+    reached = {s: 1 << s for s in order}
+    for ways, up in ((order[::-1], False), (order, True)):
+        for s in ways:
+            for other in neighbours[s].tolist():
+                if level[other] != level[s] and (level[other] < level[s]) == up:
+                    reached[s] |= reached[other]
+    wanted = sum(1 << s for s in ends.tolist())
+    return all(reached[s] & wanted == wanted for s in ends.tolist())
 
 
 def _hops(neighbours: list[Any], sources: Int64Array) -> Int64Array:

@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError, Topology
-from routelab.toolkit.infiniband import TextFile, parse_fabric, read_fabric, topology_of
+from routelab.toolkit.infiniband import (
+    NOT_HOSTS,
+    Fabric,
+    TextFile,
+    parse_fabric,
+    read_fabric,
+    topology_of,
+)
 
 DATA = Path(__file__).parents[3] / "data" / "infiniband"
 NETWORKS = Path(__file__).parents[4] / "config" / "networks"
@@ -119,6 +126,19 @@ def test_links_pair_the_two_channels_of_a_cable_also_where_cables_are_parallel()
         assert network.channel_source[one] == network.channel_target[back]
 
 
+def test_end_ports_of_nodes_that_are_no_hosts_are_left_out_and_counted():
+    text = (DATA / "fabric.topo").read_text().replace('"h3"', '"A Technologies Aggregation Node"')
+    whole, network = topology_of(parse(text)), topology_of(parse(text), NOT_HOSTS)
+    assert (whole.num_terminals, network.num_terminals) == (5, 3)
+    assert network.terminal_names == ("h0", "h1 mlx5_0", "h2' - 'x")
+    assert (network.attributes["left_out"], "left_out" in whole.attributes) == (2, False)
+    np.testing.assert_array_equal(network.channel_source, whole.channel_source)
+    np.testing.assert_array_equal(network.channel_capacity, whole.channel_capacity)
+    assert topology_of(parse(text), ["MLX5"]).num_terminals == 4
+    with pytest.raises(InputError, match="no host remains"):
+        topology_of(parse(text), ["h", "Aggregation"])
+
+
 def test_the_order_of_a_file_does_not_matter():
     text = (DATA / "fabric.topo").read_text()
     records = text.split("\n\n")
@@ -137,6 +157,82 @@ def test_rates_names_routers_and_loops():
     assert network.attributes["link_bytes_per_second"] == 12.5e9
     assert network.attributes["loopback_cables"] == 1
     assert network.attributes["free_ports"] == 41 + 8 - 8
+
+
+def cables_by_guid(fabric: Fabric) -> dict[int, object]:
+    """Return kind, name, size and cables of each node, with the rate and GUID of each port."""
+    return {
+        node.guid: (
+            node.kind,
+            node.name,
+            node.num_ports,
+            {
+                p: (
+                    fabric.nodes[port.peer[0]].guid,
+                    port.peer[1],
+                    port.guid,
+                    port.width,
+                    port.speed,
+                )
+                for p, port in node.ports.items()
+            },
+        )
+        for node in fabric.nodes
+    }
+
+
+def test_a_network_of_ibsim_is_the_fabric_that_ibnetdiscover_finds_in_the_simulator():
+    """Modules, names instead of GUIDs, bases of GUIDs, widths and speeds."""
+    found = cables_by_guid(read_fabric(DATA / "modules.net"))
+    assert found == cables_by_guid(read_fabric(DATA / "modules.topo"))
+    assert len(found) == 6
+
+
+NAMED = """\
+# two switches, two cables between them
+Switch\t8 "a"
+[1]\t"host a"
+[3]\t"b" [3]
+[4]\t"b"[4]
+
+Switch 8 "b"
+[1]\t"host b"[1]
+[3]\t"a"[3]
+[4]\t"a"[4]
+
+Hca\t2 "host a"
+[1]\t"a"[1]
+
+Hca 2 "host b"
+[1]\t"b"[1]
+"""
+
+
+def test_nodes_of_ibsim_have_any_names():
+    network = topology_of(parse(NAMED))
+    assert (network.switch_names, network.terminal_names) == (("a", "b"), ("host a", "host b"))
+    assert network.num_channels == 2 * 2
+    assert "link_bytes_per_second" not in network.attributes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"host b"[1]', '"host c"[1]', "node 'host c', which no node has"),
+        ('Switch 8 "b"', 'Switch 8 "a"', "node 'a' was already used"),
+        ('[4]\t"b"[4]', '[4]\t"b"[4] w=1', "no width or no speed in common"),
+        ('[4]\t"b"[4]', '[4]\t"b"[4] w=16', "width 16 does not exist"),
+        ('[4]\t"b"[4]', '[4]\t"b"[4] v=1', "not a port with a cable"),
+        ('Hca\t2 "host a"', 'do Unlink "a"\n\nHca\t2 "host a"', "'do' of ibsim are not supported"),
+        ('Hca\t2 "host a"', 'include "x"\n\nHca\t2 "host a"', "are not supported"),
+        ('[1]\t"host a"', '@[1]\t"alias"', "are not supported"),
+    ],
+)
+def test_what_is_not_read_of_ibsim_is_refused(old, new, message):
+    text = NAMED.replace(old, new, 1)
+    assert text != NAMED
+    with pytest.raises(InputError, match=rf"^fabric\.topo:[0-9]+: .*{re.escape(message)}"):
+        parse(text)
 
 
 def test_planes_stay_apart():

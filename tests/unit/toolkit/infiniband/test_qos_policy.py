@@ -36,8 +36,8 @@ def test_every_pair_gets_its_level_by_the_first_rule_that_matches(data):
                 target = DESTINATIONS[column][0]
                 level = policy.default
                 for sources, destinations, of_rule in policy.rules:
-                    if (not sources or source in policy.groups[sources]) and (
-                        not destinations or target in policy.groups[destinations]
+                    if all(source in group.guids for group in sources) and all(
+                        target in group.guids for group in destinations
                     ):
                         level = of_rule
                         break
@@ -67,6 +67,124 @@ def test_levels_by_destination_need_rules_by_destination():
         (2, [4]),
         (3, [5, 6]),
     ]
+
+
+PORTS = {
+    "0x0000000000000013": frozenset({"SWITCH", "s3/P1", "s3/P2"}),
+    "0x0000000000000101": frozenset({"CA", "h0 HCA-1/P1"}),
+    "0x0000000000000201": frozenset({"CA", "h3 HCA-1/P1"}),
+}
+"""Labels of a switch and two hosts."""
+POLICY = """\
+port-groups  # no "blank" counts
+    port-group
+        name: My Group
+        use: a "use" is a comment
+        port-guid: 0x13
+    end-port-group
+    port-group
+        name: mygroup
+        port-guid: 0x101
+    end-port-group
+    port-group
+        name: members of a partition
+        partition: Part1
+        node-type: SELF
+    end-port-group
+end-port-groups
+qos-setup
+    vlarb-tables
+        ignored: too
+    end-vlarb-tables
+end-qos-setup
+qos-match-rules
+    qos-match-rule
+        source: MYGROUP
+        qos-level-name: One
+    end-qos-match-rule
+end-qos-match-rules
+qos-levels
+    qos-level
+        name: default
+        sl: 0
+    end-qos-level
+    qos-level
+        name: one
+        sl: 0x1 # level one
+        mtu-limit: 4
+        path-bits: 1-2
+        pkey: 0x7fff
+    end-qos-level
+end-qos-levels
+"""
+
+
+@pytest.mark.parametrize(
+    ("members", "places"),
+    [
+        ("port-guid: 0x13", [0]),
+        ("port-guid: 19, 0x1ff - 0x202", [0, 2]),
+        ("port-guid: 0x202-0x13", [0, 1, 2]),
+        ("port-guid: 0x999", []),
+        ('port-name: "h3 HCA-1/P1", s3/p2', [0, 2]),
+        ('port-name: "absent/P1"', []),
+        ("node-type: CA", [1, 2]),
+        ("node-type: switch, Router", [0]),
+        ("node-type: ALL", [0, 1, 2]),
+        ("port-guid: 0x13\nport-guid: 0x101", [0, 1]),
+    ],
+)
+def test_groups_have_the_members_that_opensm_gives_them(members, places):
+    """As OpenSM 3.3.23 answers path queries with these policies; blanks and case do not count."""
+    policy = parse_policy(TextFile.of("policy", POLICY.replace("port-guid: 0x13", members, 1)))
+    found = policy.levels(list(PORTS), list(PORTS), PORTS)
+    assert np.flatnonzero(found.any(axis=1)).tolist() == places
+    assert np.unique(found[places]).tolist() == ([1] if places else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("source: MY", "service-id: 22\nsource: MY", "policy:24: not enough input: .* service-id"),
+        ("source: MY", "qos-class: 7-9\nsource: MY", "policy:24: not enough input: .* qos-class"),
+        ("source: MY", "pkey: 0x8001\nsource: MY", "policy:24: not enough input: .* pkey"),
+        (
+            "source: MYGROUP",
+            "source: membersofapartition",
+            "policy:14: not enough input: .* node-type",
+        ),
+        ("port-guid: 0x13", "node-type: CA, SELF", "policy:5: not enough input: .* node-type"),
+        ("qos-setup", "qos-ulps", "policy:17: not enough input: .* qos-ulps"),
+        ("port-guid: 0x13", "port-name: s3/P0", "policy:5: OpenSM refuses policies with port 0"),
+        ("port-guid: 0x13", "port-name: h3 HCA-1/P1", 'policy:5: .* write "h3 HCA-1/P1"'),
+        ("port-guid: 0x13", "port-name: s3", "policy:5: .* is not a port name"),
+        ("port-guid: 0x13", "port-name: s3/P3", "policy: node 's3' has no such port"),
+        ("port-guid: 0x13", "node-type: HCA", "policy:5: node type 'HCA' does not exist"),
+        ("port-guid: 0x13", "port-guid: 013", "policy:5: '013' is not a list of GUIDs"),
+        ("port-guid: 0x13", "port-gid: 0x13", "policy:5: 'port-gid' is not a key of a port-group"),
+        ("port-guid: 0x13", "name: again", "policy:5: the port-group has a second 'name'"),
+        ("port-guid: 0x13", "port-guid:", "policy:5: 'port-guid' has no value"),
+        ("sl: 0x1", "sl: 01", "policy:35: QoS level 'one' has SL '01'"),
+        ("name: one", "name: a,b", "policy:34: 'a,b' is not a name"),
+        ("end-qos-levels", "", "policy:[0-9]+: the file ends in qos-levels"),
+    ],
+)
+def test_every_other_key_is_refused(old, new, message):
+    content = POLICY.replace(old, new, 1)
+    assert content != POLICY
+    with pytest.raises(InputError, match=message):
+        parse_policy(TextFile.of("policy", content)).levels(list(PORTS), list(PORTS), PORTS)
+
+
+def test_a_name_of_two_nodes_is_refused():
+    policy = parse_policy(
+        TextFile.of("policy", POLICY.replace("port-guid: 0x13", "port-name: s3/P1", 1))
+    )
+    twins = {**PORTS, "0x0000000000000014": PORTS["0x0000000000000013"]}
+    with pytest.raises(InputError, match="several nodes have the description 's3'"):
+        policy.levels(list(twins), list(twins), twins)
+    with pytest.raises(InputError, match="is not known by its GUID"):
+        policy.levels(list(twins), list(twins))
 
 
 @pytest.mark.parametrize(

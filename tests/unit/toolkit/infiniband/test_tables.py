@@ -69,6 +69,29 @@ def test_tables_of_all_lids_are_read_as_those_of_valid_ones():
         parse_forwarding_tables(text(long.replace("0x0000 255", "0x0000 004")))
 
 
+def test_the_plain_table_of_ibdiagnet_is_read_and_private_tables_are_refused():
+    plain = (DATA / "opensm.fdbs").read_text()
+    numbered = re.sub(r"^LID ", "PLFT_NUM: 0\nLID ", plain, flags=re.M)
+    assert numbered.count("PLFT_NUM") == 4
+    known, found = (parse_forwarding_tables(text(content)) for content in (plain, numbered))
+    np.testing.assert_array_equal(found.ports, known.ports)
+    private = numbered.replace("PLFT_NUM: 0", "PLFT_NUM: 1")
+    for content in (private, numbered + private):
+        with pytest.raises(InputError, match=r"file:[0-9]+: not enough input: .*PLFT_NUM: 1"):
+            parse_forwarding_tables(text(content))
+
+
+def test_tables_are_read_as_opensm_loads_them():
+    """Its ``file`` engine skips leading blanks, and needs the GUID in the line of a switch only."""
+    bare = re.sub(r"^(Unicast lids .* guid 0x\w+) .*$", r"\1", LFTS, flags=re.M)
+    assert bare.count("('") == 0
+    known = parse_forwarding_tables(text(LFTS))
+    for content in (bare, re.sub(r"^", "  \t", LFTS, flags=re.M)):
+        found = parse_forwarding_tables(text(content))
+        assert found.switch_guids == known.switch_guids
+        np.testing.assert_array_equal(found.ports, known.ports)
+
+
 def test_lids_are_known_by_the_guids_of_their_ports():
     tables = parse_forwarding_tables(text(LFTS))
     assert tables.guid_of_lid[131] == "0x0000000000100021"
