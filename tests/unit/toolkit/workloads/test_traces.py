@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import (
+    COMPUTE,
     Block,
     Collective,
     InputError,
@@ -187,11 +188,26 @@ def test_types_without_a_name_are_those_of_init(tmp_path):
     assert read_trace(tmp_path / "t").point_to_point().bytes.tolist() == [80]
 
 
-@pytest.mark.parametrize("size", ["1e6", "1000000.0", "1e+06", "1000000"])
+@pytest.mark.parametrize(
+    "size", ["1e6", "1000000.0", "1e+06", "1E+06", "1000000.000000", "1000000"]
+)
 def test_sizes_may_have_an_exponent(tmp_path, size):
-    text = f"0 init\n1 init\n0 send 1 0 {size}\n1 recv 0 0 1000000\n0 finalize\n1 finalize\n"
+    text = f"""0 init\n1 init
+        0 send 1 0 {size}\n1 recv 0 0 1000000
+        0 compute {size}\n0 barrier\n1 barrier
+        0 bcast {size} 0\n1 bcast 1000000 0
+        0 finalize\n1 finalize\n"""
     (tmp_path / "t").write_text(text)
-    assert read_trace(tmp_path / "t").point_to_point().bytes.tolist() == [1_000_000]
+    program = read_trace(tmp_path / "t")
+    sums = program.point_to_point()
+    assert (sums.source.tolist(), sums.target.tolist(), sums.bytes.tolist()) == (
+        [0], [1], [1_000_000],
+    )  # fmt: skip
+    assert [(call.name, call.bytes) for call in program.calls()] == [
+        ("barrier", 0), ("bcast", 1_000_000),
+    ]  # fmt: skip
+    (compute,) = (one for one in words(program)[0] if one[0] == COMPUTE)
+    assert compute[1] == 1_000_000
 
 
 def test_calls_of_groups_cannot_be_told():
