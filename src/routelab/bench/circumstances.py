@@ -13,6 +13,7 @@ from routelab.api import RoutelabError
 from routelab.bench.fabric.switching import last_lines
 from routelab.bench.launchers import Launcher, driver_environment, probe, run_launch
 from routelab.bench.store import STDERR, STDOUT
+from routelab.config.cluster.hostlist import short_name
 
 KEPT = re.compile(
     r"^(SLURM_(JOB|NNODES|NTASKS|CLUSTER)|OMPI_|OMP_|MPI|MPICH_|HYDRA_|I_MPI_|FI_|UCX_|PMI|PSM|ANGARA)"
@@ -115,7 +116,7 @@ def hosts_of_ranks(
         )
     for rank in range(ranks if hosts else 0):
         wanted = hosts[rank // (ranks // len(hosts))]
-        if where[rank].split(".")[0] != wanted.split(".")[0]:
+        if short_name(where[rank]) != short_name(wanted):
             raise RoutelabError(
                 f"rank {rank} runs on {where[rank]} but must run on {wanted}; the launcher does "
                 "not keep the order of the network (check 'options' in the cluster's file)"

@@ -48,10 +48,17 @@ class Runner:
 
     Attributes
     ----------
+    launcher : Launcher
+        The plan's, with the hosts' names in Slurm.
     done : int
         Number of runs.
     mark : str
         Mark of all programs that it starts; see `routelab.bench.processes.processes.MARK`.
+
+    Raises
+    ------
+    InputError
+        If the allocation lacks hosts.
     """
 
     def __init__(
@@ -60,6 +67,9 @@ class Runner:
         self.plan = plan
         self.store = store
         self.allocation = allocation
+        self.launcher = plan.launcher
+        if allocation is not None and plan.hosts:
+            self.launcher = replace(plan.launcher, hosts=allocation.names_of(plan.hosts))
         self.done = 0
         self.mark = uuid.uuid4().hex
         self._circumstances: dict[str, Any] = {}
@@ -78,9 +88,9 @@ class Runner:
                 tell("session", "probe")
                 # launchers do not report that they could not print
                 Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
-                found = probe_ranks(self.plan.launcher, Path(folder).resolve(), self.mark)
+                found = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
-            "versions": versions_of(self.plan.launcher),
+            "versions": versions_of(self.launcher),
             "environment": environment_of() | self.plan.file.cluster.environment,
             **found,
         }
@@ -133,7 +143,7 @@ class Runner:
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         name, found = run.fingerprint[:16], self.allocation
-        launch = self.plan.launcher.launch(run.command, name)
+        launch = self.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
         seconds = self.plan.comparison.settings.seconds
         started = now()

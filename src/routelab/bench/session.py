@@ -150,8 +150,6 @@ class Session:
             if not self._turns:
                 return SessionEnd()
             found = allocation() if self.plan.file.cluster.launcher == "srun" else None
-            if found is not None and self.plan.hosts:
-                found.check(self.plan.hosts)
             runner = Runner(self.plan, self.store, found)
             runner.look_around()
             return self._measure_guarded(runner)

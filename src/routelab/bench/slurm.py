@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from routelab.api import InputError, RoutelabError, RunOutput
 from routelab.config.cluster.file import Cluster
-from routelab.config.cluster.hostlist import compress, expand
+from routelab.config.cluster.hostlist import compress, expand, find_hosts
 
 UNREACHABLE_SECONDS = 120.0
 """Longest time to wait for a controller that does not answer."""
@@ -58,19 +58,22 @@ class Allocation:
     job_id: str
     hosts: tuple[str, ...]
 
-    def check(self, wanted: Sequence[str]) -> None:
-        """Refuse an allocation without the hosts that will be measured.
+    def names_of(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return the hosts that will be measured by their names in Slurm, in the order given.
 
         Raises
         ------
         InputError
+            If the allocation lacks a host.
         """
-        missing = [host for host in wanted if host not in self.hosts]
+        found = find_hosts(wanted, self.hosts)
+        missing = [host for host in wanted if host not in found]
         if missing:
             raise InputError(
                 f"job {self.job_id} has {compress(self.hosts)}, but not {compress(missing)}; ask "
-                f"for the node set: salloc --nodelist={compress(wanted)} ..."
+                f"for the node set: salloc --nodelist={compress(slurm_names(wanted))} ..."
             )
+        return tuple(found[host] for host in wanted)
 
     def ensure_alive(self) -> None:
         """Check that the job still runs; wait for a controller that does not answer.
@@ -140,6 +143,19 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
     return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
 
 
+def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that Slurm's nodes have here; hosts that it does not list stay as given.
+
+    Raises
+    ------
+    InputError
+        If a host may be any of several nodes.
+    """
+    listed = _output_of(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
+    found = find_hosts(hosts, listed.split())
+    return tuple(found.get(host, host) for host in hosts)
+
+
 def salloc(
     cluster: Cluster, hosts: Sequence[str], minutes: int, command: Sequence[str]
 ) -> list[str]:
@@ -156,7 +172,7 @@ def salloc(
     Raises
     ------
     InputError
-        If salloc is not found.
+        If salloc is not found, or a host may be any of several nodes.
     """
     program = shutil.which("salloc")
     if program is None:
@@ -167,7 +183,7 @@ def salloc(
     return [
         program,
         f"--nodes={len(hosts)}",
-        f"--nodelist={compress(hosts)}",
+        f"--nodelist={compress(slurm_names(hosts))}",
         "--exclusive",
         "--job-name=routelab",
         "--kill-command=TERM",  # otherwise the command would not notice the end of the job

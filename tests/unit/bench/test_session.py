@@ -13,8 +13,10 @@ from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.bench.fabric.fabric import Fabric
 from routelab.bench.processes.signals import StopRequest
 from routelab.bench.results import collect
+from routelab.bench.runner import Runner
 from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import Allocation, AllocationLostError
+from routelab.bench.store import RunStore
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.fabric import FabricCommands
 from routelab.stages.bench.comparison import prepare_comparison
@@ -226,6 +228,13 @@ def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
     ended = session.measure()
     assert (ended.stopped, ended.restored, ended.done) == ("Slurm's job 17 is lost", True, 0)
     assert len(session.missing()) == 6
+
+
+def test_runs_name_hosts_as_slurm_does(site):
+    plan = site.session(hosts=("n02.cl.example", "n01.cl.example")).plan
+    runner = Runner(plan, RunStore(site.store / "runs"), Allocation("17", ("n01", "n02")))
+    assert runner.launcher.hosts == ("n02", "n01")
+    assert plan.hosts == ("n02.cl.example", "n01.cl.example")
 
 
 FILLS = """

@@ -2,8 +2,9 @@
 
 import pytest
 
+from routelab.api import InputError
 from routelab.bench.comparison import START_MINUTES, Comparison, ComparisonPart
-from routelab.bench.slurm import salloc
+from routelab.bench.slurm import Allocation, salloc
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import Cluster
 
@@ -41,3 +42,19 @@ def test_the_time_is_that_of_runs_that_all_take_their_limit(routings, minutes, l
     benchmarks = (ComparisonPart("a", "a"), ComparisonPart("b", "b"))
     comparison = Comparison("torus~dims=2", chosen, benchmarks, settings)
     assert comparison.minutes == least + START_MINUTES
+
+
+def test_hosts_are_requested_by_the_names_that_slurm_has(tmp_path, monkeypatch):
+    for name, text in {"salloc": "", "sinfo": "printf 'n01\\nn02\\nn03\\n'"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    command = salloc(Cluster(), ("n01.cl.example", "n03"), 40, [])
+    assert "--nodelist=n[01,03]" in command
+
+
+def test_an_allocation_names_hosts_as_slurm_does():
+    job = Allocation("17", ("n01", "n02"))
+    assert job.names_of(("n02.cl.example", "n01")) == ("n02", "n01")
+    with pytest.raises(InputError, match=r"job 17 has n\[01-02\], but not n03.cl.example; ask"):
+        job.names_of(("n01", "n03.cl.example"))

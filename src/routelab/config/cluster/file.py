@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_
 from routelab.api import InputError
 from routelab.config.cluster.executables import find_executable
 from routelab.config.cluster.fabric import FabricCommands
-from routelab.config.cluster.hostlist import compress
+from routelab.config.cluster.hostlist import compress, find_hosts
 from routelab.config.cluster.jobs import (
     Argument,
     HostList,
@@ -311,7 +311,8 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("hosts",), "have coordinates; name their network in 'topology'"
         yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
     for name, part in cluster.node_sets.items():
-        strange = [host for host in host_names(part) if hosts and host not in hosts]
+        known = find_hosts(host_names(part), hosts)
+        strange = [host for host in host_names(part) if hosts and host not in known]
         if strange:
             yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or fix it"
 

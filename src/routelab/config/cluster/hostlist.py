@@ -1,9 +1,9 @@
-"""Lists of hosts as Slurm writes them: ``n[01-04,07],a1``."""
+"""Lists of hosts as Slurm writes them, ``n[01-04,07],a1``, and the comparison of host names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from routelab.api.errors import InputError
@@ -14,6 +14,7 @@ HOST = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 MAX_HOSTS = 100_000
 """Largest number of hosts in a text."""
 
+_ADDRESS = re.compile(r"[0-9.]+")
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
 _PART = re.compile(r"[^\[\],]+|\[[^\[\]]*\]")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
@@ -56,6 +57,46 @@ def compress(hosts: Sequence[str]) -> str:
         else:
             ranges.append((number, number))
     return ",".join(_written(prefix, ranges) for prefix, ranges in groups)
+
+
+def short_name(host: str) -> str:
+    """Return the name by which hosts are compared: without its domain; addresses stay as they are.
+
+    One host is ``n01`` in Slurm, and ``n01.cl.example`` where a file or the host gives the domain.
+    """
+    return host if _ADDRESS.fullmatch(host) else host.partition(".")[0]
+
+
+def same_short_name(hosts: Iterable[str]) -> tuple[str, str] | None:
+    """Return the first two different names that are compared as one host; None without any."""
+    first: dict[str, str] = {}
+    for host in hosts:
+        known = first.setdefault(short_name(host), host)
+        if known != host:
+            return known, host
+    return None
+
+
+def find_hosts(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return the known name of each host, by its wanted name; without those that are missing.
+
+    Raises
+    ------
+    InputError
+        If a host may be any of several known ones.
+    """
+    names = dict.fromkeys(known)
+    by_short: dict[str, list[str]] = {}
+    for name in names:
+        by_short.setdefault(short_name(name), []).append(name)
+    found = {}
+    for host in wanted:
+        fitting = [host] if host in names else by_short.get(short_name(host), [])
+        if len(fitting) > 1:
+            raise InputError(f"{host} may be {' or '.join(fitting)}; write one of these names")
+        if fitting:
+            found[host] = fitting[0]
+    return found
 
 
 def _written(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:

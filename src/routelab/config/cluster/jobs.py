@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from routelab.api import InputError, Topology
-from routelab.config.cluster.hostlist import check_host, compress, expand
+from routelab.config.cluster.hostlist import check_host, compress, expand, same_short_name
 from routelab.registry.names import parse_name
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
@@ -131,6 +131,11 @@ def _check_unique(hosts: Any) -> Any:
     twice = [host for host, number in Counter(host_names(hosts)).items() if number > 1]
     if twice:
         raise ValueError(f"{compress(twice)} more than once")
+    if pair := same_short_name(host_names(hosts)):
+        raise ValueError(
+            f"{pair[0]} and {pair[1]} count as one host, because hosts are compared by the name "
+            "before the first dot; list it once"
+        )
     return hosts
 
 

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.artifacts.fingerprint import content_digest
 from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.bench.slurm import slurm_names
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster
-from routelab.config.cluster.hostlist import compress
+from routelab.config.cluster.hostlist import compress, expand
 from routelab.config.errors import suggestion
 from routelab.jobs.job import BaseJob, folder_name
 from routelab.stages.kinds.networks import TopologyJob, network_jobs
@@ -192,7 +193,8 @@ class ComparisonJob(BaseJob):
     @property
     def slurm_extra(self) -> str:
         """Return options of sbatch for which the executor has no resource, in shell syntax."""
-        nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
+        hosts = compress(slurm_names(expand(self.hosts))) if self.hosts else ""
+        nodes = (f"--nodelist={hosts}",) if hosts else ()
         options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
         return shlex.join(options)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config.cluster.hostlist import HOST, compress, expand
+from routelab.config.cluster.hostlist import HOST, compress, expand, find_hosts, short_name
 
 NAMES = st.from_regex(HOST, fullmatch=True)
 # many of few letters, so that runs of numbers come up
@@ -146,3 +146,27 @@ def test_slurm_reads_what_is_written_here_the_same_way(scontrol):
 @pytest.mark.parametrize("text", ["a1,b[2-3]", "n[01-04,07]", "n[8-010]", "r[1-2]n[1-3]", "n[7,1]"])
 def test_slurm_reads_lists_the_same_way(scontrol, text):
     assert expand(text) == scontrol(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("n01.cl.example", "n01", True),
+        ("n01.cl.example", "n01.localdomain", True),
+        ("n01", "n1", False),
+        ("n01", "n012.cl.example", False),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("10.0.0.1", "10.0.0.1", True),
+    ],
+)
+def test_hosts_are_compared_without_their_domain(one, other, same):
+    assert (short_name(one) == short_name(other)) is same
+    found = find_hosts([one], ["m", other])
+    assert found == ({one: other} if same else {})
+
+
+def test_a_short_name_of_several_hosts_is_refused():
+    known = ["n01.a", "n01.b"]
+    assert find_hosts(["n01.b"], known) == {"n01.b": "n01.b"}
+    with pytest.raises(InputError, match=r"n01 may be n01\.a or n01\.b; write one of these names"):
+        find_hosts(["n01"], known)

@@ -189,6 +189,24 @@ node_sets:
 """
 
 
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [
+        ("n01.a,n01.b", "n01.a and n01.b count as one host"),
+        ("n[01-02],n02.cl.example", "n02 and n02.cl.example count as one host"),
+    ],
+)
+def test_hosts_that_differ_in_their_domain_alone_are_refused(read, hosts, message):
+    assert message in mistakes(read, f"hosts: '{hosts}'\n")[0]
+
+
+def test_node_sets_may_leave_out_the_domain(read):
+    text = "hosts: n[01-04].cl.example\nnode_sets: {torus~dims=2: 'n[02,01]'}\n"
+    assert read(text).hosts_of("torus~dims=2", 2) == ("n02", "n01")
+    text = "hosts: n[01-04].cl.example\nnode_sets: {torus~dims=2: 'n[04-05]'}\n"
+    assert "n05 not in hosts" in mistakes(read, text)[0]
+
+
 def test_hosts_of_a_network_are_those_of_its_node_set_by_any_name(read):
     cluster = read(SETS)
     assert cluster.all_hosts == tuple(f"n{number}" for number in range(1, 9))
