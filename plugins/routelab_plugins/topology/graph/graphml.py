@@ -22,6 +22,9 @@ from .network import (
     whole_number,
 )
 
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+"""Forms of a truth value in XML Schema (xs:boolean), the type of ``directed``."""
+
 
 def read_graphml(content: bytes, file: str) -> Network:
     """Read the graph of a GraphML file.
@@ -148,6 +151,10 @@ class _Reader:
             if not self._element.get(end):
                 raise InputError(f"{self._place}: an edge has no {end}")
         directed = self._element.get("directed")
+        if directed is not None and directed.strip() not in _BOOLEANS:
+            raise InputError(
+                f"{self._place}: directed is {directed!r}, expected true, false, 1 or 0"
+            )
         self.network.edges.append(
             Edge(
                 self._element["source"],
@@ -155,7 +162,7 @@ class _Reader:
                 self._place,
                 capacity=quantity(data.get("capacity", 1), "capacity", self._place, zero=False),
                 latency=quantity(data.get("latency", 0), "latency", self._place, zero=True),
-                directed=None if directed is None else directed == "true",
+                directed=None if directed is None else _BOOLEANS[directed.strip()],
                 source_port=port(data.get("source_port"), "source_port", self._place),
                 target_port=port(data.get("target_port"), "target_port", self._place),
                 key=self._element.get("id", ""),

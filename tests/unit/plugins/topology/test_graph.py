@@ -154,6 +154,17 @@ def graphml(inside, keys=""):
     return f"<graphml>{keys}\n<graph edgedefault='undirected'>\n{inside}\n</graph></graphml>"
 
 
+@pytest.mark.parametrize(("text", "one_way"), [("1", 1), ("true", 1), ("0", 0), ("false", 0)])
+@pytest.mark.parametrize("default", ["directed", "undirected"])
+def test_directed_is_a_truth_value_of_xml(build, text, one_way, default):
+    nodes = "".join(f"<node id='{name}'/>" for name in "ab")
+    edges = f"<edge source='a' target='b' directed='{text}'/>"
+    if one_way:
+        edges += f"<edge source='b' target='a' directed=' {text} '/>"
+    content = graphml(nodes + edges).replace("'undirected'", f"'{default}'")
+    assert channels(build("a.graphml", content)) == [(0, 1), (1, 0)]
+
+
 def node_link(nodes, edges=()):
     return json.dumps({"nodes": list(nodes), "links": list(edges)})
 
@@ -193,6 +204,11 @@ MISTAKES = {
         "a.graphml",
         graphml("<node id='a'/>\n<edge source='a' target='b'/>"),
         "line 4: an edge leads to node 'b', which is not declared",
+    ),
+    "directed in XML": (
+        "a.graphml",
+        graphml("<node id='a'/>\n<edge source='a' target='a' directed='yes'/>"),
+        "line 4: directed is 'yes', expected true, false, 1 or 0",
     ),
     "half an edge": ("a.graphml", graphml("<edge source='a'/>"), "line 3: an edge has no target"),
     "terminals": (
