@@ -184,17 +184,18 @@ class _Reader:
 
     def parameter(self, given: list[tuple[str, str]]) -> tuple[str, str]:
         start = self.at
-        name = self.word("a parameter")
+        hint = f"; a value with a comma goes in brackets, {given[-1][0]}=[...]" if given else ""
+        name = self.word("a parameter", hint)
         if any(name == other for other, _ in given):
             raise self.error(f"parameter {name!r} is given twice", start)
         if not self.take("="):
-            raise self.error(f"expected '=' and a value for parameter {name!r}")
+            raise self.error(f"expected '=' and a value for parameter {name!r}{hint}")
         return name, self.value(name)
 
-    def word(self, what: str) -> str:
+    def word(self, what: str, hint: str = "") -> str:
         match = _WORD.match(self.text, self.at)
         if not match:
-            raise self.error(f"expected {what}; {_WORD_IS}")
+            raise self.error(f"expected {what}; {_WORD_IS}{hint}")
         self.at = match.end()
         return match.group()
 

@@ -102,6 +102,8 @@ def test_brackets_are_written_only_where_needed():
         ("", 0, "name of a plugin"),
         ("torus~", 6, "expected a parameter"),
         ("torus~dims", 10, "expected '='"),
+        ("graph~file=a,b.txt", 18, "comma goes in brackets, file=[...]"),
+        ("graph~file=a, b.txt", 13, "comma goes in brackets, file=[...]"),
         ("torus~dims=", 11, "write [] for an empty one"),
         ("torus~dims=4x2,,seed=1", 15, "expected a parameter"),
         ("torus~seed=1,seed=2", 13, "'seed' is given twice"),
