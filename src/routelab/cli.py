@@ -116,9 +116,16 @@ def _drop_output() -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from routelab.api.errors import InputError
     from routelab.commands._shared.errors import explain
 
     try:
+        try:
+            os.getcwd()  # noqa: PTH109 - pathlib costs time
+        except FileNotFoundError:
+            raise InputError(
+                "the working directory was removed; change to another one, with cd"
+            ) from None
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code

@@ -101,6 +101,7 @@ WRONG = [
     (f"topology {TORUS} -o pipe", "pipe"),
     (f"topology {TORUS} -o /dev/null", "/dev/null"),
     (f"topology {TORUS} -o {'a' * 300}", ""),
+    (f"topology {TORUS} -o {'a/' * 2000}b", "too deep"),
     (f"evaluate {TORUS} dorr", "did you mean 'dor'?"),
     (f"evaluate {TORUS} dor~odrer=natural", "did you mean 'order'?"),
     (f"evaluate {TORUS} ssp@angara", "did you mean 'sssp'?"),
@@ -138,6 +139,15 @@ WRONG = [
 def test_wrong_input_is_refused(refused, command, words):
     told = refused(*command.split(" "))
     assert all(word in told for word in (words.split(" ") if "' '" in words else [words]))
+
+
+@pytest.mark.parametrize("command", ["topology torus~dims=4 -o out", "init x", "workload x"])
+def test_a_removed_working_directory_is_refused(monkeypatch, capfd, command):
+    Path("gone").mkdir()
+    monkeypatch.chdir("gone")
+    Path("../gone").rmdir()
+    assert main(command.split()) == 2
+    assert "the working directory was removed; change to another one" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["dor;ls", "dor\n", "../dor", "$(touch pwned)", "a b", ""])

@@ -12,6 +12,9 @@ from routelab.commands._shared.output import FORMATS
 MAX_NAME, MAX_PATH = 255, 4095
 """Longest name of a file, and longest path, in bytes: the limits of Linux."""
 
+MAX_FOLDERS = 200
+"""Most folders in a path: Python makes a path of many missing folders by recursion."""
+
 
 def positive(text: str) -> float:
     """Parse a finite number above 0."""
@@ -86,6 +89,10 @@ def named_path(text: str) -> Path:
     if len(encoded) > MAX_PATH or max(map(len, encoded.split(b"/"))) > MAX_NAME:
         raise argparse.ArgumentTypeError(
             f"{text[:40]}... is too long; a name has at most {MAX_NAME} bytes and a path {MAX_PATH}"
+        )
+    if encoded.count(b"/") > MAX_FOLDERS:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]}... is too deep; a path has at most {MAX_FOLDERS} folders"
         )
     return Path(text)
 
