@@ -54,3 +54,22 @@ def test_routings_are_applied_only_where_something_switches_between_them(
     for words in ([*two, "--dry-run"], [*one, "--apply-routing", "--dry-run"]):
         assert main(words) == 0
         assert "runs are missing" in capsys.readouterr().out
+
+
+def test_commands_are_shown_where_the_programs_of_the_fabric_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "mpiexec"
+    program.write_text("#!/bin/sh\ntouch ran\n")
+    program.chmod(0o755)
+    fabric = "fabric: {export: '', apply: [no-such-sudo, -n, load], restore: ['true']}\n"
+    Path("mine.yaml").write_text(CLUSTER.format(folder=tmp_path) + fabric)
+    command = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", "--routing", "dor"]
+    assert main([*command, "--apply-routing", "--dry-run"]) == 0
+    printed = capsys.readouterr()
+    assert "no-such-sudo -n load\n" in printed.out
+    assert "apply: program no-such-sudo is not on the PATH" in printed.err
+    assert main([*command, "--apply-routing"]) == 2
+    assert "apply: program no-such-sudo is not on the PATH" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("ran"))

@@ -72,11 +72,9 @@ class Fabric:
 
     def problems(self, job: FabricJob) -> list[str]:
         """Report programs that cannot run, and placeholders without a value; one line each."""
-        found = []
+        found = self.program_problems(job)
         for name in ("apply", "restore"):
             arguments: list[str] = getattr(self._commands, name)
-            problem = _program_problem(_fill_placeholders(arguments, job)[0])
-            found += [f"{name}: {problem}"] if problem else []
             used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
             if "hosts" in used and not job.hosts:
                 found.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
@@ -86,6 +84,14 @@ class Fabric:
         if job.hosts and len(job.hosts) != terminals:
             found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
         return found
+
+    def program_problems(self, job: FabricJob) -> list[str]:
+        """Report programs that cannot run on this machine; one line each."""
+        problems = {
+            name: _program_problem(_fill_placeholders(getattr(self._commands, name), job)[0])
+            for name in ("apply", "restore")
+        }
+        return [f"{name}: {problem}" for name, problem in problems.items() if problem]
 
     def apply(self, job: FabricJob, run: RunCommand) -> None:
         """Make the fabric route as `job` says, whatever it did before.

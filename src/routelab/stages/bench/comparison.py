@@ -86,7 +86,8 @@ def prepare_comparison(
         Whether the fabric may be switched. If it may not, stored runs are results as they are,
         also those without figures.
     dry : bool
-        Whether the commands are only shown; then those of the fabric need no permission.
+        Whether the commands are only shown; then those of the fabric need no permission, and
+        programs that this machine lacks are only a warning.
 
     Raises
     ------
@@ -132,7 +133,7 @@ def prepare_comparison(
     )
     if plan.apply and not (apply or dry):
         _check_permission(session)
-    _check_fabric(plan, session)
+    _check_fabric(plan, session, dry=dry)
     routings = [load_routing(one.text) for one in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
     return ComparisonSession(plan, session, (*plugins, *benchmarks.values()))
@@ -300,7 +301,7 @@ def _check_permission(session: Session) -> None:
         )
 
 
-def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
+def _check_fabric(plan: MeasurementPlan, session: Session, *, dry: bool) -> None:
     """Refuse a fabric with missing parts, and routes that may cause a deadlock.
 
     Raises
@@ -310,6 +311,7 @@ def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
     if plan.fabric is None or not plan.apply or not session.missing():
         return
     problems: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for one in plan.comparison.routings:
         if one.id in plan.tables:
             verdict = check_table(plan.tables[one.id])
@@ -318,5 +320,9 @@ def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
                 problems[f"{unproven}: {verdict.reason}"] = None
             job = plan.job(one, session.journal.folder.resolve())
             problems |= dict.fromkeys(fabric_problems(plan.fabric, job))
+            missing |= dict.fromkeys(plan.fabric.program_problems(job) if dry else ())
+    for text in missing:
+        problems.pop(text)
+        logger.warning("%s: fabric: %s", plan.file.path, text)
     if problems:
         raise InputError("\n".join(f"{plan.file.path}: fabric: {text}" for text in problems))

@@ -110,8 +110,8 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
     )
     assert fabric.problems(job(hosts=(), topology="")) == [
         f"apply: {plain} cannot be executed; run chmod +x on it, or put its interpreter first",
-        "apply: {topology} is empty, because the network has no name",
         f"restore: program {tmp_path / 'none'} does not exist",
+        "apply: {topology} is empty, because the network has no name",
         "restore: {hosts} is empty, because the cluster lists no hosts",
     ]
     plain.chmod(0o755)
