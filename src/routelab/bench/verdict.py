@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 from collections.abc import Iterator
@@ -116,6 +117,7 @@ def judge_output(
         own = RunOutput(stdout, stderr, None)
     try:
         result = plugin.parse(own, task)
+        _check_figures(plugin, result)
     except BenchmarkError as error:
         if not how:
             return RunVerdict("failed", error.failure, str(error))
@@ -133,6 +135,22 @@ def judge_output(
     if output.exit_code:
         how = ": ".join([how, *_explanation(output)])
     return RunVerdict("failed", failure, how)
+
+
+def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
+    """Raise unless the figures are finite numbers, at least one, each metric once for each size."""
+    if not result.figures:
+        raise BenchmarkError("no-result", f"{plugin.name}: there are no figures")
+    seen: set[tuple[str, int | None]] = set()
+    for one in result.figures:
+        name = one.metric if one.size is None else f"{one.metric} of {one.size} bytes"
+        if not math.isfinite(one.value):
+            raise BenchmarkError(
+                "unreadable", f"{plugin.name}: {name} is {one.value}, not a finite number"
+            )
+        if (one.metric, one.size) in seen:
+            raise BenchmarkError("unreadable", f"{plugin.name}: there are several values of {name}")
+        seen.add((one.metric, one.size))
 
 
 def _explanation(output: RunOutput) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Reasons of failed runs. Messages of launchers are of real runs, srun 22.05 and Hydra 4.0."""
 
+import math
 import time
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from routelab.api import (
     BenchmarkResult,
     BenchmarkTask,
     FigureOfMerit,
+    RunOutput,
 )
 from routelab.bench.store import RawRun
-from routelab.bench.verdict import judge
+from routelab.bench.verdict import judge, judge_output
 
 TASK = BenchmarkTask(4, 4, Path("lu.S.x"), Path())
 
@@ -129,3 +131,28 @@ def test_a_flood_is_judged_at_once(verdict, text):
     assert verdict(flood, 1, stdout=flood).status == "failed"
     assert verdict(flood, 0, stdout=flood).failure == "no-result"
     assert time.monotonic() - begin < 20
+
+
+def figure(value, size=None):
+    return FigureOfMerit("time", value, "s", "lower", size)
+
+
+@pytest.mark.parametrize(
+    ("figures", "reason"),
+    [
+        ((), "clock: there are no figures"),
+        ((figure(math.nan),), "clock: time is nan, not a finite number"),
+        (
+            (figure(1.0, 4), figure(math.inf, 8)),
+            "clock: time of 8 bytes is inf, not a finite number",
+        ),
+        ((figure(1.0), figure(1.0)), "clock: there are several values of time"),
+        ((figure(1.0, 4), figure(2.0, 4)), "clock: there are several values of time of 4 bytes"),
+        ((figure(1.0), figure(1.0, 4), figure(1.0, 8)), ""),
+    ],
+)
+@pytest.mark.parametrize("task", [TASK, None])
+def test_figures_are_finite_and_each_is_there_once(monkeypatch, figures, reason, task):
+    monkeypatch.setattr(Clock, "parse", lambda *_: BenchmarkResult(figures))
+    found = judge_output(Clock(), RunOutput("time 1 s\n"), task)
+    assert (found.status, found.reason) == ("failed" if reason else "ok", reason)
