@@ -108,6 +108,7 @@ class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
     """Base class of the programs with message sizes."""
 
     Parameters = OsuParameters
+    shows_end = False
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the options for sizes, repetitions and validation."""

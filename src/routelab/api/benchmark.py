@@ -153,10 +153,14 @@ class BenchmarkPlugin(Plugin):
     ----------------
     figure : str
         The figure of merit that represents the benchmark where one number is needed.
+    shows_end : bool
+        Whether an output shows that it is complete if the request is unknown. Without, an output
+        that was cut after a whole row looks like one of fewer rows.
     """
 
     kind = "benchmark"
     figure: ClassVar[str]
+    shows_end: ClassVar[bool] = True
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
         """Return why the benchmark cannot run with that many processes; None if it can."""

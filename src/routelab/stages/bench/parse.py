@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,8 @@ from routelab.bench.processes.processes import MOST_OUTPUT
 from routelab.bench.verdict import judge_output
 from routelab.registry.instances import load
 from routelab.toolkit.input_files import read_bytes
+
+logger = logging.getLogger(__name__)
 
 
 def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
@@ -51,6 +54,14 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
     if verdict.result is None:
         failure = verdict.failure or "killed"
         raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
+    if not plugin.shows_end:
+        last = max(one.size or 0 for one in verdict.result.figures)
+        logger.warning(
+            "%s: the program prints no end, so a cut output may look complete; check that the "
+            "largest messages were of %d bytes",
+            file,
+            last,
+        )
     return verdict.result
 
 

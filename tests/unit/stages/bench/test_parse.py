@@ -28,6 +28,21 @@ def test_figures_are_printed_as_json(case, capsys):
     }
 
 
+def test_where_a_cut_cannot_be_seen_the_largest_size_is_named(tmp_path, capsys):
+    text = (DATA / "osu-alltoall" / "real-5.7.txt").read_text(encoding="utf-8")
+    rows = text.splitlines(keepends=True)
+    end = max(place for place, line in enumerate(rows) if line[0].isdigit())
+    file = tmp_path / "cut.txt"
+    file.write_text("".join(rows[:end]), encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file)]) == 0
+    size = rows[end - 1].split()[0]
+    assert f"check that the largest messages were of {size} bytes" in capsys.readouterr().err
+    # the end of a row may be the end of a number
+    file.write_text("".join(rows[:end]).rstrip("\n"), encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file)]) == 1
+    assert "incomplete: the last line has no end" in capsys.readouterr().err
+
+
 FOREIGN = [case for case in GOOD if case.expected.get("foreign")]
 
 
@@ -120,6 +135,7 @@ def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugi
 ):
     class Trusting:
         name = "trusting"
+        shows_end = True
 
         def parse(self, output, task):
             return BenchmarkResult((FigureOfMerit("time", 1.0, "s", "lower"),))
