@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ MAX_TERMINALS = 10_000
 
 MAX_PORT = 65_535
 """Largest number of a port."""
+
+_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+"""Control characters, halves of characters and what is no character: no XML holds them."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,15 @@ class Network:
         Raises
         ------
         InputError
-            If it has no name, or the name of another node.
+            If it has no name, or the name of another node, or characters that no export holds.
         """
         if not node.key:
             raise InputError(f"{node.place}: a node has no name")
+        if odd := _UNWRITABLE.search(node.key) or _UNWRITABLE.search(node.label):
+            raise InputError(
+                f"{node.place}: the name {odd.string!r} has the character {odd[0]!r}, which "
+                "exports cannot hold; remove it"
+            )
         if node.key in self.nodes:
             raise InputError(
                 f"{node.place}: node {node.key!r} was already named at "

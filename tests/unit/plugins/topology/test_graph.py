@@ -234,6 +234,17 @@ MISTAKES = {
     "nothing": ("a.json", node_link([]), "has no nodes and no edges"),
     "directed": ("a.json", '{"directed": 1}', "directed is 1, expected true or false"),
     "node is a name": ("a.json", node_link(["a"]), r"nodes\[0\]: expected an object, got 'a'"),
+    "control character": ("a.txt", "a b\nc\0 d\n", r"line 2: the name 'c\\x00' has the character"),
+    "control character in a label": (
+        "a.json",
+        node_link([{"id": 1, "label": "a\x1b"}]),
+        r"nodes\[0\]: the name 'a\\x1b' has the character '\\x1b', which exports cannot hold",
+    ),
+    "half a character": (
+        "a.json",
+        node_link([{"id": "a\ud800"}]),
+        r"nodes\[0\]: the name 'a\\ud800' has the character",
+    ),
     "no id in JSON": ("a.json", node_link([{}]), r"nodes\[0\]: id is None, expected a name"),
     "id twice": ("a.json", node_link([{"id": 1}, {"id": "1"}]), r"nodes\[1\]: node '1' was"),
     "huge terminals": ("a.json", node_link([{"id": 1, "terminals": 10**400}]), "terminals is 1000"),
