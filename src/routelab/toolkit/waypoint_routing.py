@@ -70,7 +70,8 @@ class WaypointRouting(HopRoutingPlugin):
         if few and self._half.supports(topology, few) is None:
             return None
         if reason := self._half.supports(topology, enough):
-            return f"base {self._half.name}: {reason}"
+            fix = "; base=minimal routes any connected network" * (self._half.name != "minimal")
+            return f"base {self._half.name}: {reason}{fix}"
         while enough > few + 1:
             middle = (few + enough) // 2
             if self._half.supports(topology, middle) is None:

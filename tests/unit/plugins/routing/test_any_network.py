@@ -127,3 +127,12 @@ def test_too_few_virtual_channels_are_refused_with_their_number(routing) -> None
     assert part.supports(KIT["two-components"](), 1) == (
         "base minimal: some pairs of switches with terminals have no path"
     )
+
+
+@pytest.mark.parametrize("routing", ["valiant", "ugal"])
+def test_a_base_that_needs_coordinates_is_refused_with_one_that_does_not(routing: str) -> None:
+    network = load("topology", "dragonfly~h=1").build()
+    reason = part_of(load_routing(routing)).supports(network, 16)
+    assert reason is not None
+    assert reason.endswith("; base=minimal routes any connected network")
+    assert part_of(load_routing(f"{routing}~base=minimal")).supports(network, 16) is None
