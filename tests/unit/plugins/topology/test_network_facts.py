@@ -43,7 +43,7 @@ def test_distances(name):
         if form in topology.attributes:
             found = facts[form.removeprefix("leaf_")]
             assert found == pytest.approx(topology.attributes[form])
-    assert facts.keys() >= set(TOPOLOGY_FIELDS) - {"parts"}
+    assert facts.keys() >= set(TOPOLOGY_FIELDS) - {"parts", "left_out"}
 
 
 @pytest.mark.parametrize(
