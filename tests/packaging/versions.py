@@ -61,7 +61,7 @@ figures:
   net: {kind: network, colour: load}
 """
 
-KINDS = ("bounds", "flows", "routes", "simulations", "topologies")
+KINDS = ("bounds", "flows", "metrics", "routes", "simulations", "topologies")
 """Folders of the study with outcomes of this study."""
 
 
