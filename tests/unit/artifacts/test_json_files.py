@@ -105,3 +105,15 @@ def test_a_file_name_that_is_no_utf_8_can_be_told_of(tmp_path: Path) -> None:
     written = "stra\\udcdfe.csv"
     assert read_json(tmp_path / "a.json", "a/1")["reason"] == written
     assert read_json(tmp_path / "a.json", "a/1")[written] == written
+
+
+@pytest.mark.parametrize("change", [("1.5", "2.5"), ('"sha256": "', '"sha256": "0')])
+def test_what_was_changed_after_it_was_written_is_refused(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    file = tmp_path / "x.json"
+    write_json(file, {"format": "outcome/1", "load": 1.5})
+    assert read_json(file, "outcome/1") == {"format": "outcome/1", "load": 1.5}
+    file.write_text(file.read_text().replace(*change))
+    with pytest.raises(InputError, match="another content than was written"):
+        read_json(file, "outcome/1")

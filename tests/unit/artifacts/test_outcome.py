@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
+from routelab.artifacts.outcome import (
+    OUTCOME,
+    Outcome,
+    close_folder,
+    is_whole,
+    read_outcome,
+    write_outcome,
+)
+from routelab.artifacts.tables import read_rows, read_tuples, write_csv
 
 GOOD = Outcome(
     kind="route",
@@ -67,3 +75,31 @@ def test_damaged_outcome_is_reported(tmp_path: Path, change: dict[str, Any], mes
     with pytest.raises(InputError, match=message) as caught:
         read_outcome(tmp_path / "o.json")
     assert str(tmp_path / "o.json") in str(caught.value)
+
+
+def test_a_file_that_is_not_the_listed_one_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "bound.csv"
+    write_csv(table, ("a", "b"), [(1, 2)])
+    closed = close_folder(GOOD, tmp_path)
+    assert read_outcome(tmp_path / OUTCOME) == closed
+    assert list(closed.files) == ["bound.csv"]
+    assert read_rows(table, ["a"]) == [{"a": 1, "b": 2}]
+    table.write_text("a,b\n1,3\n")
+    for read in (lambda: read_rows(table, ["a"]), lambda: read_tuples(table, ["a", "b"], ())):
+        with pytest.raises(InputError, match=f"remove the folder {tmp_path} and run again"):
+            read()
+
+
+def test_a_folder_is_whole_with_all_files_of_their_sizes(tmp_path: Path) -> None:
+    table, outcome = tmp_path / "bound.csv", tmp_path / OUTCOME
+    table.write_text("a\n1\n")
+    close_folder(Outcome("route", "t", provenance={"fingerprint": "f"}), tmp_path)
+    assert is_whole(tmp_path, "f")
+    assert not is_whole(tmp_path, "of other code")
+    table.write_text("a\n")
+    assert not is_whole(tmp_path, "f")
+    table.unlink()
+    assert not is_whole(tmp_path, "f")
+    table.write_text("a\n1\n")
+    outcome.write_text(outcome.read_text().replace('"t"', '"u"'))
+    assert not is_whole(tmp_path, "f")

@@ -64,3 +64,11 @@ def test_a_store_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="a file is where a folder is needed"):
         RowStore(tmp_path / "file").writer("a")
+
+
+def test_a_changed_row_does_not_count(tmp_path):
+    store = RowStore(tmp_path)
+    fill(store, "a", [(1, "ok"), (2, "ok")])
+    path = tmp_path / "a.rows"
+    path.write_bytes(path.read_bytes().replace(b'"number":1', b'"number":7'))
+    assert store.statuses() == {key(2): "ok"}

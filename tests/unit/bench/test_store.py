@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from routelab.api import InputError
 from routelab.bench.store import STDERR, STDOUT, RawRun, RunStore, fingerprint_of
 
 IDENTITY = {"arguments": ["mpiexec", "-n", "4"], "round": 1}
@@ -59,3 +62,19 @@ def test_a_damaged_record_counts_as_none(tmp_path):
 def test_the_fingerprint_is_of_all_that_is_launched():
     assert fingerprint_of(dict(reversed(IDENTITY.items()))) == NAME
     assert fingerprint_of({**IDENTITY, "round": 2}) != NAME
+
+
+def test_output_that_was_changed_is_refused_and_kept(tmp_path):
+    kept = RunStore(tmp_path).keep(run(RunStore(tmp_path).begin(NAME, {}), out=b"4 1.25\n"))
+    (kept.folder / STDOUT).write_bytes(b"4 1.35\n")
+    found = RunStore(tmp_path).find(NAME)
+    with pytest.raises(InputError, match=r"stdout\.txt is damaged: .*restore it"):
+        found.output()
+    assert (kept.folder / STDOUT).read_bytes() == b"4 1.35\n"
+
+
+def test_a_changed_record_counts_as_none(tmp_path):
+    kept = RunStore(tmp_path).keep(run(RunStore(tmp_path).begin(NAME, {})))
+    record = kept.folder / "run.json"
+    record.write_text(record.read_text().replace("1.5", "2.5"))
+    assert RunStore(tmp_path).find(NAME) is None
