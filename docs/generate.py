@@ -48,9 +48,10 @@ KINDS = {
 }
 
 EXIT_CODES = (
-    "Exit codes: 0 done; 1 the work failed, a routing does not apply, or packets of a simulation "
-    "could not go on; 2 the input is wrong; 130 interrupted. The options of `routelab` itself may "
-    "stand before or after the command."
+    "Exit codes: 0 done; 1 the work failed, a routing does not apply, or what was compared "
+    "differs; 2 the input is wrong; 3 to 6 [verdicts](../concepts/proof.md#verdicts); 70 a defect "
+    "of routelab; 130 interrupted. The options of `routelab` itself may stand before or after the "
+    "command."
 )
 
 COMMON = ("verbose", "quiet", "log_json")

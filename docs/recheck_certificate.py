@@ -1,6 +1,6 @@
 """Check a deadlock certificate again: python recheck_certificate.py certificate.json.
 
-Exit code 0: it is a proof; 1: it is refused; 2: it cannot be read as a certificate.
+Exit code 0: it is a proof; 4: it proves nothing; 2: it cannot be read as a certificate.
 """
 
 import hashlib
@@ -10,6 +10,7 @@ import sys
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+UNPROVEN = 4
 FORMAT = "deadlock-certificate/2"
 FIELDS = {
     "format": str,
@@ -229,8 +230,8 @@ def main(arguments):
         need(len(arguments) == 1, "give one file: python recheck_certificate.py certificate.json")
         print(check(read(arguments[0])))
     except RefusedError as error:
-        print(f"refused: {error}", file=sys.stderr)
-        return 1
+        print(f"unproven: {error}", file=sys.stderr)
+        return UNPROVEN
     except MalformedError as error:
         print(f"cannot read the certificate: {error}", file=sys.stderr)
         return 2

@@ -40,6 +40,9 @@ GROUPS = {
 }
 """Commands by what they are for, as the help lists them."""
 
+DEFECT = 70
+"""Exit code of errors that nobody expected: ``EX_SOFTWARE`` of BSD."""
+
 STACK_WORDS = 70_000
 """Eight bytes each. Python doubles the size of a block until a frame fits, here to 1 MiB."""
 
@@ -72,8 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0: success; 1: the work failed; 2: the input is wrong; 130: interrupted; 141: the reader of
-        the output closed it.
+        0: success; 1: the work failed; 2: the input is wrong; 3 to 6: verdicts, see
+        `routelab.api.verdicts`; 70: a defect of routelab; 130: interrupted; 141: the reader
+        of the output closed it.
     """
     # Numba makes millions of objects that stay: to look for garbage less often saves 7 %
     gc.set_threshold(50_000)
@@ -104,10 +108,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         # errors about files name the file
         if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-            raise
+            return _report_defect(error)
         _drop_output()
         print(f"routelab: error: cannot write the output: {error.strerror}", file=sys.stderr)
         return 2
+    except Exception as error:
+        return _report_defect(error)
+
+
+def _report_defect(error: Exception) -> int:
+    """Print the traceback of an error that nobody expected, and return its exit code."""
+    import traceback
+
+    traceback.print_exception(error)
+    return DEFECT
 
 
 def _drop_output() -> None:

@@ -403,7 +403,7 @@ class SimulatedNetwork:
     def __repr__(self) -> str:
         if self.curve.empty:
             return f"<{self._title()}: engine {self.facts['engine']}>"
-        deadlock = self.facts.get("deadlock", "not checked")
+        deadlock = self.facts.get("deadlock", "unproven")
         return f"<{self._title()}: {len(self.curve)} loads, deadlock {deadlock}>"
 
     def _repr_html_(self) -> str:

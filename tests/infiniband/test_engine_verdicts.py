@@ -53,5 +53,5 @@ def test_missing_routes_between_spines_are_no_fault(tmp_path):
         tmp_path / "opensm-sl2vl.dump",
         bound_seconds=5,
     )
-    assert (found.verdict, found.facts["unreachable_lids"]) == ("safe", 0)
+    assert (found.verdict, found.facts["unreachable_lids"]) == ("proven", 0)
     assert found.facts["lost_switch_pairs"] == 4 * 3

@@ -1,14 +1,18 @@
 import os
+import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from routelab import __version__
 from routelab.api import InputError, UnsupportedError
-from routelab.cli import main, with_stack
+from routelab.api.errors import MissingInputError, RoutelabError
+from routelab.api.verdicts import EXIT_CODES, Status
+from routelab.cli import DEFECT, main, with_stack
 from routelab.commands import plugins
 
 HEAVY = (
@@ -54,10 +58,23 @@ def test_errors_on_purpose_are_one_message(raising, capsys, error, code):
     assert capsys.readouterr() == ("", "routelab: error: no such thing\n")
 
 
-def test_a_defect_keeps_its_traceback(raising):
-    raising(ZeroDivisionError("defect"))
-    with pytest.raises(ZeroDivisionError, match="defect"):
-        main(["plugins", "list"])
+def test_a_defect_keeps_its_traceback(raising, capsys):
+    for error in (ZeroDivisionError("defect"), FileNotFoundError(2, "defect", "file")):
+        raising(error)
+        assert main(["plugins", "list"]) == 70
+        printed = capsys.readouterr().err
+        assert printed.startswith("Traceback (most recent call last)")
+        assert "defect" in printed.splitlines()[-1]
+
+
+def test_no_verdict_shares_its_exit_code_with_an_error_and_the_manual_lists_all():
+    others = {InputError.exit_code, RoutelabError.exit_code, DEFECT, 130, 141}
+    codes = EXIT_CODES.values()
+    assert (EXIT_CODES["proven"], len(set(codes) - others)) == (0, len(get_args(Status)))
+    page = (Path(__file__).parents[2] / "docs/concepts/proof.md").read_text()
+    rows = re.findall(r"^\| \*\*(.+)\*\* \| (\d) \|", page, re.MULTILINE)
+    assert {verdict: int(code) for verdict, code in rows} == EXIT_CODES
+    assert MissingInputError.exit_code == EXIT_CODES["not enough input"]
 
 
 def test_an_interrupt_ends_with_its_code(raising, capsys):

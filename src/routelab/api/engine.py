@@ -86,8 +86,9 @@ class Judge(Protocol):
         Returns
         -------
         facts : mapping
-            ``deadlock`` (the status), ``deadlock_proof``, ``deadlock_reason``,
-            ``deadlock_coverage`` and ``deadlock_cycle``; the last two may be empty.
+            ``deadlock`` (``proven``, ``cycle``, ``broken`` or ``unproven``), ``deadlock_proof``,
+            ``deadlock_reason``, ``deadlock_coverage`` and ``deadlock_cycle``; the last two may be
+            empty.
         """
 
 
@@ -95,7 +96,7 @@ def _no_verdict(
     virtual_channels: int, *, switching: str, packets_per_buffer: int
 ) -> Mapping[str, str]:
     return {
-        "deadlock": "not-checked",
+        "deadlock": "unproven",
         "deadlock_proof": "",
         "deadlock_reason": "the caller provides no checker",
         "deadlock_coverage": "",
@@ -141,7 +142,7 @@ class EngineResult:
     ----------
     facts : mapping
         Numbers, words, truth values and None, by column. A fact ``blocked`` that is not None is the
-        reason why the work was not completed; `routelab simulate` then ends with exit code 1.
+        reason why the work was not completed; `routelab simulate` then ends with exit code 6.
     tables : mapping of str to mapping
         Columns of equal length by name, for tables of `TABLES`.
     notes : sequence of str

@@ -16,6 +16,9 @@ class RoutelabError(Exception):
     the subclass with the text alone.
     """
 
+    exit_code = 1
+    """Exit code of a command that ends with this error."""
+
     def __reduce__(self) -> tuple[Any, ...]:
         return __newobj__, (type(self), *self.args), self.__dict__
 
@@ -25,6 +28,17 @@ class InputError(RoutelabError):
 
     The message names the problem, the location and the fix.
     """
+
+    exit_code = 2
+
+
+class MissingInputError(InputError):
+    """The input lacks what decides a verdict; the command ends with exit code 3.
+
+    The message says what is missing, and names the location and the fix.
+    """
+
+    exit_code = 3
 
 
 class UnsupportedError(RoutelabError):

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from routelab.commands._shared.arguments import add_format_option, named_path, positive
 
 if TYPE_CHECKING:
+    from routelab.api.verdicts import Status
     from routelab.stages.infiniband.check import FabricCheck
 
 EXAMPLES = (
     "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
     "routelab infiniband check fabric.topo --lfts lfts.dump --sls sls.txt",
 )
-
-EXIT_CODES = {"safe": 0, "faulty": 1, "undetermined": 3}
 
 
 def add_parser(subparsers: Any) -> None:
@@ -39,8 +38,9 @@ def add_parser(subparsers: Any) -> None:
         description="Check the unicast forwarding tables of a fabric without touching it: loops, "
         "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
         "bisection bandwidth, the worst cable to lose. Without --sls all traffic counts as SL 0. "
-        "Exit code 0: safe; 1: proven fault; 2: wrong input; 3: undetermined, because there is a "
-        "credit loop with all traffic on SL 0 and the service levels are unknown (no --sls).",
+        "Exit code 0: proven free of faults and credit loops; 3: not enough input, for example a "
+        "credit loop with all traffic on SL 0 and unknown service levels (no --sls); 5: cycle (a "
+        "credit loop); 6: broken (any other fault).",
     )
     _add_files(check)
     check.add_argument(
@@ -102,6 +102,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check tables and print the result."""
+    from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import in_child
 
     verdict, text = in_child(lambda: _check(arguments))
@@ -109,7 +110,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     return EXIT_CODES[verdict]
 
 
-def _check(arguments: argparse.Namespace) -> tuple[str, str]:
+def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
     """Return the verdict and the output of a check."""
     from routelab.commands._shared.logging import show_progress
     from routelab.stages.infiniband.check import check_fabric
@@ -145,7 +146,7 @@ def _as_json(found: FabricCheck) -> dict[str, Any]:
     return {
         **found.facts,
         "faults": [{"kind": kind, "text": text} for kind, text in found.faults],
-        "undetermined": found.undetermined,
+        "possible_loop": found.possible_loop,
         "remarks": found.remarks,
         "busiest": [asdict(one) for one in found.busiest],
     }

@@ -46,8 +46,8 @@ def add_parser(subparsers: Any) -> None:
         "max-min fairly, and print its time and its bottleneck. With --engine smpi, run the same "
         "in SimGrid, which also runs the file of an MPI program. Other engines are plugins: see "
         "`routelab plugins list engine`. The exit code is 1 if the engine, the network, the "
-        "routing and the work do not support each other. It is also 1 if packets are blocked "
-        "(deadlock, livelock, no route); then the result is printed as well.",
+        "routing and the work do not support each other. It is 6 if packets are blocked (deadlock, "
+        "livelock, no route); then the result is printed as well.",
         examples=(
             "routelab simulate torus~dims=8x8 dor valiant uniform --plot curve.svg",
             "routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 --saturation",
@@ -139,6 +139,7 @@ class Run:
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, then write or print, and draw."""
     from routelab.api.errors import RoutelabError
+    from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import in_child
     from routelab.registry.engines import engine_class, engine_classes
     from routelab.stages.plots import check_plot
@@ -157,7 +158,9 @@ def run(arguments: argparse.Namespace) -> int:
         _print(arguments, engine, runs)
     if arguments.plot is not None:
         _plot(arguments, engine, runs)
-    return max(_code(one, engine, len(runs) > 1) for one in runs)
+    # what is wrong with the input or the work comes first: a verdict is about all of it
+    codes = {_code(one, engine, len(runs) > 1) for one in runs}
+    return next(code for code in (2, 1, EXIT_CODES["broken"], 0) if code in codes)
 
 
 def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
@@ -412,11 +415,12 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
 def _code(one: Run, engine: type[EnginePlugin], several: bool) -> int:
     """Return the exit code, and log the reason.
 
-    2 if the network is wrong for a parameter, 1 if there is no result or packets were blocked.
+    2 if the network is wrong for a parameter, 1 if there is no result, 6 if packets were blocked.
     """
     import logging
 
     from routelab.api.errors import InputError
+    from routelab.api.verdicts import EXIT_CODES
 
     logger = logging.getLogger(__name__)
     sys.stdout.flush()
@@ -429,7 +433,7 @@ def _code(one: Run, engine: type[EnginePlugin], several: bool) -> int:
     if one.facts.get("blocked") is None:
         return 0
     logger.error("%spackets are blocked: %s", start, one.facts["blocked"])
-    return 1
+    return EXIT_CODES["broken"]
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:

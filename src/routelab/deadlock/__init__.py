@@ -8,14 +8,12 @@ from routelab.deadlock.certificate import (
 )
 from routelab.deadlock.checker import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing, check_hops
-from routelab.deadlock.hop_verdict import HopStatus, HopVerdict
-from routelab.deadlock.verdict import Ring, Status, Switching, Verdict
+from routelab.deadlock.hop_verdict import HopVerdict
+from routelab.deadlock.verdict import Ring, Switching, Verdict
 
 __all__ = [
-    "HopStatus",
     "HopVerdict",
     "Ring",
-    "Status",
     "Switching",
     "Verdict",
     "certificate",

@@ -123,7 +123,7 @@ def check_table(
     Returns
     -------
     Verdict
-        ``not-proven`` means that the criterion fails, not that the table must deadlock.
+        ``cycle`` means that the criterion fails, not that packets must deadlock.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def check_table(
     vcs = table.virtual_channels
     cause = _not_applicable(flow, packets_per_buffer, switching)
     if cause:
-        return Verdict("not-applicable", flow, cause, _preconditions(flow), vcs)
+        return Verdict("unproven", flow, cause, _preconditions(flow), vcs)
     start, target = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
@@ -220,7 +220,7 @@ def _refusal(
     pairs = table.path_pair[examples[resources]]
     outside = " that is not one complete ring" if flow == "bubble" else ""
     return Verdict(
-        "not-proven",
+        "cycle",
         flow,
         f"{len(resources)} resources wait for each other in a cycle{outside}",
         _preconditions(flow),

@@ -24,7 +24,7 @@ examined for all its classes together. Both are verified, the first in each stat
 one of 16; a violation leads to the search above.
 
 On a network with too many states, pairs are examined in drawn order up to a limit of states. What
-they show to be wrong is wrong; if nothing is, the verdict is ``not-checked``, because a proof needs
+they show to be wrong is wrong; if nothing is, the verdict is ``unproven``, because a proof needs
 all states.
 
 Random draws of functions are enumerated or sampled. Every first draw among up to 60 outcomes is
@@ -102,7 +102,7 @@ slot. (J. Duato, IEEE Trans. Parallel Distrib. Syst. 7, 1996, doi 10.1109/71.532
 bubble: V. Puente et al., J. Parallel Distrib. Comput. 61, 2001, doi 10.1006/jpdc.2001.1746.)
 
 Under ``best`` a packet does not take an escape that has room while it waits for another candidate,
-and such packets may wait for each other in a cycle. ``duato`` is ``not-applicable`` then.
+and such packets may wait for each other in a cycle. ``duato`` proves nothing then.
 
 ``duato`` under wormhole switching: a packet holds the buffers that its flits lie in. Suppose that
 all are blocked, and take the escape candidate b of highest rank that any head has at this moment.
@@ -190,7 +190,7 @@ def check_hop_routing(
     """Check a routing on a network of any size.
 
     If there are too many states, pairs are examined in drawn order as far as the limit of states
-    allows. Without a fault in them the verdict is ``not-checked``, and the same algorithm is also
+    allows. Without a fault in them the verdict is ``unproven``, and the same algorithm is also
     checked on a small network of the same kind, if possible (`small_network`); the reason and
     ``small`` hold that verdict.
 
@@ -206,7 +206,7 @@ def check_hop_routing(
     options = (switching, packets_per_buffer, shared_buffers)
     program = routing.prepare(topology, virtual_channels)
     verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
-    if verdict.status != "not-checked":
+    if not verdict.partial:
         return verdict
     for most in _STAND_INS:
         small = small_network(topology, most)
@@ -216,7 +216,7 @@ def check_hop_routing(
             continue
         program = routing.prepare(small, virtual_channels)
         other = _check_program(program, small, routing.proof, options, virtual_channels)
-        if other.status != "not-checked":
+        if not other.partial:
             return _add_small_verdict(verdict, other)
     return verdict
 
@@ -227,7 +227,7 @@ def _add_small_verdict(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
     shape = f"{small.topology.family} {dims}"
     return replace(
         verdict,
-        reason=f"{verdict.reason}; on a {shape} it is {small.status}: {small.reason}",
+        reason=f"{verdict.reason}; the verdict on a {shape} is {small.status}: {small.reason}",
         coverage=f"{verdict.coverage}; {shape}: {small.coverage}",
         small=small,
     )
@@ -263,8 +263,8 @@ def check_hops(
         Virtual channels of the program (default: as many as it needs).
     max_states : int, optional
         Number of states at which the search stops (default: 250,000, and 500 million for programs
-        with `fixed` candidates). What it has found then counts: a fault is ``not-proven``, and
-        without any the verdict is ``not-checked``.
+        with `fixed` candidates). What it has found then counts: a fault is
+        ``broken`` or ``cycle``, and without any the verdict is ``unproven``.
 
     Returns
     -------
@@ -351,17 +351,17 @@ def judge_states(
     }
     if exploration.problems:
         first = next(iter(exploration.problems.values()))
-        return HopVerdict("not-proven", reason=f"the contract is broken: {first}", **facts)
+        return HopVerdict("broken", reason=f"the contract is broken: {first}", **facts)
     if exploration.walks.obstacle:
-        return HopVerdict("not-proven", reason=exploration.walks.obstacle, **facts)
+        return HopVerdict("broken", reason=exploration.walks.obstacle, **facts)
     if proof in ("recovery", "none"):
-        return HopVerdict("not-proven", reason=_UNPROVEN[proof], **facts)
+        return HopVerdict("unproven", reason=_UNPROVEN[proof], **facts)
     cause = _not_applicable(exploration, proof, options)
     if cause:
-        return HopVerdict("not-applicable", reason=cause, **facts)
+        return HopVerdict("unproven", reason=cause, **facts)
     if proof == "duato" and exploration.without_escape:
         where = exploration.without_escape
-        return HopVerdict("not-proven", reason=f"no candidate is an escape: {where}", **facts)
+        return HopVerdict("unproven", reason=f"no candidate is an escape: {where}", **facts)
     facts["preconditions"] = _preconditions(proof, switching, exploration.program)
     return _decide(exploration, facts)
 
@@ -405,7 +405,7 @@ def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> Ho
     topology, classes = exploration.topology, exploration.classes
     if isinstance(exploration, Exploration) and exploration.dependencies > MAX_DEPENDENCIES:
         reason = f"there are {exploration.dependencies:,} dependencies of escapes, too many"
-        return HopVerdict("not-checked", reason=reason, **facts)
+        return HopVerdict("unproven", reason=reason, partial=True, **facts)
     speaks = exploration.used(facts["proof"])
     if exploration.ascending and exploration.complete:
         rank = np.where(speaks.reshape(-1, classes), np.arange(classes), -1)
@@ -425,7 +425,7 @@ def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> Ho
         return _refusal(exploration, (start, target, component, offending), facts)
     if not exploration.complete:
         reason = f"no fault in {exploration.part}; there are too many states to examine all"
-        return HopVerdict("not-checked", reason=reason, **facts)
+        return HopVerdict("unproven", reason=reason, partial=True, **facts)
     rank = np.where(speaks, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
@@ -457,7 +457,7 @@ def _refusal(
     outside = " that is not one complete ring" if exploration.program.bubble else ""
     cycle = [divmod(int(resource), exploration.classes) for resource in resources]
     return HopVerdict(
-        "not-proven",
+        "cycle",
         reason=f"{len(resources)} {kind} wait for each other in a cycle{outside}",
         cycle=tuple(cycle),
         cycle_routes=tuple((int(source), int(target)) for source, target in pairs),

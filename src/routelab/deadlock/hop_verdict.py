@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
 from routelab.api import Proof, Topology, frozen_array
 from routelab.api.topology import Int32Array
+from routelab.api.verdicts import Status
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.deadlock.walks import Walks
-
-HopStatus = Literal["proven", "not-proven", "not-applicable", "not-checked"]
 
 
 def _empty() -> Int32Array:
@@ -25,9 +23,8 @@ class HopVerdict:
 
     Attributes
     ----------
-    status : {"proven", "not-proven", "not-applicable", "not-checked"}
-        ``not-proven`` means that the criterion fails, not that packets must deadlock;
-        ``not-checked`` that the examined part of the states has no fault.
+    status : {"proven", "cycle", "broken", "unproven"}
+        See `routelab.api.verdicts`.
     proof : str
         The requested kind of proof.
     switching : {"virtual-cut-through", "wormhole"}
@@ -57,11 +54,13 @@ class HopVerdict:
     walks : Walks or None
         The longest route, pairs with long routes, dead ends, and states that need more virtual
         channels than there are, over the examined pairs.
+    partial : bool
+        Whether it is unproven because a part of the states was examined, without a fault.
     small : HopVerdict or None
         Verdict on a small network of the same kind, if there were too many states.
     """
 
-    status: HopStatus
+    status: Status
     proof: Proof
     switching: Switching
     reason: str
@@ -76,6 +75,7 @@ class HopVerdict:
     cycle_routes: tuple[tuple[int, int], ...] = ()
     problems: tuple[str, ...] = ()
     walks: Walks | None = None
+    partial: bool = False
     small: HopVerdict | None = None
 
     @property

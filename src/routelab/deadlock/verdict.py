@@ -9,8 +9,8 @@ import numpy as np
 
 from routelab.api import FlowControl, Topology, frozen_array
 from routelab.api.topology import Int32Array
+from routelab.api.verdicts import Status
 
-Status = Literal["proven", "not-proven", "not-applicable"]
 Switching = Literal["virtual-cut-through", "wormhole"]
 
 
@@ -39,7 +39,7 @@ class Verdict:
 
     Attributes
     ----------
-    status : {"proven", "not-proven", "not-applicable"}
+    status : {"proven", "cycle", "unproven"}
     flow_control : {"plain", "bubble"}
         Flow control of the check.
     reason : str

@@ -192,8 +192,8 @@ ROUTED: Final = (
     ),
     Column(
         "deadlock",
-        "`proven`: free of deadlock, with a certificate. `not-proven`: the dependencies have a "
-        "cycle. `not-applicable`: the check does not apply",
+        "`proven`: free of deadlock, with a certificate. `cycle`: the dependencies have a cycle. "
+        "`unproven`: the check does not apply",
         heading="deadlock freedom",
         shown=("evaluate", "evaluate-all"),
         group=_PROOF,

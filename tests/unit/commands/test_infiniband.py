@@ -71,11 +71,11 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
     assert code == 0
     assert "If replies use the SL of the request (RDMA-CM): credit loops." in text
-    assert "Result: the tables are safe for unicast traffic with these service levels.\n" in text
+    assert "Result: proven. Unicast traffic cannot deadlock, with these service levels.\n" in text
 
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"), "--replies", "same")
-    assert code == 1
-    assert text.endswith("Result: the tables are faulty.\n")
+    assert code == 5
+    assert text.endswith("Result: cycle. Packets can wait for each other in a credit loop.\n")
 
     lanes = [
         f"0x{switch:x} {came} {port} {' '.join(['0x00'] * 8)}"
@@ -87,7 +87,7 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     code, text = check(
         capsys, *files, "--sls", str(tmp_path / "sls"), "--sl2vl", str(tmp_path / "sl2vl")
     )
-    assert (code, "Credit loops: 1" in text) == (1, True)
+    assert (code, "Credit loops: 1" in text) == (5, True)
 
     (tmp_path / "sls").write_text("\n".join(levels[:-3]))
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
@@ -127,22 +127,24 @@ def test_a_policy_is_safe_only_if_its_rules_cover_all_queries(capsys, tmp_path):
     policy.write_text(POLICY)
     assert check(capsys, *files, "--sls", str(policy))[0] == 0
     policy.write_text(POLICY.replace("h2/P1, ", ""))
-    assert check(capsys, *files, "--sls", str(policy))[0] == 1
+    assert check(capsys, *files, "--sls", str(policy))[0] == 5
     ulps = "qos-ulps\n    default: 0\nend-qos-ulps\n"
     for content in (POLICY.replace("source: last", "source: last\n pkey: 0x8001"), ulps):
         policy.write_text(content)
-        assert main(["infiniband", "check", *files, "--sls", str(policy)]) == 2
+        assert main(["infiniband", "check", *files, "--sls", str(policy)]) == 3
         assert "not enough input" in capsys.readouterr().err
 
 
-def test_one_level_for_all_traffic_is_faulty_or_safe(capsys, tmp_path):
+def test_one_level_for_all_traffic_has_a_credit_loop_or_none(capsys, tmp_path):
     fabric, _ = clockwise(tmp_path)
     code, text = check(capsys, fabric, "--lfts", str(tmp_path / "lfts"), "--sls", "0")
-    assert (code, "Credit loops: 1\n" in text) == (1, True)
+    assert (code, "Credit loops: 1\n" in text) == (5, True)
     code, text = check(capsys, FABRIC, "--lfts", LFTS, "--sls", "0")
     assert code == 0
     assert "All unicast traffic is on SL 0 (--sls).\n" in text
-    assert text.endswith("Result: the tables are safe with all unicast traffic on SL 0.\n")
+    assert text.endswith(
+        "Result: proven. Unicast traffic cannot deadlock, with all of it on SL 0.\n"
+    )
     assert main(["infiniband", "check", FABRIC, "--lfts", LFTS, "--sls", "16"]) == 2
     assert "'16' is not a service level (0 to 15)" in capsys.readouterr().err
 
@@ -162,14 +164,14 @@ def test_faults_are_listed(capsys, tmp_path):
     changed = [line.replace("0x0083", "0x0080").replace("100021", "100091") for line in lines]
     (tmp_path / "lfts").write_text("".join(changed))
     code, text = check(capsys, FABRIC, "--lfts", str(tmp_path / "lfts"))
-    assert code == 1
+    assert code == 6
     assert "Wrong or missing entries: 2\n" in text
     assert "LID 0x0083 (host h2' - 'x) has no entry at 3 switches: s0, s2, s3\n" in text
     assert "Pairs of hosts without a route: 4\n" in text
     assert "LIDs in the tables that no port of the fabric has: 1\n" in text
     code, text = check(capsys, FABRIC, "--lfts", str(tmp_path / "lfts"), "--format", "json")
     found = json.loads(text)
-    assert (code, found["verdict"], found["unreachable_lids"]) == (1, "faulty", 1)
+    assert (code, found["verdict"], found["unreachable_lids"]) == (6, "broken", 1)
     assert [fault["kind"] for fault in found["faults"]] == ["entry", "entry"]
 
 
@@ -204,4 +206,4 @@ def test_formats_have_the_declared_columns(capsys):
     code, text = check(capsys, FABRIC, "--lfts", LFTS, "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(text))
     assert (code, list(row)) == (0, [column.name for column in CHECK])
-    assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("safe", "3.0", "0")
+    assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("proven", "3.0", "0")

@@ -190,8 +190,8 @@ CIRCLING = (
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_a_deadlock_is_told_and_ends_with_1(capsys, form) -> None:
-    assert main([*CIRCLING, "--format", form]) == 1
+def test_a_deadlock_is_broken(capsys, form) -> None:
+    assert main([*CIRCLING, "--format", form]) == 6
     printed = capsys.readouterr()
     assert printed.err.startswith(
         "routelab: error: packets are blocked: load 1: deadlock: 16 buffers wait for each other"
@@ -208,9 +208,9 @@ def test_a_deadlock_is_told_and_ends_with_1(capsys, form) -> None:
         assert "deadlock" in printed.out.splitlines()[2]
 
 
-def test_a_deadlock_that_only_the_search_meets_ends_with_1_too(capsys) -> None:
+def test_a_deadlock_that_only_the_search_meets_is_broken_too(capsys) -> None:
     searched = [*CIRCLING, "--load", "0.1", "--saturation", "--max-probes", "4"]
-    assert main([*searched, "--format", "json"]) == 1
+    assert main([*searched, "--format", "json"]) == 6
     facts = json.loads(capsys.readouterr().out)
     assert facts["state"] == "stationary"
     assert "deadlock" in facts["blocked"]
@@ -218,7 +218,7 @@ def test_a_deadlock_that_only_the_search_meets_ends_with_1_too(capsys) -> None:
 
 def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    assert main([*CIRCLING, "-o", str(folder)]) == 1
+    assert main([*CIRCLING, "-o", str(folder)]) == 6
     assert "packets are blocked: load 1: deadlock" in capsys.readouterr().err
     outcome = read_outcome(folder / "outcome.json")
     assert outcome.status == "ok"

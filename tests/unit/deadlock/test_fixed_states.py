@@ -188,7 +188,7 @@ def test_a_cycle_of_classes_is_refused_and_a_dateline_is_proven() -> None:
     verdict = check_hops(
         around(topology, lambda s, t, vc: [(max(vc, 0), 0)], 2), topology, "acyclic"
     )
-    assert verdict.status == "not-proven"
+    assert verdict.status == "cycle"
     assert verdict.cycle == tuple((channel, 0) for channel in range(5))
     for (channel, _), (source, target) in zip(verdict.cycle, verdict.cycle_routes, strict=True):
         assert (channel - source) % 5 < (channel + 1 - source) % 5 < (target - source) % 5
@@ -200,7 +200,7 @@ def test_an_ignored_escape_is_refused() -> None:
     def ahead(s, t, vc):
         return [(0, 0), (1 if t < s else 2, ESCAPE)]
 
-    for ranking, status in (("room", "proven"), ("best", "not-applicable")):
+    for ranking, status in (("room", "proven"), ("best", "unproven")):
         verdict = check_hops(around(topology, ahead, 3, ranking=ranking), topology, "duato")
         assert verdict.status == status
     assert "a packet waits for its best candidate" in verdict.reason
@@ -220,7 +220,7 @@ def test_dead_ends_and_missing_classes_are_counted() -> None:
         topology, lambda s, t, vc: [[]] if s == 3 else [[(s, vc + 1, 0)]], 6, fixed=True
     )
     verdict = check_hops(lost, topology, "acyclic")
-    assert verdict.status == "not-proven"
+    assert verdict.status == "broken"
     stuck = sum((3 - s) % 6 < (t - s) % 6 for s, t in permutations(range(6), 2))
     assert verdict.walks.dead_ends == stuck
     assert verdict.reason.startswith(f"{stuck} dead ends without a candidate: ")
@@ -228,7 +228,7 @@ def test_dead_ends_and_missing_classes_are_counted() -> None:
 
     short = around(topology, lambda s, t, vc: [(vc + 1, 0)], 4)
     verdict = check_hops(short, topology, "acyclic")
-    assert verdict.status == "not-proven"
+    assert verdict.status == "broken"
     # one state for each pair that is five hops apart
     assert verdict.walks.short_states == 6
     assert "need more virtual channels" in verdict.reason
@@ -298,7 +298,7 @@ def test_a_false_declaration_is_refused(lie) -> None:
     two = {"phases": 2, "inject": via_any} if LIES[lie] == "DESTINATION" else {}
     made = HopProgram(liar, pack_tables(topology, [lie]), 4, max_hops=None, fixed=True, **two)
     verdict = check_hops(made, topology, "acyclic")
-    assert verdict.status == "not-proven"
+    assert verdict.status == "broken"
     assert not verdict.proven
     assert "at switch 2" in verdict.reason
     assert ("is written to" if LIES[lie] == "writes" else LIES[lie]) in verdict.reason
@@ -360,7 +360,7 @@ def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch)
     assert explore_fixed(made, torus(4, 4), max_states=most).complete
     assert not explore_fixed(made, torus(4, 4), max_states=most // 4).complete
     verdict = check_hops(made, torus(4, 4), "acyclic", max_states=most // 4)
-    assert verdict.status == "not-checked"
+    assert verdict.status == "unproven"
     done = re.search(r"no fault in (\d+) of 240 pairs", verdict.reason)
     assert 0 < int(done[1]) < 240
 
@@ -378,7 +378,7 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
         assert not found.complete
         assert found.walks.pairs == 72
     verdict = check_hops(around(topology, rising, 8), topology, "acyclic")
-    assert verdict.status == "not-checked"
+    assert verdict.status == "unproven"
     assert verdict.reason.startswith("no fault in 24 of 72 pairs")
     # every source has a target that is eight hops away
     verdict = check_hops(around(topology, rising, 7), topology, "acyclic")

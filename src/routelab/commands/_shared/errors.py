@@ -26,9 +26,9 @@ def safe_text(message: str) -> str:
 def explain(error: Exception | KeyboardInterrupt) -> int:
     """Print an expected error and return the exit code; raise other errors again.
 
-    Input errors end with 2, other errors of routelab with 1, an interruption with 130.
+    Errors of routelab have an exit code; an interruption ends with 130.
     """
-    from routelab.api.errors import InputError, RoutelabError
+    from routelab.api.errors import RoutelabError
 
     logger = logging.getLogger(__name__)
     if isinstance(error, KeyboardInterrupt):
@@ -40,4 +40,4 @@ def explain(error: Exception | KeyboardInterrupt) -> int:
     if not isinstance(error, RoutelabError):
         raise error
     logger.error("%s", safe_text(str(error)))
-    return 2 if isinstance(error, InputError) else 1
+    return error.exit_code

@@ -97,7 +97,7 @@ def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str,
 def proof_sentence(frames: Frames) -> list[str]:
     """Return how many tables are proven free of deadlock; nothing without a table."""
     counts = Counter(
-        str(outcome.facts.get("deadlock") or "not checked")
+        str(outcome.facts.get("deadlock") or "unproven")
         for outcome in frames.outcomes
         if outcome.status == OK
     )
@@ -107,9 +107,9 @@ def proof_sentence(frames: Frames) -> list[str]:
     if counts[PROVEN] == total:
         one = "The route table is" if total == 1 else f"All {total} route tables are"
         return [f"{one} proven free of deadlock."]
-    others = [f"{number} {verdict}" for verdict, number in counts.items() if verdict != PROVEN]
+    others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != PROVEN]
     proven = f"{counts[PROVEN]} of {_count(total, 'route table')}"
-    return [f"Proven free of deadlock: {proven}; {', '.join(others)}."]
+    return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:

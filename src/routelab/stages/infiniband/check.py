@@ -11,6 +11,7 @@ import numpy as np
 
 from routelab._progress import tell
 from routelab.api.topology import BoolArray, Float64Array, Int8Array
+from routelab.api.verdicts import Status
 from routelab.metrics import (
     channel_loads,
     connected_pairs,
@@ -37,8 +38,6 @@ SAMPLES = 1000
 BUSIEST = 10
 NAMED = 3
 """Switches and LIDs that a sentence names."""
-
-Verdict = Literal["safe", "faulty", "undetermined"]
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class FabricCheck:
         By the names of `routelab.stages.infiniband.columns.CHECK`.
     faults : tuple of (str, str)
         Kind (``loop``, ``entry``, ``credit loop`` or ``lane``) and sentence.
-    undetermined : str
-        Credit loop that may exist; empty if there is none.
+    possible_loop : str
+        Credit loop that service levels may avoid; empty if there is none, or they are known.
     busiest : tuple of CableLoad
         The busiest cables, in descending order.
     remarks : tuple of str
@@ -78,16 +77,16 @@ class FabricCheck:
 
     facts: dict[str, Any]
     faults: tuple[tuple[str, str], ...]
-    undetermined: str
+    possible_loop: str
     remarks: tuple[str, ...]
     busiest: tuple[CableLoad, ...]
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the tables are safe."""
-        if self.faults:
-            return "faulty"
-        return "undetermined" if self.undetermined else "safe"
+    def verdict(self) -> Status:
+        """Whether packets arrive and cannot deadlock; see `routelab.api.verdicts`."""
+        if not self.faults:
+            return "not enough input" if self.possible_loop else "proven"
+        return "cycle" if all(kind == "credit loop" for kind, _ in self.faults) else "broken"
 
 
 def check_fabric(
@@ -166,7 +165,7 @@ def check_fabric(
     found = FabricCheck(
         facts,
         faults.texts,
-        faults.undetermined,
+        faults.possible_loop,
         faults.remarks,
         _busiest(tables, loads),
     )
@@ -197,7 +196,7 @@ class Faults:
         without service levels.
     texts : tuple of (str, str)
         See `FabricCheck.faults`.
-    undetermined : str
+    possible_loop : str
     remarks : tuple of str
         See `FabricCheck`.
     """
@@ -208,7 +207,7 @@ class Faults:
     own: CreditLoops
     same: CreditLoops | None
     texts: tuple[tuple[str, str], ...]
-    undetermined: str
+    possible_loop: str
     remarks: tuple[str, ...]
 
 
@@ -228,13 +227,13 @@ def find_faults(
     same = None
     if service.levels is not None:
         same = find_credit_loops(tables, service, fates, same=True)
-    undetermined = ""
+    possible_loop = ""
     remarks: tuple[str, ...] = ()
     case = same if same is not None and replies == "same" else own
     if case.count:
         remarks = tuple(_remarks(tables, service, fates, same=case is same))
         if service.levels is None:
-            undetermined = _cycle_text(tables, case)
+            possible_loop = _cycle_text(tables, case)
         else:
             texts.append(("credit loop", _cycle_text(tables, case)))
     if case.dropped:
@@ -246,7 +245,7 @@ def find_faults(
         own,
         same,
         tuple(texts),
-        undetermined,
+        possible_loop,
         remarks,
     )
 

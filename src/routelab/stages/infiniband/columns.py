@@ -20,8 +20,9 @@ CHECK: Final = (
     Column("cables", "cables between two switches"),
     Column(
         "verdict",
-        "of unicast traffic: `safe`, `faulty`, or `undetermined`: with all of it on one VL there "
-        "is a credit loop, and the service levels are unknown",
+        "on unicast traffic: `proven`, `cycle` (a credit loop), `broken` (another fault), or `not "
+        "enough input`: with all of it on one VL there is a credit loop, and the service levels "
+        "are unknown",
     ),
     Column("loops", "different loops of forwarding entries"),
     Column("unreachable_lids", "LIDs that some switch cannot send packets to"),

@@ -60,9 +60,9 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
 
 def _credit_lines(found: FabricCheck) -> Iterator[str]:
     facts = found.facts
-    if found.undetermined:
+    if found.possible_loop:
         yield "Credit loops with all traffic on SL 0:"
-        yield f"    {found.undetermined}"
+        yield f"    {found.possible_loop}"
     elif not any(kind == "credit loop" for kind, _ in found.faults):
         yield "Credit loops: none."
     yield from found.remarks
@@ -104,20 +104,24 @@ def _load_lines(found: FabricCheck) -> Iterator[str]:
 
 
 def _result(found: FabricCheck) -> str:
-    if found.verdict == "faulty":
-        return "the tables are faulty."
-    if found.verdict == "undetermined":
+    levels = found.facts["service_levels"]
+    if found.verdict == "broken":
+        return "broken. Some packets loop, are dropped or find no way."
+    if found.verdict == "cycle":
+        return "cycle. Packets can wait for each other in a credit loop."
+    if found.verdict == "not enough input":
         return (
-            "undetermined. With all unicast traffic on SL 0 there is a credit loop. This is a "
+            "not enough input. With all unicast traffic on SL 0 there is a credit loop. This is a "
             "fault if the fabric uses no service levels; otherwise give the service levels of the "
             "fabric with --sls."
         )
-    levels = found.facts["service_levels"]
     if levels == "unknown":
-        return "the tables are safe with all unicast traffic on SL 0, and therefore on any one VL."
-    if levels != "file":
-        return f"the tables are safe with all unicast traffic on SL {levels}."
-    return "the tables are safe for unicast traffic with these service levels."
+        traffic = "with all of it on SL 0, and therefore on any one VL"
+    else:
+        traffic = (
+            "with these service levels" if levels == "file" else f"with all of it on SL {levels}"
+        )
+    return f"proven. Unicast traffic cannot deadlock, {traffic}."
 
 
 def _text(value: Any) -> str:

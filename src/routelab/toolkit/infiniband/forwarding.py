@@ -111,9 +111,9 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
     lines = [line.strip() for line in text.lines]
     for number, line in enumerate(lines, 1):
         if _PRIVATE.fullmatch(line):
-            raise text.error(
+            raise text.missing(
                 number,
-                f"not enough input: a switch has several forwarding tables ({line}), and the file "
+                f"a switch has several forwarding tables ({line}), and the file "
                 "does not say which of them a packet uses",
             )
     for number, line in enumerate(lines, 1):

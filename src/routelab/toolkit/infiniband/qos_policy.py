@@ -299,9 +299,9 @@ def parse_policy(text: TextFile) -> Policy:
     for number, values in rules:
         for key in _PARTIAL:
             if key in values:
-                raise text.error(
+                raise text.missing(
                     values[key][0][0],
-                    f"not enough input: the rule matches only queries with this {key}, and the "
+                    f"the rule matches only queries with this {key}, and the "
                     "files of a fabric do not say which packets have it",
                 )
         level = _name(text, values, "qos-level-name", number)
@@ -332,9 +332,9 @@ def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Values]]:
             # OpenSM ignores this section
             section = "" if word == "end-qos-setup" else section
         elif word == "qos-ulps":
-            raise text.error(
+            raise text.missing(
                 number,
-                "not enough input: rules of the section qos-ulps match the queries of protocols, "
+                "rules of the section qos-ulps match the queries of protocols, "
                 "and the files of a fabric do not say which packets those are; use qos-match-rules",
             )
         elif block and (found := _KEY.fullmatch(word)):
@@ -454,9 +454,8 @@ def _named_groups(
                 raise text.error(number, f"port group {name!r} does not exist")
             if group.unknown:
                 line, key = group.unknown
-                raise text.error(
+                raise text.missing(
                     line,
-                    f"not enough input: the files of a fabric do not say which ports this {key} "
-                    "has; use port-guid",
+                    f"the files of a fabric do not say which ports this {key} has; use port-guid",
                 )
             yield group

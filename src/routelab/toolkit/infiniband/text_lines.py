@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from routelab.api.errors import InputError
+from routelab.api.errors import InputError, MissingInputError
 from routelab.toolkit.input_files import read_bytes
 
 MAX_GUID = (1 << 64) - 1
@@ -68,6 +68,10 @@ class TextFile:
     def error(self, line: int, text: str) -> InputError:
         """Return an error about a line, counted from 1."""
         return InputError(f"{self.place(line)}: {text}")
+
+    def missing(self, line: int, text: str) -> MissingInputError:
+        """Return an error about what this line, counted from 1, leaves open."""
+        return MissingInputError(f"{self.place(line)}: not enough input: {text}")
 
 
 def guid_text(guid: int) -> str:

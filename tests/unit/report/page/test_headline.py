@@ -74,7 +74,7 @@ def test_one_row_has_its_numbers_and_the_range_over_its_runs(world, answer):
     )
 
 
-@pytest.mark.parametrize("verdict", ["not-proven", "not-checked", None])
+@pytest.mark.parametrize("verdict", ["cycle", "unproven", None])
 def test_a_routing_that_is_not_proven_free_of_deadlock_never_wins(world, answer, verdict):
     world.add("best", "4", load=[1], facts={"deadlock": verdict})
     world.add("second", "4", load=[8])
@@ -91,7 +91,7 @@ def test_a_routing_that_is_not_proven_free_of_deadlock_never_wins(world, answer,
 
 def test_only_the_proven_runs_of_a_routing_count(world, answer):
     three_networks(world, (5, 10))
-    world.add("sssp", "4x2", load=[1], facts={"deadlock": "not-proven"})
+    world.add("sssp", "4x2", load=[1], facts={"deadlock": "cycle"})
     world.add("bfs", "4x2", load=[40])
     assert answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}").sentence == (
         "The maximum channel load of sssp is 50 % lower than that of bfs (geometric mean "

@@ -45,15 +45,15 @@ def test_sentences_are_made_from_the_data(compared):
 
 def test_a_table_that_is_not_proven_is_said(world):
     world.add("a")
-    world.add("b", facts={"deadlock": "not-proven"})
+    world.add("b", facts={"deadlock": "cycle"})
     world.add("c", facts={"deadlock": None})
     views = Views(world.records)
     assert summarize(views, [])[1] == (
-        "Proven free of deadlock: 1 of 3 route tables; 1 not-proven, 1 not checked."
+        "Proven free of deadlock: 1 of 3 route tables; not proven: 1 (cycle), 1 (unproven)."
     )
     assert verdicts(views, []) == [
         ("a", "proven", "bubble", "1", 1),
-        ("b", "not-proven", "bubble", "1", 1),
+        ("b", "cycle", "bubble", "1", 1),
         ("c", "", "bubble", "1", 1),
     ]
 

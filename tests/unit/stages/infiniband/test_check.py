@@ -227,16 +227,16 @@ def clockwise() -> FabricTables:
     return with_ports(ports)
 
 
-def test_a_ring_is_undetermined_then_faulty_or_safe_by_its_levels():
+def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
     tables = clockwise()
     one_lane = find_faults(tables, Service())
     assert one_lane.texts == ()
     names = ["s0:1", "s1 - <core>:3", "s2:2", "s3:2"]
     words = [f"{name} on VL 0" for name in names]
-    assert sorted(one_lane.undetermined.split(" waits for ")[:-1]) == sorted(words)
+    assert sorted(one_lane.possible_loop.split(" waits for ")[:-1]) == sorted(words)
 
     same_level = find_faults(tables, service_of(tables, 5, None))
-    assert same_level.undetermined == ""
+    assert same_level.possible_loop == ""
     assert same_level.texts[0][1].count(" on VL 5") == 5
 
     # neither the routes of the first two switches (SL 0) nor those of the others close the ring
@@ -249,7 +249,7 @@ def test_a_ring_is_undetermined_then_faulty_or_safe_by_its_levels():
     ]
     levels = parse_service_levels(TextFile.of("sls", "\n".join(lines)))
     own = find_faults(tables, service_of(tables, levels, None))
-    assert (own.texts, own.undetermined) == ((), "")
+    assert (own.texts, own.possible_loop) == ((), "")
     assert own.same is not None
     assert own.same.count > 0
     same = find_faults(tables, service_of(tables, levels, None), "same")
@@ -351,14 +351,16 @@ def test_lids_come_from_the_tables_where_the_fabric_has_none():
 def test_a_check_has_all_columns_and_says_the_same_in_words():
     found = check_fabric(FABRIC, LFTS, bound_seconds=5)
     assert list(found.facts) == [column.name for column in CHECK]
-    assert found.verdict == found.facts["verdict"] == "safe"
+    assert found.verdict == found.facts["verdict"] == "proven"
     twin = twin_of(GOOD)
     assert found.facts["max_load"] == max(twin.loads().values()) == found.busiest[0].load
     # no bound may exceed what a table of shortest routes has
     assert found.facts["load_bound"] <= found.facts["max_load"]
     lines = list(check_lines(found))
     assert "Loops: none." in lines
-    assert lines[-1].startswith("Result: the tables are safe with all unicast traffic on SL 0, and")
+    assert lines[-1].startswith(
+        "Result: proven. Unicast traffic cannot deadlock, with all of it on SL 0"
+    )
 
 
 def apart(folder: Path, *, entries: int) -> FabricTables:
@@ -399,7 +401,7 @@ def test_separate_planes_need_no_routes_to_each_other(entries, tmp_path):
     tables = apart(tmp_path, entries=entries)
     assert find_faults(tables, Service()).texts == ()
     found = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
-    assert (found.verdict, found.facts["lost_pairs"], found.facts["cables"]) == ("safe", 0, 0)
+    assert (found.verdict, found.facts["lost_pairs"], found.facts["cables"]) == ("proven", 0, 0)
     assert found.facts["max_load"] == found.facts["load_bound"] == 0
     assert (found.facts["worst_cable"], found.busiest) == ("", ())
     assert any("Busiest cable" in line for line in check_lines(found)) is False
