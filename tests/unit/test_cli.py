@@ -11,7 +11,7 @@ import pytest
 from routelab import __version__
 from routelab.api import InputError, UnsupportedError
 from routelab.api.errors import MissingInputError, RoutelabError
-from routelab.api.verdicts import EXIT_CODES, Status
+from routelab.api.verdicts import EXIT_CODES, PROVEN, Status
 from routelab.cli import DEFECT, main, with_stack
 from routelab.commands import plugins
 
@@ -69,8 +69,10 @@ def test_a_defect_keeps_its_traceback(raising, capsys):
 
 def test_no_verdict_shares_its_exit_code_with_an_error_and_the_manual_lists_all():
     others = {InputError.exit_code, RoutelabError.exit_code, DEFECT, 130, 141}
-    codes = EXIT_CODES.values()
-    assert (EXIT_CODES["proven"], len(set(codes) - others)) == (0, len(get_args(Status)))
+    assert set(EXIT_CODES) == set(get_args(Status))
+    faults = [code for verdict, code in EXIT_CODES.items() if verdict not in PROVEN]
+    assert {EXIT_CODES[verdict] for verdict in PROVEN} == {0}
+    assert len({*faults, *others}) == len(faults) + len(others)
     page = (Path(__file__).parents[2] / "docs/concepts/proof.md").read_text()
     rows = re.findall(r"^\| \*\*(.+)\*\* \| (\d) \|", page, re.MULTILINE)
     assert {verdict: int(code) for verdict, code in rows} == EXIT_CODES

@@ -6,7 +6,9 @@ All types are fixed, so the packet engine is compiled once for all algorithms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+import marshal
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -189,6 +191,31 @@ class HopProgram:
             )
         if self.tables.dtype != np.int32 or self.reals.dtype != np.float64:
             raise PluginError("hop program: make tables with pack_tables, reals as float64")
+
+
+def program_digest(program: HopProgram) -> str:
+    """Return a checksum of a program: of its functions, tables and declarations."""
+    digest = hashlib.sha256()
+    for one in fields(program):
+        value = getattr(program, one.name)
+        if isinstance(value, np.ndarray):
+            digest.update(value.tobytes())
+        else:
+            _add(digest, value)
+        digest.update(f" {one.name};".encode())
+    return digest.hexdigest()
+
+
+def _add(digest: Any, value: Any) -> None:
+    """Add a value to a checksum, and the code of functions with all that they close over."""
+    function = getattr(value, "py_func", value)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        digest.update(repr(value).encode())
+        return
+    digest.update(f"{function.__module__} {function.__qualname__}".encode() + marshal.dumps(code))
+    for cell in function.__closure__ or ():
+        _add(digest, cell.cell_contents)
 
 
 def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:

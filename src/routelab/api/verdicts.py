@@ -2,6 +2,8 @@
 
 ``proven``
     Free of deadlock.
+``proven if declared``
+    Free of deadlock, if a declaration of the algorithm holds that was checked in a sample.
 ``cycle``
     Resources wait for each other in a cycle: the criterion fails. Packets need not deadlock.
 ``broken``
@@ -16,9 +18,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-Status = Literal["proven", "cycle", "broken", "unproven", "not enough input"]
+Status = Literal["proven", "proven if declared", "cycle", "broken", "unproven", "not enough input"]
+PROVEN: tuple[Status, ...] = ("proven", "proven if declared")
 EXIT_CODES: dict[Status, int] = {
     "proven": 0,
+    "proven if declared": 0,
     "not enough input": 3,
     "unproven": 4,
     "cycle": 5,

@@ -84,6 +84,11 @@ class FixedStates:
     injection: str
 
     @property
+    def verified(self) -> int:
+        """Number of calls that agree with the declaration of fixed candidates."""
+        return int(self.findings.numbers[kernel.N_VERIFIED])
+
+    @property
     def complete(self) -> bool:
         """Whether the search was complete."""
         return not self.drawn and int(self.findings.numbers[kernel.N_LEGS]) == len(self.legs)
@@ -105,10 +110,7 @@ class FixedStates:
         states = f"{int(numbers[kernel.N_CALLS]):,} states of {extent}"
         if self.ascending:
             states += ", each for all classes, as the class counts the hops"
-        text = (
-            f"{states}; {int(numbers[kernel.N_VERIFIED]):,} further calls confirm that candidates "
-            "are fixed, as declared"
-        )
+        text = states
         if self.waypoints:
             text += f"; waypoints: {self.waypoints}, both halves of the way are joined freely"
         return f"{text}; {self.walks.text}" if self.complete else text

@@ -8,7 +8,7 @@ import numpy as np
 
 from routelab.api import Proof, Topology, frozen_array
 from routelab.api.topology import Int32Array
-from routelab.api.verdicts import Status
+from routelab.api.verdicts import PROVEN, Status
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.deadlock.walks import Walks
 
@@ -23,7 +23,7 @@ class HopVerdict:
 
     Attributes
     ----------
-    status : {"proven", "cycle", "broken", "unproven"}
+    status : {"proven", "proven if declared", "cycle", "broken", "unproven"}
         See `routelab.api.verdicts`.
     proof : str
         The requested kind of proof.
@@ -80,8 +80,8 @@ class HopVerdict:
 
     @property
     def proven(self) -> bool:
-        """Whether the algorithm is proven free of deadlock on `topology`."""
-        return self.status == "proven"
+        """Whether the algorithm is proven free of deadlock on `topology`, as it is declared."""
+        return self.status in PROVEN
 
     def describe_cycle(self) -> list[str]:
         """Describe the cycle, or else that of the small network, in one line per dependency."""

@@ -79,15 +79,17 @@ first virtual channel; and its number of virtual channels."""
 ESCAPE = 1 << 20
 """Least penalty of an escape, which is taken only if no other candidate can be taken."""
 
-_TABLES = types.Array(types.int32, 1, "C")
+# Functions cannot write to what other packets read: it does not compile.
+_TABLES = types.Array(types.int32, 1, "C", readonly=True)
+_REALS = types.Array(types.float64, 1, "C", readonly=True)
+_QUEUES = types.Array(types.int32, 2, "C", readonly=True)
 _ROWS = types.Array(types.int32, 2, "C")
-_REALS = types.Array(types.float64, 1, "C")
 
 HOP = types.int64(
     _TABLES,  # tables: what prepare made
-    _ROWS,  # packets
-    types.int64,  # packet: its row
-    _ROWS,  # queues: see occupied
+    _ROWS,  # packets: the packet alone
+    types.int64,  # packet: its row, 0
+    _QUEUES,  # queues: see class_flits
     types.int64,  # switch where the packet is; never its TARGET
     types.int64,  # channel that it came over; −1 at injection and where a waypoint was reached
     types.int64,  # vc: the class of the virtual channel that it came over; −1 as for channel
@@ -101,7 +103,7 @@ INJECT = types.int64(
     _REALS,
     _ROWS,  # packets
     types.int64,  # packet
-    _ROWS,  # queues
+    _QUEUES,  # queues
     types.FunctionType(HOP),  # hop: that of the program, to be called with `offers`
     types.uint64,  # random
     _ROWS,  # out: scratch for the candidates that hop writes

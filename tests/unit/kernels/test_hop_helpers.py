@@ -9,6 +9,7 @@ import pytest
 from hop_cases import program_of
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.errors import TypingError
 
 from routelab.api import (
     HopProgram,
@@ -34,6 +35,20 @@ def restless(tables, packets, packet, queues, switch, channel, vc, random, out):
         packets[packet, abi.STATE + column] += 7
     out[0, 0], out[0, 1], out[0, 2] = packets[packet, abi.TARGET], channel, vc
     return 1
+
+
+def test_functions_cannot_write_to_what_other_packets_read():
+    def to_tables(tables, packets, packet, queues, switch, channel, vc, random, out):
+        tables[0] += 1
+        return 0
+
+    def to_queues(tables, packets, packet, queues, switch, channel, vc, random, out):
+        queues[0, 0] += 1
+        return 0
+
+    for function in (to_tables, to_queues):
+        with pytest.raises(TypingError, match="readonly array"):
+            hop_kernel(function)
 
 
 def program(**more) -> HopProgram:

@@ -146,7 +146,7 @@ def _same(out, count, other, again):
 @njit(_nrt=False)
 def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
     """Call hop again with changes that must not matter; record those that do."""
-    row, random, limits = search.packets[1], search.random, task.limits
+    row, random, limits = search.packets[0], search.random, task.limits
     tables, packets, other = task.tables, search.packets, search.other
     pictures, numbers = task.pictures, findings.numbers
     numbers[N_VERIFIED] += 1
@@ -179,7 +179,7 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
                 row[WAYPOINT] = another_end
         elif leg[2] == 1:
             row[SOURCE] = task.roots[number % len(task.roots)]
-        again = hop(tables, packets, 1, queues, switch, over, vc, word, other)
+        again = hop(tables, packets, 0, queues, switch, over, vc, word, other)
         if not _same(search.out, count, other, again):
             if change == CHANGES:
                 numbers[N_READS_SOURCE] = 1
@@ -195,11 +195,11 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
 
     A class that is too high is no fault here; see `_examine`.
     """
-    row, out, limits = search.packets[1], search.out, task.limits
+    row, out, limits = search.packets[0], search.out, task.limits
     for column in range(STATE, STATE + STATES):
         row[column] = 0
     count = hop(
-        task.tables, search.packets, 1, task.pictures[0], switch, channel, vc, np.uint64(0), out
+        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, np.uint64(0), out
     )
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
@@ -251,7 +251,7 @@ def _examine(hop, task, findings, search, leg, stamp, state, tail):
     count = _ask(hop, task, findings, search, leg, switch, channel, vc)
     if count == 0 and search.dead[switch] != stamp:
         search.dead[switch] = stamp
-        _record(faults, DEAD_END, search.packets[1], switch, channel, vc, 0)
+        _record(faults, DEAD_END, search.packets[0], switch, channel, vc, 0)
     fan, short, may_escape = 0, -1, False
     for i in range(count):
         onward, name = np.int64(out[i, 0]), np.int64(out[i, 1])
@@ -279,9 +279,9 @@ def _examine(hop, task, findings, search, leg, stamp, state, tail):
             search.before[after] += 1
     search.fan[state] = fan
     if short >= 0:
-        _record(faults, SHORT, search.packets[1], switch, channel, vc, short)
+        _record(faults, SHORT, search.packets[0], switch, channel, vc, short)
     if count > 0 and short < 0 and not may_escape:
-        _record(faults, NO_ESCAPE, search.packets[1], switch, channel, vc, 0)
+        _record(faults, NO_ESCAPE, search.packets[0], switch, channel, vc, 0)
     return tail
 
 
@@ -291,11 +291,11 @@ def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
 
     Branches would be mispredicted, which takes longer than all else.
     """
-    limits, out, row, numbers = task.limits, search.out, search.packets[1], findings.numbers
+    limits, out, row, numbers = task.limits, search.out, search.packets[0], findings.numbers
     vc, channel = np.int64(search.vc[switch]), np.int64(search.came[switch])
     numbers[N_CALLS] += 1
     count = hop(
-        task.tables, search.packets, 1, task.pictures[0], switch, channel, vc, np.uint64(0), out
+        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, np.uint64(0), out
     )
     search.depth[switch], search.fan[switch] = 0, 0
     if count <= 0 or count > limits[L_CANDIDATES]:
@@ -374,7 +374,7 @@ def _repeat(hop, task, findings, search, leg, done):
             continue
         numbers[N_VERIFIED] += 1
         channel, queues = np.int64(search.came[switch]), task.pictures[0]
-        count = hop(task.tables, search.packets, 1, queues, switch, channel, vc, np.uint64(0), out)
+        count = hop(task.tables, search.packets, 0, queues, switch, channel, vc, np.uint64(0), out)
         if count != search.fan[switch]:
             numbers[N_LOOSE] = 1
             continue
@@ -409,7 +409,7 @@ def _measure_walks(task, findings, search, stamp, leg, done):
                 search.mask[state] |= np.uint64(1)
             reached = search.mask[state]
             if (reached >> np.uint64(classes)) & np.uint64(1) and search.fan[state] > 0:
-                row = search.packets[1]
+                row = search.packets[0]
                 _record(findings.faults, SHORT, row, state, -1, classes - 1, classes)
             for i in range(search.fan[state]):
                 after = search.ahead[state, i]
@@ -463,7 +463,7 @@ def _search_leg(hop, task, findings, search, leg, stamp):
     by_switch = limits[L_BY_SWITCH] != 0
     width = 1 if by_switch else limits[L_CLASSES] + 1
     search.waypoint[0] = task.roots[0] if leg[2] == 1 else -1
-    _fill(search.packets[1], leg, search.waypoint[0])
+    _fill(search.packets[0], leg, search.waypoint[0])
     tail = 0
     if leg[2] == 0:
         tail = _enter(search, stamp, tail, leg[0] * width, -1, -1)
@@ -561,7 +561,7 @@ def explore_legs(hop, task, legs, findings):
         mask=np.empty(size, np.uint64),
         masks=np.zeros((size, findings.rows.shape[1]), np.uint64),
         dead=np.full(switches, -1, np.int32),
-        packets=np.zeros((3, PACKET_COLUMNS), np.int32),
+        packets=np.zeros((1, PACKET_COLUMNS), np.int32),
         waypoint=np.zeros(1, np.int32),
         out=np.zeros((limits[L_CANDIDATES] + _SPARE, 3), np.int32),
         other=np.zeros((limits[L_CANDIDATES] + _SPARE, 3), np.int32),

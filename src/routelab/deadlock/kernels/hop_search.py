@@ -98,7 +98,7 @@ class _Search(NamedTuple):
 @njit
 def _is_valid(task, findings, search, count):
     """Return whether an answer fulfils the contract; record violations."""
-    limits, out, row = task.limits, search.out, search.packets[1]
+    limits, out, row = task.limits, search.out, search.packets[0]
     problems, before, place = findings.problems, search.before, search.place
     sound = True
     for column in range(PACKET_COLUMNS):
@@ -147,7 +147,7 @@ def _redirect(task, row, place):
 def _inject(hop, inject, task, findings, search, ends, pair):
     """Find all states in which packets of a pair enter; return their number."""
     source, limits = ends[0], task.limits
-    row, random = search.packets[1], search.random
+    row, random = search.packets[0], search.random
     problems, before, place = findings.problems, search.before, search.place
     place[0], place[1], place[2] = source, -1, -1
     place[4] = findings.numbers[N_STATES]
@@ -159,7 +159,7 @@ def _inject(hop, inject, task, findings, search, ends, pair):
         copy(row, before)
         queues = task.pictures[k % len(task.pictures)]
         word = spaced_word(k, INJECT_WORDS, random[0])
-        inject(task.tables, task.reals, search.packets, 1, queues, hop, word, search.out)
+        inject(task.tables, task.reals, search.packets, 0, queues, hop, word, search.out)
         for column in range(PACKET_COLUMNS):
             own = column == WAYPOINT or STATE <= column < STATE + STATES
             if not own and row[column] != before[column]:
@@ -205,7 +205,7 @@ def _follow(task, findings, search, pair, number, count, answered):
 
     Returns the new number of states of the pair.
     """
-    row, out, limits = search.packets[1], search.out, task.limits
+    row, out, limits = search.packets[0], search.out, task.limits
     problems, before, place = findings.problems, search.before, search.place
     here, classes = search.states[number], limits[PHASES] * limits[CLASSES]
     arrival = here[AT_CHANNEL] * classes + here[AT_CLASS] if here[AT_CHANNEL] >= 0 else -1
@@ -267,7 +267,7 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
 
     Returns the new number of states of the pair.
     """
-    here, row = search.states[number], search.packets[1]
+    here, row = search.states[number], search.packets[0]
     problems, before, place = findings.problems, search.before, search.place
     answers, random, out, packets = search.answers, search.random, search.out, search.packets
     tables, pictures = task.tables, task.pictures
@@ -288,11 +288,11 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         picture = min(k // WORDS, 2)
         queues = pictures[picture + (number + k) % (len(pictures) - 2) * (picture == 2)]
         copy(row, before)
-        answered = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+        answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
         answer = digest(out, answered, row)
         if k % WORDS == 0:
             copy(row, before)
-            repeated_count = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+            repeated_count = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
             if repeated_count != answered or digest(out, repeated_count, row) != answer:
                 record_problem(problems[OWN_RANDOM], before, place, vc)
                 continue
@@ -395,7 +395,7 @@ def explore(hop, inject, task, pairs, findings):
         states=np.empty((limits[MOST_OF_A_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
         past=np.empty((limits[MOST_OF_A_PAIR], findings.earlier.shape[1]), np.uint64),
-        packets=np.zeros((3, PACKET_COLUMNS), np.int32),
+        packets=np.zeros((1, PACKET_COLUMNS), np.int32),
         before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),
         out=np.zeros((limits[CANDIDATES] + _SPARE, 3), np.int32),

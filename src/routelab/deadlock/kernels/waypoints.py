@@ -63,10 +63,10 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
         Pair for which inject writes to a column that is not its own, or sets a waypoint that does
         not exist; −1 if there is none.
     """
-    packets = np.zeros((3, PACKET_COLUMNS), np.int32)
+    packets = np.zeros((1, PACKET_COLUMNS), np.int32)
     before = np.empty(PACKET_COLUMNS, np.int32)
     out = np.zeros((candidates + _SPARE, 3), np.int32)
-    row, random = packets[1], np.uint64(2026)
+    row, random = packets[0], np.uint64(2026)
     for pair in range(len(pairs)):
         for k in range(words):
             random = another(random)
@@ -74,7 +74,7 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
             copy(row, before)
             queues = pictures[(pair + k) % len(pictures)]
             word = spaced_word(k, words, random)
-            inject(tables, reals, packets, 1, queues, hop, word, out)
+            inject(tables, reals, packets, 0, queues, hop, word, out)
             waypoint = row[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 own = column == WAYPOINT or STATE <= column < STATE + STATES

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
+from routelab.api.verdicts import PROVEN
 from routelab.artifacts.losses import Loss
 from routelab.config import Between, Headline, Study
 from routelab.config import Table as TableSpec
@@ -24,7 +25,7 @@ from routelab.report.frames.views import Views
 from routelab.report.labels import STATISTIC_LABELS, heading_parts, number_text
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.missing import BOUND, as_sentence, incomplete
-from routelab.report.page.summary import PROVEN, proof_sentence, runs_sentences
+from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
 
@@ -219,7 +220,7 @@ def _proven(spec: TableSpec, view: View, value: str) -> set[tuple[str, ...]]:
     columns = [map(key_text, frame[key]) for key in keys]
     verdicts: dict[tuple[str, ...], bool] = {}
     for verdict, *at in zip(frame["deadlock"], frame[ROUTING], *columns, strict=True):
-        verdicts[tuple(at)] = verdicts.get(tuple(at), True) and verdict == PROVEN
+        verdicts[tuple(at)] = verdicts.get(tuple(at), True) and verdict in PROVEN
     return {at for at, proven in verdicts.items() if proven}
 
 

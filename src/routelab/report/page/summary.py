@@ -15,7 +15,6 @@ from routelab.report.page.missing import incomplete
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import layout
 
-PROVEN = "proven"
 VCS = "virtual_channels"
 _REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
 """States of simulations that the summary reports."""
@@ -104,11 +103,11 @@ def proof_sentence(frames: Frames) -> list[str]:
     total = counts.total()
     if not total:
         return []
-    if counts[PROVEN] == total:
+    if counts["proven"] == total:
         one = "The route table is" if total == 1 else f"All {total} route tables are"
         return [f"{one} proven free of deadlock."]
-    others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != PROVEN]
-    proven = f"{counts[PROVEN]} of {_count(total, 'route table')}"
+    others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"]
+    proven = f"{counts['proven']} of {_count(total, 'route table')}"
     return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
 
 

@@ -302,8 +302,8 @@ FOUND: tuple[Column, ...] = (
     ),
     Column(
         "deadlock",
-        "verdict of the deadlock checker on the routing in these routers: `proven`, `cycle`, "
-        "`broken` or `unproven`",
+        "verdict of the deadlock checker on the routing in these routers: `proven`, `proven if "
+        "declared`, `cycle`, `broken` or `unproven`",
         "deadlock freedom",
         of=_WHOLE,
     ),

@@ -25,6 +25,7 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.api.engine import NoStore, Store
+from routelab.api.hops import program_digest
 from routelab.artifacts.routes_file import load_routes
 from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
@@ -215,8 +216,11 @@ def case_of(
             facts = _verdict_of_hops(routing, network, options)
         else:
             assert isinstance(algorithm, Routing)
+            digest = program_digest(routing.prepare(network, virtual_channels))
             facts = proofs.find_or_make(
-                algorithm, options, lambda: _verdict_of_hops(routing, network, options)
+                algorithm,
+                (*options, digest),
+                lambda: _verdict_of_hops(routing, network, options),
             )
         if obstacle := facts.pop("obstacle"):
             raise UnsupportedError(f"{routing.name}: {obstacle}")
@@ -264,6 +268,7 @@ class CaseRouting:
         self._algorithm = algorithm
         self._part = part_of(algorithm) if isinstance(algorithm, Routing) else None
         self._table = routes.table if routes else None
+        self._programs: dict[tuple[Topology, int], HopProgram] = {}
         self.seconds = routes.seconds if routes else None
 
     @property
@@ -293,7 +298,7 @@ class CaseRouting:
         return self._part.supports(topology, virtual_channels)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program of the routing.
+        """Return the program of the routing: what is proven is what runs.
 
         Raises
         ------
@@ -303,11 +308,13 @@ class CaseRouting:
         if not self.hop_by_hop:
             return table_program(self.table(topology))
         assert self._part is not None
-        tell(self.name, "routing")
-        began = time.perf_counter()
-        program = self._part.prepare(topology, virtual_channels)
-        self.seconds = time.perf_counter() - began
-        return program
+        key = topology, virtual_channels
+        if key not in self._programs:
+            tell(self.name, "routing")
+            began = time.perf_counter()
+            self._programs[key] = self._part.prepare(topology, virtual_channels)
+            self.seconds = time.perf_counter() - began
+        return self._programs[key]
 
     def table(self, topology: Topology) -> RouteTable:
         """Return the route table.
@@ -349,9 +356,8 @@ def _verdict_of_hops(
     routing: CaseRouting, topology: Topology, options: tuple[int, Switching, int]
 ) -> dict[str, str]:
     virtual_channels, switching, packets = options
-    assert routing._part is not None
     verdict = check_hop_routing(
-        routing._part,
+        routing,
         topology,
         virtual_channels,
         switching=switching,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,22 @@ import pytest
 
 from routelab.api import (
     Demand,
+    HopProgram,
     InputError,
     RouteTable,
+    Topology,
     TrafficPlugin,
     UnsupportedError,
+    pack_tables,
 )
 from routelab.artifacts.json_files import to_plain
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
+from routelab.deadlock import check_hops
 from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
+from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
@@ -447,6 +453,40 @@ def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     for name in ("0>1", "1>2", "2>3", "3>0"):
         assert name in result.facts["blocked"]
     assert curve_of(result)[0]["latency_mean"] is None
+
+
+def test_a_proof_and_a_deadlock_contradict_each_other(monkeypatch) -> None:
+    table = clockwise(4)
+    check = case.check_table
+
+    def deceived(*given, **options):
+        return replace(check(*given, **options), status="proven")
+
+    monkeypatch.setattr(case, "check_table", deceived)
+    asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))
+    both = r"the check says proven \(.*\), and .* deadlock \(.*0>1"
+    with pytest.raises(RuntimeError, match=both):
+        simulate(table.topology, table, Across(), asked)
+
+
+@hop_kernel
+def secluded(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Clockwise on a ring; a dead end if the packet's row is not the only one."""
+    out[0, 0], out[0, 1], out[0, 2] = switch, vc + 1, 0
+    return 1 if packet == 0 and len(packets) == 1 else 0
+
+
+def test_a_function_sees_its_own_packet_only() -> None:
+    topology = Topology.create(
+        num_switches=4, channel_source=[0, 1, 2, 3], channel_target=[1, 2, 3, 0]
+    )
+    program = HopProgram(secluded, pack_tables(topology), 3)
+    for one in (program, replace(program, fixed=True)):
+        assert check_hops(one, topology, "acyclic").proven
+    demand = Across().demand(topology, 0)
+    asked = settings(vcs=3)
+    simulation = Simulation(topology, program, asked.router(), demand=demand, load=0.3)
+    assert measure_simulation(simulation, asked).state == "stationary"
 
 
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:

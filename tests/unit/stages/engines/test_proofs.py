@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from routelab.api.hops import append_tables, program_digest
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.folder_job import perform
-from routelab.registry.instances import load_routing
+from routelab.registry.instances import load, load_routing
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.engines import case
+from routelab.stages.engines.packet.routing import make_packet_program
 from routelab.stages.engines.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.simulations import SimulationJob
@@ -65,7 +68,7 @@ def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
     first = simulated(tmp_path, "torus~dims=4x4", "uniform")
     assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
     assert simulated(tmp_path, "torus~dims=4x4", "tornado", seed=3) == first
-    assert first["deadlock"] == "proven"
+    assert first["deadlock"] == "proven if declared"
     assert len(asked) == 1
 
 
@@ -94,6 +97,43 @@ def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
         for network in ("one", "other", "one")
     ]
     assert [facts["deadlock"] for facts in made] == ["one", "other", "one"]
+
+
+class Fickle:
+    """A hop-by-hop plugin whose tables are new at every call, as from an unseeded generator."""
+
+    def __init__(self, plugin):
+        self.plugin, self.calls = plugin, 0
+
+    def __getattr__(self, name):
+        return getattr(self.plugin, name)
+
+    def prepare(self, topology, virtual_channels):
+        self.calls += 1
+        program = self.plugin.prepare(topology, virtual_channels)
+        return replace(program, tables=append_tables(program.tables, [self.calls]))
+
+
+def test_what_is_proven_is_what_runs(tmp_path: Path, monkeypatch) -> None:
+    routing, ran, proven = load_routing("minimal-adaptive"), [], []
+    fickle = Fickle(routing.hops)
+    routing = replace(routing, hops=fickle)
+    check = case.check_hop_routing
+
+    def noted(part, network, virtual_channels, **options):
+        proven.append(part.prepare(network, virtual_channels))
+        return check(part, network, virtual_channels, **options)
+
+    monkeypatch.setattr(case, "check_hop_routing", noted)
+    network, traffic = load("topology", "torus~dims=4x4").build(), load("traffic", "uniform")
+    proofs = Proofs(tmp_path, "network")
+    for _ in range(2):
+        made, part = case.case_of(network, routing, traffic, proofs=proofs)
+        ran.append(make_packet_program(made, SimulationSettings(vcs=2).router()).program)
+        assert ran[-1] is part.prepare(network, 2)
+    # a second process has another program, and the stored verdict is not about that one
+    assert [id(one) for one in ran] == [id(one) for one in proven]
+    assert (fickle.calls, len({program_digest(one) for one in ran})) == (2, 2)
 
 
 def test_a_damaged_proof_is_made_again(tmp_path: Path, asked) -> None:

@@ -46,8 +46,8 @@ def route_packet(engine, hop, queue, port, packet, now):
     begins = (channel < 0) | (came_by < shift)
     count = hop(
         engine.tables,
-        engine.states,
-        packet,
+        engine.states[packet : packet + 1],
+        np.int64(0),
         engine.public,
         switch,
         np.int64(-1) if begins else np.int64(channel),

@@ -240,8 +240,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
         inject(
             engine.tables,
             engine.reals,
-            engine.states,
-            packet,
+            engine.states[packet : packet + 1],
+            np.int64(0),
             engine.public,
             hop,
             draw(engine.random, 0, 0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Any
@@ -19,6 +19,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
+from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.simulation.measuring.measure import PacketSimulation as Run
@@ -114,6 +115,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if settings.messages:
         facts["terminal_throughput"] = _mean(terminals["throughput"])
     facts["blocked"] = blocked_at(curve)
+    _check_proof(facts, curve)
     tables = {
         "loads": {name: [row[name] for row in curve] for name in curve[0]},
         "channels": packet_channel_table(points, network),
@@ -127,6 +129,14 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if settings.bubble_patience and not (prepared.program.bubble and complete_rings(network)):
         notes.append(NO_CLAIMS)
     return EngineResult(facts, tables, notes)
+
+
+def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> None:
+    """Stop if what is proven free of deadlock is in deadlock: one of the two is wrong."""
+    if facts["deadlock"] not in PROVEN or all(row["state"] != "deadlock" for row in curve):
+        return
+    both = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
+    raise RuntimeError(f"{both}, and the simulation ends in a deadlock ({facts['blocked']})")
 
 
 def _key(load: float, seed: int) -> str:
