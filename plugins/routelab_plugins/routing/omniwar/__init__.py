@@ -20,10 +20,7 @@ buffer. Deroutes in the same dimension may follow each other.
 SuperSim, the simulator of the paper's first author (github.com/ssnetsim/supersim,
 src/network/hyperx), also adds up the congestion of the class that the packet would use; its sensor
 reports it by virtual channel or by port. Packets that count the buffers of all classes wait for a
-full class of a channel that looks empty. On a 4 x 4 x 4 network with 4 terminals per switch,
-6 virtual channels, speed-up 2 and output FIFOs of 8 flits, they accept 0.38 under bit complement at
-an offered load of 0.6; the bisection allows 0.5. By class, OmniWAR and DimWAR accept 0.50. Without
-FIFOs both accept 0.36, because packets at the front of a buffer block those behind them.
+full class of a channel that looks empty, and accept much less under bit complement.
 """
 
 from __future__ import annotations
