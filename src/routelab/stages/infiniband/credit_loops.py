@@ -72,6 +72,7 @@ def find_credit_loops(
     ----------
     tables : FabricTables
     service : Service
+        Routes without a service level are left out.
     fates : int8 array, shape (S, T + S)
         From `routelab.stages.infiniband.walk.fates_of`. Routes that loop are left out.
     same : bool
@@ -122,7 +123,8 @@ def _packets(
     first = np.searchsorted(group[order], np.arange(len(keys)))
     ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
-    for level in np.unique(levels[:count, :count]).tolist():
+    known = np.unique(levels[:count, :count])
+    for level in known[known >= 0].tolist():
         sends = np.broadcast_to(levels[:count, :count] == level, (count, count))
         if same:
             sends = sends.copy()
