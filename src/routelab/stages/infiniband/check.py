@@ -344,7 +344,7 @@ def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
         apart = tables.ends[:, np.newaxis] != tables.ends
         used = np.unique(service.levels[apart & (service.levels >= 0)])
         # on one level, routes without a cycle of cables are safe, whatever its lanes are
-        if len(used) > 1 or MANAGEMENT_LANE in used:
+        if len(used) > 1 or MANAGEMENT_LANE in service.levels:
             yield Gap(
                 "The virtual lanes of the service levels are unknown (no --sl2vl)",
                 "VL = SL",

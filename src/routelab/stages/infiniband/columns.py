@@ -54,7 +54,11 @@ CHECK: Final = (
         "`--sls`: `file`, or the SL of all unicast packets; `unknown` without it, which counts as "
         "SL 0",
     ),
-    Column("dropped_routes", "routes that are dropped, because their SL is mapped to VL 15"),
+    Column(
+        "dropped_routes",
+        "routes that are dropped, because an adapter or a switch maps their SL to VL 15, also on "
+        "the last hop",
+    ),
     Column(
         "unlisted_levels",
         "ordered pairs of hosts at different switches without an SL in the file, which leaves the "

@@ -34,6 +34,7 @@ from routelab.toolkit.infiniband import (
     read_forwarding_tables,
     topology_of,
 )
+from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
 from routelab.toolkit.infiniband.text_lines import guid_text
 
 
@@ -194,10 +195,13 @@ class Service:
         SL from each terminal and switch to each, −1 if the file lacks it. None: SL 0 for all.
     lanes : int8 array, shape (S, P + 1, P + 1, 16), or None
         Virtual lane by switch, input port, output port and SL; −1 if unknown. None: VL = SL.
+    host_lanes : int8 array, shape (T, 16), or None
+        Virtual lane on which a terminal sends, by SL; −1 if unknown. None: VL = SL.
     """
 
     levels: Int8Array | None = None
     lanes: Int8Array | None = None
+    host_lanes: Int8Array | None = None
 
 
 def read_levels(file: Path) -> ServiceLevels | Policy:
@@ -239,8 +243,9 @@ def service_of(
         found = levels.levels(guids, guids, _labels(tables.fabric))
     elif levels is not None:
         found = _levels(tables, levels, level_file)
-    own_lanes = _lanes(tables, lanes, lane_file) if lanes else None
-    return Service(found, own_lanes)
+    if lanes is None:
+        return Service(found)
+    return Service(found, _lanes(tables, lanes, lane_file), _host_lanes(tables, lanes))
 
 
 def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
@@ -295,8 +300,17 @@ def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
         int(tables.addresses.terminal_port.max(initial=0)) + 1,
         *(len(given.lanes[guid]) for guid in guids),
     )
-    found = np.full((len(guids), size, size, 16), -1, dtype=np.int8)
+    found = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
     for switch, guid in enumerate(guids):
         table = given.lanes[guid]
         found[switch, : len(table), : len(table)] = table
+    return frozen_array(found, np.int8)
+
+
+def _host_lanes(tables: FabricTables, given: LaneTables) -> Int8Array:
+    found = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
+    for terminal, guid in enumerate(tables.addresses.terminal_guids):
+        if guid in given.lanes:
+            # the table of an adapter's port is the same wherever packets come from
+            found[terminal] = given.lanes[guid].max(axis=(0, 1))
     return frozen_array(found, np.int8)

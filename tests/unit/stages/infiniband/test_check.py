@@ -294,6 +294,30 @@ def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
     assert [kind for kind, _ in found.texts] == ["lane"]
 
 
+@pytest.mark.parametrize(
+    ("first", "dropped"),
+    [
+        # s3 to its host h3/2 (LID 0x0085), from any port; then only from the host h0 of s0 to h1
+        ("0x0000000000200003 . 4 ", 8),
+        ("0x0000000000200000 4 5 ", 1),
+        # adapter of h0: to 4 hosts and 4 switches
+        ("0x0000000000100001 0 0 ", 8),
+    ],
+)
+def test_packets_may_be_dropped_on_the_first_and_the_last_hop(first, dropped):
+    lines = [*lane_lines(GOOD, "0x00 " * 8), "0x0000000000100001 0 0 " + "0x00 " * 8]
+    assert find_faults(GOOD, service_of(GOOD, None, lanes_of(lines))).own.dropped == 0
+    changed = [
+        line.replace(" 0x00", " 0xf0", 1) if re.match(first, line) else line for line in lines
+    ]
+    assert changed != lines
+    found = find_faults(GOOD, service_of(GOOD, 0, lanes_of(changed)))
+    assert (found.own.dropped, found.verdict) == (dropped, "broken")
+    assert [kind for kind, _ in found.texts] == ["lane"]
+    # other levels are delivered
+    assert find_faults(GOOD, service_of(GOOD, 1, lanes_of(changed))).verdict == "proven"
+
+
 def test_without_lanes_the_verdict_of_several_levels_is_an_assumption():
     tables = clockwise()
     levels = levels_of(level_lines(tables))
