@@ -393,6 +393,13 @@ def test_more_seconds_prove_tighter_bounds(monkeypatch) -> None:
         assert attained < value < attained * 1.003
 
 
+def test_a_search_returns_the_weights_of_its_bound() -> None:
+    problem = flow_problem(Traffic(*scattered()))
+    for passes in range(10, 60, 5):
+        found = balance.balance_sustained(problem, 60.0, passes * 26_000)
+        assert balance.quotient(problem, found.weights)[0] == pytest.approx(found.bound, rel=1e-9)
+
+
 def test_the_speed_of_the_machine_does_not_count(monkeypatch) -> None:
     fast, slow = (with_clock(monkeypatch, step, 2.0) for step in (0.0, 1e-3))
     assert (fast.channel, fast.attained) == (slow.channel, slow.attained)

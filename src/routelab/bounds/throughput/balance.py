@@ -215,7 +215,8 @@ def _search(
         best = max(best, now)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weight = np.exp(height) * inverse * scale
-        mean += MEAN * (weight / weight.max() - mean)
+        # a new array: the best weights may be an earlier mean
+        mean = mean + MEAN * (weight / weight.max() - mean)
         latest = evaluate(weight)
         candidates = [latest, evaluate(mean)] if number % 3 == 2 else [latest]
         for candidate in candidates:
