@@ -30,8 +30,8 @@ from routelab.kernels.hops import (
     NOW,
 )
 
-MAX_STATES = 250_000
-"""Number of states at which a search stops: a few seconds."""
+MAX_STATES = 3_000_000
+"""Number of states at which a search stops: about ten seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
 MAX_DEPENDENCIES = 10_000_000
 """Largest number of dependencies after further hops."""

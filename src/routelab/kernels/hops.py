@@ -79,7 +79,7 @@ NOW = 0
 first virtual channel; and its number of virtual channels."""
 
 
-class Random(NamedTuple):
+class RandomWord(NamedTuple):
     """Random words of a call: read them with `pick`, `another`, `pick_share` and `either`.
 
     Attributes
@@ -92,7 +92,7 @@ class Random(NamedTuple):
     """
 
     word: Any
-    script: Any
+    script: Any = np.uint64(0)
 
 
 TOO_MANY, SKIPPED = 1, 2
@@ -110,8 +110,8 @@ _TABLES = types.Array(types.int32, 1, "C", readonly=True)
 _REALS = types.Array(types.float64, 1, "C", readonly=True)
 _QUEUES = types.Array(types.int32, 2, "C", readonly=True)
 _ROWS = types.Array(types.int32, 2, "C")
-RANDOM = types.NamedUniTuple(types.uint64, 2, Random)
-"""Type of `Random`."""
+RANDOM = types.NamedUniTuple(types.uint64, 2, RandomWord)
+"""Type of `RandomWord`."""
 
 HOP = types.int64(
     _TABLES,  # tables: what prepare made
@@ -397,7 +397,7 @@ def pick_share(random, tables, upto, count):
 
     Parameters
     ----------
-    random : Random
+    random : RandomWord
     tables : int32 array
     upto : int
         Where the array begins in `tables`: entry i is the sum of probabilities 0 … i, times 2^31.
@@ -414,13 +414,13 @@ def pick_share(random, tables, upto, count):
 @njit(_nrt=False, forceinline=True)
 def another(random):
     """Return the next random word, for functions that need more than one."""
-    return Random(word_after(random.word), random.script)
+    return RandomWord(word_after(random.word), random.script)
 
 
 @njit(_nrt=False, forceinline=True)
 def inverted(random):
     """Return a random word with all bits inverted, as the start of a second sequence."""
-    return Random(~random.word, random.script)
+    return RandomWord(~random.word, random.script)
 
 
 @njit(_nrt=False, forceinline=True)
@@ -429,7 +429,7 @@ def unscripted(random):
 
     For draws behind costs that are compared with `either`.
     """
-    return Random(random.word, np.uint64(0))
+    return RandomWord(random.word, np.uint64(0))
 
 
 @njit(_nrt=False, forceinline=True)
@@ -440,7 +440,7 @@ def redraw(random):
     """
     if random.script != 0:
         _store(random.script, np.int64(1), np.int32(SKIPPED))
-        return Random(word_after(random.word), np.uint64(0))
+        return RandomWord(word_after(random.word), np.uint64(0))
     return another(random)
 
 

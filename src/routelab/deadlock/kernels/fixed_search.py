@@ -67,7 +67,7 @@ from routelab.kernels.hops import (
     TARGET,
     TARGET_TERMINAL,
     WAYPOINT,
-    Random,
+    RandomWord,
     word_after,
 )
 
@@ -135,7 +135,7 @@ def _fill(row, leg, waypoint):
 @njit(_nrt=False, forceinline=True)
 def _no_choice():
     """Return a random word without a script: candidates that are fixed do not depend on it."""
-    return Random(np.uint64(0), np.uint64(0))
+    return RandomWord(np.uint64(0), np.uint64(0))
 
 
 @njit(_nrt=False)
@@ -186,7 +186,9 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
                 row[WAYPOINT] = another_end
         elif leg[2] == 1:
             row[SOURCE] = task.roots[number % len(task.roots)]
-        again = hop(tables, packets, 0, queues, switch, over, vc, Random(word, np.uint64(0)), other)
+        again = hop(
+            tables, packets, 0, queues, switch, over, vc, RandomWord(word, np.uint64(0)), other
+        )
         if not _same(search.out, count, other, again):
             if change == CHANGES:
                 numbers[N_READS_SOURCE] = 1
@@ -213,7 +215,7 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
         switch,
         channel,
         vc,
-        Random(np.uint64(0), np.uint64(0)),
+        RandomWord(np.uint64(0), np.uint64(0)),
         out,
     )
     calls = findings.numbers[N_CALLS]
@@ -317,7 +319,7 @@ def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
         switch,
         channel,
         vc,
-        Random(np.uint64(0), np.uint64(0)),
+        RandomWord(np.uint64(0), np.uint64(0)),
         out,
     )
     search.depth[switch], search.fan[switch] = 0, 0
@@ -405,7 +407,7 @@ def _repeat(hop, task, findings, search, leg, done):
             switch,
             channel,
             vc,
-            Random(np.uint64(0), np.uint64(0)),
+            RandomWord(np.uint64(0), np.uint64(0)),
             out,
         )
         if count != search.fan[switch]:

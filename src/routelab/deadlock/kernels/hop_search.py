@@ -75,7 +75,7 @@ from routelab.kernels.hops import (
     TARGET,
     TOO_MANY,
     WAYPOINT,
-    Random,
+    RandomWord,
     inject_kernel,
     word_after,
 )
@@ -197,7 +197,7 @@ def _inject(hop, inject, task, findings, search, ends, pair):
         queues = task.pictures[calls % limits[PICTURES]]
         blank(before, ends)
         copy(row, before)
-        word = Random(np.uint64(0), np.uint64(script.ctypes.data))
+        word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
         inject(task.tables, task.reals, search.packets, 0, queues, hop, word, search.out)
         count = _enter(task, findings, search, ends, pair, count)
         if script[0, 1] == TOO_MANY or calls == MOST_CALLS:
@@ -212,7 +212,7 @@ def _inject(hop, inject, task, findings, search, ends, pair):
         random[0] = word_after(random[0])
         copy(row, before)
         queues = task.pictures[k % limits[PICTURES]]
-        word = Random(random[0], np.uint64(0))
+        word = RandomWord(random[0], np.uint64(0))
         inject(task.tables, task.reals, search.packets, 0, queues, hop, word, search.out)
         count = _enter(task, findings, search, ends, pair, count)
     if count > known:
@@ -329,7 +329,7 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         while True:
             calls += 1
             copy(row, before)
-            word = Random(np.uint64(0), np.uint64(script.ctypes.data))
+            word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
             answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
             if script[0, 1] == TOO_MANY or calls == MOST_CALLS or known == MOST_ANSWERS:
                 record_problem(problems[TOO_MANY_DRAWS], before, place, vc)
@@ -352,7 +352,7 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         for _ in range(WORDS):
             random[0] = word_after(random[0])
             copy(row, before)
-            word = Random(random[0], np.uint64(0))
+            word = RandomWord(random[0], np.uint64(0))
             answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
             answer = digest(out, answered, row)
             if not _is_known(answers, known, answer):

@@ -29,7 +29,7 @@ MOST_ANSWERS = 1024
 """Largest number of different answers in a state."""
 MOST_CALLS = 100_000
 """Largest number of outcomes of the draws of a call that are tried."""
-WORDS = 4
+WORDS = 2
 """Calls with random words per state and content of the queues, whose answers must be known."""
 
 # Rows of `Findings.problems`.

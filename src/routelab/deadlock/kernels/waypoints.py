@@ -14,7 +14,7 @@ from routelab.kernels.hops import (
     STATE,
     STATES,
     WAYPOINT,
-    Random,
+    RandomWord,
     word_after,
 )
 
@@ -84,7 +84,7 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
             copy(row, before)
             queues = pictures[(pair + k) % len(pictures)]
             word = spaced_word(k, words, random)
-            inject(tables, reals, packets, 0, queues, hop, Random(word, np.uint64(0)), out)
+            inject(tables, reals, packets, 0, queues, hop, RandomWord(word, np.uint64(0)), out)
             waypoint = row[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 own = column == WAYPOINT or STATE <= column < STATE + STATES

@@ -244,7 +244,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             np.int64(0),
             engine.public,
             hop,
-            of.Random(draw(engine.random, 0, 0), np.uint64(0)),
+            of.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
             engine.out,
         )
         if packets[u(packet)].waypoint >= len(engine.sleeping):
