@@ -143,7 +143,7 @@ def _run(arguments: argparse.Namespace) -> int:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
         return explain(error)
 
 

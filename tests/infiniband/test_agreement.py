@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from routelab.cli import main
 from routelab.stages.export import export_routes
 from routelab.stages.infiniband.check import check_fabric, find_faults
 from routelab.stages.infiniband.inputs import FabricTables, Service, read_fabric_tables, service_of
@@ -20,6 +21,7 @@ from routelab.toolkit.infiniband import (
     write_service_levels,
 )
 
+SMALL = Path(__file__).parents[1] / "data" / "infiniband" / "small.net"
 NETWORKS = Path(__file__).parents[2] / "config" / "networks"
 RANDOM, MESH = NETWORKS / "r64d6h1.net", NETWORKS / "m8x8f6s1.net"
 FOUND, NONE = "credit loops in routing", "no credit loops found"
@@ -94,3 +96,39 @@ def test_levels_and_lanes_of_our_tables(simulate, tmp_path):
         assert (FOUND in output, NONE in output) == (bool(found.texts), not found.texts)
         verdicts.append(bool(found.texts))
     assert (verdicts[0], verdicts[-1]) == (False, True)
+
+
+def verdicts(capsys, *arguments: object) -> tuple[int, str]:
+    code = main(["infiniband", "check", *map(str, arguments)])
+    found = capsys.readouterr()
+    return code, found.out + found.err
+
+
+def test_tables_with_several_lids_for_a_port_are_not_proven(simulate, capsys):
+    """`ibnetdiscover -p` and `opensm.fdbs` do not say that LMC is 1."""
+    fabric = simulate(SMALL)
+    fabric.manage("-R", "minhop,no_fallback", "-l", "1")
+    topology, dump = dumps_of(fabric)
+    lines = fabric.folder / "fabric.p"
+    lines.write_text(fabric.ask("ibnetdiscover", "-p", host=0))
+    for network, tables, words in (
+        (topology, dump, "several LIDs (LMC 1)"),
+        (lines, dump, "LMC above 0"),
+        (lines, fabric.folder / "opensm.fdbs", "LIDs that no port of the fabric has (0x0003, "),
+    ):
+        code, text = verdicts(capsys, network, "--lfts", tables)
+        assert (code, words in text) == (3, True), text
+
+
+def test_lanes_of_adapters_may_drop_packets(simulate, capsys):
+    levels = ",".join(map(str, range(15))) + ",7"
+    fabric = simulate(SMALL)
+    options = f"qos TRUE\nqos_max_vls 15\nqos_sl2vl {levels}\n"
+    options += f"qos_ca_sl2vl {levels.replace(',1,', ',15,', 1)}\n"
+    fabric.manage("-R", "minhop,no_fallback", "-Q", options=options)
+    topology, dump = dumps_of(fabric)
+    lanes = fabric.folder / "opensm-sl2vl.dump"
+    files = (topology, "--lfts", dump, "--sl2vl", lanes)
+    for level, code in ((0, 0), (1, 6), (2, 0)):
+        found = verdicts(capsys, *files, "--sls", level)
+        assert (found[0], "leads to VL 15" in found[1]) == (code, code == 6), found[1]

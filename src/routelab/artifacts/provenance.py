@@ -225,7 +225,7 @@ def _describe(plugin: Plugin) -> dict[str, Any]:
     }
     try:
         programs = dict(plugin.program_versions())
-    except Exception as error:  # the result is valid all the same
+    except (Exception, SystemExit) as error:  # the result is valid all the same
         programs = {plugin.name: f"unknown version: {error!r}"}
     return {**described, "programs": programs} if programs else described
 

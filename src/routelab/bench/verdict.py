@@ -123,7 +123,7 @@ def judge_output(
             return RunVerdict("failed", error.failure, str(error))
         if error.failure in _TOLD:
             return RunVerdict("failed", error.failure, f"{how}: {error}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if not how:
             raise PluginError(
                 f"{plugin.name}: parse() must return figures or raise BenchmarkError, but raised "

@@ -6,6 +6,7 @@ import argparse
 import io
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,10 +38,9 @@ def add_parser(subparsers: Any) -> None:
         help="check the safety and quality of forwarding tables",
         description="Check the unicast forwarding tables of a fabric without touching it: loops, "
         "unreachable LIDs, credit loops, the busiest cables next to a lower bound, effective "
-        "bisection bandwidth, the worst cable to lose. Without --sls all traffic counts as SL 0. "
-        "Exit code 0: proven free of faults and credit loops; 3: not enough input, for example a "
-        "credit loop with all traffic on SL 0 and unknown service levels (no --sls); 5: cycle (a "
-        "credit loop); 6: broken (any other fault).",
+        "bisection bandwidth, the worst cable to lose. Exit code 0: proven free of faults and "
+        "credit loops; 3: not enough input, if the verdict depends on service levels, SL2VL tables "
+        "or LIDs that the files lack; 5: cycle (a credit loop); 6: broken (any other fault).",
     )
     _add_files(check)
     check.add_argument(
@@ -54,7 +54,8 @@ def add_parser(subparsers: Any) -> None:
         "--sl2vl",
         metavar="FILE",
         type=named_path,
-        help="SL2VL tables, as ibdmchk -d reads them (default: VL = SL)",
+        help="SL2VL tables, as ibdmchk -d reads them; without them, the verdict under VL = SL is "
+        "given as an assumption",
     )
     check.add_argument(
         "--replies",
@@ -142,11 +143,16 @@ def _output(found: FabricCheck, form: str) -> str:
     return "".join(f"{safe_text(line)}\n" for line in check_lines(found))
 
 
+def _faults(faults: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"kind": kind, "text": text} for kind, text in faults]
+
+
 def _as_json(found: FabricCheck) -> dict[str, Any]:
     return {
         **found.facts,
-        "faults": [{"kind": kind, "text": text} for kind, text in found.faults],
-        "possible_loop": found.possible_loop,
+        "faults": _faults(found.faults),
+        "gaps": [gap.missing for gap in found.gaps],
+        "possible_faults": _faults(found.possible),
         "remarks": found.remarks,
         "busiest": [asdict(one) for one in found.busiest],
     }

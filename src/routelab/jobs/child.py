@@ -12,6 +12,7 @@ from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
 from routelab.config.study import Limits
+from routelab.jobs.blame import UnexpectedError, sentence
 from routelab.jobs.limits import Breach, run_limited
 
 Result = TypeVar("Result")
@@ -48,6 +49,8 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
     ------
     StoppedError
         If the child was killed or reached a limit.
+    UnexpectedError
+        If `work` raises what is not an `Exception`, for example `SystemExit`.
     RoutelabError
         If the child ended without a result.
     """
@@ -65,8 +68,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
             result, error = pickle.load(file)
         except EOFError:
             raise RoutelabError(
-                "the process ended without a result; a plugin may have called os._exit() or "
-                "sys.exit()"
+                "the process ended without a result; a plugin may have called os._exit()"
             ) from None
     if isinstance(result, Breach):
         raise StoppedError(result)
@@ -91,7 +93,10 @@ def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         content = pickle.dumps((work(), None))
-    except Exception as error:
+    except BaseException as raised:
+        # interruptions are ignored here, so a plugin raised what is not an Exception
+        own = isinstance(raised, Exception)
+        error = raised if own else UnexpectedError(sentence(raised))
         error.add_note(traceback.format_exc())
         try:
             content = pickle.dumps((None, error))

@@ -184,7 +184,7 @@ class Catalogue:
                 self._check_parts(plugin, label)
         except PluginError as error:
             cause = str(error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # a class can be so unusual that the checks raise exceptions
             cause = f"{label}: cannot be checked: {_describe(error)}"
         else:

@@ -105,7 +105,7 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
     """
     try:
         found = tuple(plugin.list_columns())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(
             f"{plugin.name}: list_columns() raised {type(error).__name__}: {error}"
         ) from error

@@ -196,7 +196,7 @@ def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
         return
     try:
         importlib.import_module(kernels)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         yield f"expected {kernels} to be importable, found {type(error).__name__}: {error}"
 
 

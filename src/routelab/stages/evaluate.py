@@ -18,6 +18,7 @@ from routelab.api import (
 )
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
+from routelab.jobs.blame import sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
@@ -147,8 +148,8 @@ def _row(
         row |= {"status": "unsupported", "reason": str(error)}
     except InputError as error:  # parameters that do not fit this network
         row |= {"status": "unsupported", "reason": str(error), WRONG_INPUT: True}
-    except Exception as error:  # one broken plugin must not suppress the other rows
-        row |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+    except (Exception, SystemExit) as error:  # one broken plugin must not suppress the other rows
+        row |= {"status": "failed", "reason": sentence(error)}
     tell(routing.name, row["status"], ended=True)
     if row["status"] != "ok":
         return row, None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from routelab.bounds.throughput import (
     ThroughputBound,
     Traffic,
     accepted_from_weights,
+    balance,
     bound_throughput,
     search,
     sustained_from_weights,
@@ -364,6 +367,43 @@ def test_silent_traffic_and_impossible_loads_are_refused() -> None:
         bound_throughput(ring, silent)
     with pytest.raises(InputError, match="load 0 is not a positive"):
         bound_throughput(ring, uniform(ring), (0.0,))
+
+
+def scattered() -> tuple[Topology, Demand]:
+    """A random permutation, whose loads are hard to balance."""
+    network = build_grid("torus", (7, 7), True)
+    return network, Demand.permutation(np.random.default_rng(0).permutation(49).tolist(), "")
+
+
+def with_clock(monkeypatch, step: float, seconds: float) -> ThroughputBound:
+    """Bound under a clock that advances by some seconds per pass."""
+    monkeypatch.setattr(balance, "thread_time", partial(next, count(0.0, step)))
+    return bound_throughput(*scattered(), seconds=seconds)
+
+
+def test_more_seconds_prove_tighter_bounds(monkeypatch) -> None:
+    short, longer = (with_clock(monkeypatch, 0.0, seconds) for seconds in (0.5, 5.0))
+    assert (short.method, longer.method) == ("balance", "balance")
+    assert longer.channel < short.channel
+    assert short.sustained > short.attained * 1.01
+    for value, attained in (
+        (longer.sustained, longer.attained),
+        (longer.accepted[0].value, longer.accepted[0].attained),
+    ):
+        assert attained < value < attained * 1.003
+
+
+def test_a_search_returns_the_weights_of_its_bound() -> None:
+    problem = flow_problem(Traffic(*scattered()))
+    for passes in range(10, 60, 5):
+        found = balance.balance_sustained(problem, 60.0, passes * 26_000)
+        assert balance.quotient(problem, found.weights)[0] == pytest.approx(found.bound, rel=1e-9)
+
+
+def test_the_speed_of_the_machine_does_not_count(monkeypatch) -> None:
+    fast, slow = (with_clock(monkeypatch, step, 2.0) for step in (0.0, 1e-3))
+    assert (fast.channel, fast.attained) == (slow.channel, slow.attained)
+    assert fast.accepted[0].value == slow.accepted[0].value
 
 
 def test_the_result_can_be_repeated(monkeypatch) -> None:

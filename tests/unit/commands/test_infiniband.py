@@ -55,6 +55,16 @@ Ca\t1 "{host}"\t# "h{switch}"
     return str(folder / "fabric.topo"), levels
 
 
+def lanes(of_levels: str) -> str:
+    """Return SL2VL tables that are the same at all ports of these switches."""
+    return "".join(
+        f"0x{switch:x} {came} {port} {of_levels}\n"
+        for switch in (1, 2, 3)
+        for came in range(4)
+        for port in (1, 2, 3)
+    )
+
+
 def check(capsys, *arguments: str) -> tuple[int, str]:
     code = main(["infiniband", "check", *arguments])
     return code, capsys.readouterr().out
@@ -69,6 +79,11 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     assert text.endswith("give the service levels of the fabric with --sls.\n")
 
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
+    assert code == 3
+    assert "If VL = SL, the verdict is proven; otherwise give the SL2VL tables" in text
+    files += ("--sl2vl", str(tmp_path / "sl2vl"))
+    (tmp_path / "sl2vl").write_text(lanes("0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7"))
+    code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
     assert code == 0
     assert "If replies use the SL of the request (RDMA-CM): credit loops." in text
     assert "Result: proven. Unicast traffic cannot deadlock, with these service levels.\n" in text
@@ -77,22 +92,14 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     assert code == 5
     assert text.endswith("Result: cycle. Packets can wait for each other in a credit loop.\n")
 
-    lanes = [
-        f"0x{switch:x} {came} {port} {' '.join(['0x00'] * 8)}"
-        for switch in (1, 2, 3)
-        for came in range(4)
-        for port in (1, 2, 3)
-    ]
-    (tmp_path / "sl2vl").write_text("\n".join(lanes))
-    code, text = check(
-        capsys, *files, "--sls", str(tmp_path / "sls"), "--sl2vl", str(tmp_path / "sl2vl")
-    )
-    assert (code, "Credit loops: 1" in text) == (5, True)
-
     (tmp_path / "sls").write_text("\n".join(levels[:-3]))
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
     # the last line is about packets to the host itself
-    assert "lacks 2 pairs of ports" in text
+    assert (code, "lacks 2 pairs of ports" in text) == (3, True)
+
+    (tmp_path / "sl2vl").write_text(lanes(" ".join(["0x00"] * 8)))
+    code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
+    assert (code, "Credit loops: 1" in text) == (5, True)
 
 
 POLICY = """\
@@ -124,6 +131,8 @@ end-qos-levels
 def test_a_policy_is_safe_only_if_its_rules_cover_all_queries(capsys, tmp_path):
     fabric, _ = clockwise(tmp_path)
     files, policy = (fabric, "--lfts", str(tmp_path / "lfts")), tmp_path / "policy"
+    (tmp_path / "sl2vl").write_text(lanes("0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7"))
+    files += ("--sl2vl", str(tmp_path / "sl2vl"))
     policy.write_text(POLICY)
     assert check(capsys, *files, "--sls", str(policy))[0] == 0
     policy.write_text(POLICY.replace("h2/P1, ", ""))

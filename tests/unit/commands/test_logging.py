@@ -157,3 +157,10 @@ def test_verbose_tells_the_phases_in_order():
     done = routelab(*EVALUATE, "-v", stderr=subprocess.PIPE)
     told = [line for line in done.stderr.splitlines() if line.startswith("dor: ")]
     assert told == [f"dor: {phase}" for phase in (WAITING, *PHASES)]
+
+
+def test_messages_of_the_plugins_that_are_part_of_routelab_are_shown(capsys, tmp_path):
+    for number, (flags, shown) in enumerate((([], True), (["--quiet"], False))):
+        command = ["export", "opensm", "torus~dims=5", "dfsssp", "-o", str(tmp_path / str(number))]
+        assert main([*command, *flags]) == 0
+        assert ("leaves out packets of subnet" in capsys.readouterr().err) is shown

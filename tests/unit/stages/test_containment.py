@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab.artifacts.outcome import read_outcome
+from routelab.cli import main
 from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan.expansion import expand_studies
@@ -17,8 +18,8 @@ PLUGINS = """
 import faulthandler, os, signal, sys
 
 from routelab.api import (
-    HopRoutingPlugin, LayersPlugin, MetricPlugin, Parameters, RoutingPlugin, RulesPlugin,
-    SelectionPlugin, TopologyPlugin, TrafficPlugin, WorkloadPlugin, parameter,
+    ExportPlugin, HopRoutingPlugin, LayersPlugin, MetricPlugin, Parameters, RoutingPlugin,
+    RulesPlugin, SelectionPlugin, TopologyPlugin, TrafficPlugin, WorkloadPlugin, parameter,
 )
 
 
@@ -114,6 +115,13 @@ class Workload(Villain, WorkloadPlugin):
 
     def program(self, job):
         self.act()
+
+
+class Export(Villain, ExportPlugin):
+    name = "bad-export"
+
+    def export(self, table, machine):
+        self.act()
 """
 
 POINTS = {
@@ -127,6 +135,7 @@ POINTS = {
         ("metric", "metric"),
         ("traffic", "traffic"),
         ("workload", "workload"),
+        ("export", "export"),
     )
 }
 POINTS["routing"]["bad-hops"] = "villains:Hops"
@@ -296,6 +305,38 @@ def test_in_a_survey_a_plugin_costs_its_own_rows(villains, tmp_path, plugin):
             continue
         deed = names.partition("deed=")[2].split()[0]
         check(deed, plugin, row["status"], row["reason"].removeprefix("no network: "))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "topology bad-network~deed=exit",
+        "route torus~dims=4 bad-routing~deed=exit",
+        "route torus~dims=4 bad-selection~deed=exit@angara",
+        "route torus~dims=4 dor --metrics bad-metric~deed=exit",
+        "evaluate torus~dims=4 dor bad-routing~deed=exit",
+        "evaluate torus~dims=4 dor --metrics bad-metric~deed=exit",
+        "bound torus~dims=4 bad-rules~deed=exit",
+        "bound torus~dims=4 --traffic bad-traffic~deed=exit",
+        "export bad-export~deed=exit torus~dims=4 dor",
+        "export booksim torus~dims=4 bad-routing~deed=exit",
+        "simulate torus~dims=4 bad-routing~deed=exit uniform",
+        "simulate torus~dims=4 bad-hops~deed=exit uniform",
+        "simulate torus~dims=4 dor bad-traffic~deed=exit",
+    ],
+)
+def test_a_plugin_that_exits_is_the_error_of_a_command(villains, capsys, command):
+    assert main(command.split()) == 1
+    written = capsys.readouterr()
+    said = written.out if command.startswith("evaluate") else written.err
+    assert "SystemExit: 0 (" in said
+    assert "villains.py, line " in said
+    assert "Traceback" not in written.out + written.err
+    if command.startswith("evaluate torus~dims=4 dor bad"):
+        dor, bad = written.out.splitlines()[1:3]
+        assert (dor.split()[:2], bad.split()[1]) == (["dor", "ok"], "failed")
+    elif not command.startswith("evaluate"):
+        assert not written.out
 
 
 def test_what_a_plugin_raises_is_told_with_its_line(villains, tmp_path):

@@ -49,6 +49,14 @@ def written(folder: Path, network, load: str) -> ChannelWeights:
     return ChannelWeights(**arrays, one=one)
 
 
+def test_a_search_does_not_stay_where_its_weights_are_too_steep() -> None:
+    """The loads of few pairs over many routes settle long before they are balanced."""
+    network = obtain("random-regular~n=32,degree=8,terminals=5")[1]
+    demand = load("traffic", "switch-permutation").demand(network, 0)
+    (accepted,) = bound_throughput(network, demand, seconds=5.0).accepted
+    assert accepted.attained < accepted.value < accepted.attained * 1.015
+
+
 def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
     job = ThroughputJob(
         folder=str(tmp_path / "t"), topology=NETWORK, text="hotspot", digest="a", loads=(0.5, 1.0)

@@ -63,6 +63,11 @@ class OpenSMParameters(Parameters):
         "replies on the level of the request, as RDMA-CM sends them, if there are enough lanes "
         "(same)",
     )
+    sm: str = parameter(
+        "",
+        description="Host of the subnet manager, by name or GUID of its port: packets from and to "
+        "it on SL 0, as of subnet administration, are part of the proof; empty: they are not",
+    )
 
 
 class OpenSM(ExportPlugin):
@@ -104,39 +109,70 @@ class OpenSM(ExportPlugin):
 
         Service levels are the virtual channels of the table, unless only other levels are safe for
         replies on the level of the request; see the parameter ``replies``. A warning is logged if
-        such replies can deadlock.
+        such replies can deadlock. With the parameter ``sm``, all levels are also safe with packets
+        from and to that host on SL 0.
 
         Raises
         ------
+        InputError
+            If `sm` is no host.
         UnsupportedError
             If the files, read back, hold a loop, a route that is missing or a possible deadlock.
+            Also if no levels are found that are safe with the packets of the subnet manager.
         """
         addresses = addresses_of(table.topology)
+        manager = _host_named(self.parameters.sm, table.topology, addresses)
         own = complete(table, self.vls)
-        tables = self._prefer_safe_replies(own)
+        tables = self._safest_levels(own, manager)
         files = {
             name: "".join(f"{line}\n" for line in lines)
             for name, lines in lines_of_files(tables, addresses, self.vls).items()
         }
-        proof = tables_of_files(table.topology, addresses, files)
-        danger = check_tables(proof, replies="same")
+        proof = tables_of_files(table.topology, addresses, files, manager)
+        danger = check_tables(proof, replies="same", manager=manager)
         if danger:
             logger.warning(
                 "opensm: replies on the service level of the request, as RDMA-CM sends them, can "
                 "deadlock: %s",
                 danger,
             )
+        if manager is None and proof.lanes.any():
+            logger.info(
+                "opensm: the proof leaves out packets of subnet administration: between all hosts "
+                "and the subnet manager, on SL 0; sm=HOST takes them in"
+            )
         files["README.md"] = readme(
-            proof, addresses, self.vls, own_levels=tables is own, danger=danger
+            proof,
+            addresses,
+            self.vls,
+            own_levels=tables is own,
+            danger=danger,
+            manager="" if manager is None else table.topology.host_names[manager],
         )
         files[NETWORK] = json.dumps(network_record(table, addresses)) + "\n"
         return files
 
-    def _prefer_safe_replies(self, own: CompleteTables) -> CompleteTables:
-        """Return tables that are safe also for replies on the level of the request, if possible."""
-        if self.parameters.replies == "own" or check_tables(own, replies="same") is None:
+    def _safest_levels(self, own: CompleteTables, manager: int | None) -> CompleteTables:
+        """Return tables that are safe also for replies on the level of the request, if possible.
+
+        Raises
+        ------
+        UnsupportedError
+            If none were found that are safe with the packets of the subnet manager.
+        """
+        if check_tables(own, replies=self.parameters.replies, manager=manager) is None:
             return own
-        return with_symmetric_lanes(own, self.vls) or own
+        is_own_safe = check_tables(own, manager=manager) is None
+        if self.parameters.replies == "own" and is_own_safe:
+            return own
+        symmetric = with_symmetric_lanes(own, self.vls, manager)
+        if symmetric is None and not is_own_safe:
+            raise UnsupportedError(
+                f"no service levels were found with {self.vls} virtual lanes that are safe with "
+                f"packets from and to the subnet manager on {self.parameters.sm} (SL 0); allow "
+                "more vls, or choose another host"
+            )
+        return symmetric or own
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
         """Read network, routes and virtual channels."""
@@ -185,3 +221,22 @@ def _network(record: Mapping[str, Any]) -> tuple[Topology, Addresses]:
         terminals[:, 1],
         invented=False,
     )
+
+
+def _host_named(name: str, topology: Topology, addresses: Addresses) -> int | None:
+    """Return the terminal with a name or GUID; None if the name is empty.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not name:
+        return None
+    known = dict(zip(topology.host_names, range(topology.num_terminals), strict=True))
+    known |= dict(zip(addresses.terminal_guids, known.values(), strict=True))
+    if name not in known:
+        raise InputError(
+            f"opensm: sm={name} is no host; hosts are {', '.join(list(known)[:3])} ..."
+        )
+    return known[name]

@@ -23,9 +23,14 @@ from routelab_plugins.export.opensm.files import LFTS, POLICY
 
 
 def tables_of_files(
-    topology: Topology, addresses: Addresses, files: Mapping[str, str]
+    topology: Topology,
+    addresses: Addresses,
+    files: Mapping[str, str],
+    manager: int | None = None,
 ) -> CompleteTables:
     """Return the tables that files hold, after all routes were walked and proven.
+
+    With the terminal of the subnet manager, routes from and to it are also on virtual lane 0.
 
     Raises
     ------
@@ -48,7 +53,7 @@ def tables_of_files(
     if differs.any():
         terminal = topology.terminal_name(int(np.argwhere(differs)[0, 0]))
         raise UnsupportedError(f"the policy gives terminal {terminal} other levels than its switch")
-    problem = check_tables(tables)
+    problem = check_tables(tables, manager=manager)
     if problem:
         raise UnsupportedError(problem)
     return tables

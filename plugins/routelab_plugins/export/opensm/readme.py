@@ -17,7 +17,13 @@ from routelab_plugins.export.opensm.files import (
 
 
 def readme(
-    tables: CompleteTables, addresses: Addresses, vls: int, *, own_levels: bool, danger: str | None
+    tables: CompleteTables,
+    addresses: Addresses,
+    vls: int,
+    *,
+    own_levels: bool,
+    danger: str | None,
+    manager: str = "",
 ) -> str:
     """Return the text of README.md.
 
@@ -32,6 +38,8 @@ def readme(
         Whether service levels are the virtual channels of the routing.
     danger : str or None
         Why replies on the level of the request can deadlock; None if they cannot.
+    manager : str
+        Host of the subnet manager whose packets are part of the proof; "" if they are not.
     """
     topology = tables.topology
     used = int(tables.lanes.max(initial=0)) + 1
@@ -56,9 +64,11 @@ def readme(
 {hardware}
 Every switch has an entry for every LID, also for those of the switches. All files were read back,
 every route was walked from every switch to every host and switch, and the routes of each virtual
-lane were proven free of deadlock. Multicast was not checked.
+lane were proven free of deadlock.
 
-{_wrapped(_replies(danger, own_levels=own_levels))}
+{_wrapped(_left_out(manager, used))}
+
+{_wrapped(_replies(danger, manager, own_levels=own_levels))}
 
 {_wrapped(single)}
 
@@ -98,7 +108,25 @@ It prints nothing if they are equal. To go back, stop this OpenSM and start your
 """
 
 
-def _replies(danger: str | None, *, own_levels: bool) -> str:
+def _left_out(manager: str, used: int) -> str:
+    """Say what the proof leaves out."""
+    if used == 1:
+        return "The proof leaves out multicast."
+    if manager:
+        return (
+            f"The subnet manager must run on {manager}. Packets between it and all hosts and "
+            "switches on SL 0, as of subnet administration, are part of the proof. The proof "
+            "leaves out multicast."
+        )
+    return (
+        "**The proof leaves out** multicast, and packets of subnet administration: each host asks "
+        "the subnet manager for paths on SL 0, whatever the policy says, and these packets can "
+        "close a cycle on virtual lane 0. `opensm~sm=HOST` takes them into the proof for a subnet "
+        "manager on this host."
+    )
+
+
+def _replies(danger: str | None, manager: str, *, own_levels: bool) -> str:
     """Say on which service level replies are safe."""
     if danger:
         return (
@@ -113,6 +141,11 @@ def _replies(danger: str | None, *, own_levels: bool) -> str:
     )
     if own_levels:
         return proven
+    if manager:
+        return (
+            f"{proven} For that and for the packets of the subnet manager, both directions of a "
+            "pair have one service level, which may not be the routing's. The routes are the same."
+        )
     return (
         f"{proven} For that, both directions of a pair have one service level, which may take more "
         "lanes than the routing alone. The routing's own levels are safe for replies on their own "

@@ -12,7 +12,8 @@ dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops
 dimension, and both depend on later dimensions only.
 
 Our choices: congestion is the number of packets that wait for the channel in the switch or are in
-any buffer behind it, plus the packet itself; so packets in an idle network are not derouted.
+the buffers of the packet's class behind it, plus the packet itself; so packets in an idle network
+are not derouted.
 Deroutes lose ties. A packet decides once, when it reaches the front of its buffer.
 """
 

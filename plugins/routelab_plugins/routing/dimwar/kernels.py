@@ -7,7 +7,7 @@ from routelab.kernels.families.hamming_hops import (
     unaligned,
 )
 from routelab.kernels.graph_hops import channel_at, leaving
-from routelab.kernels.hops import TARGET, hop_kernel
+from routelab.kernels.hops import PHASE, TARGET, hop_kernel
 
 FRESH, DEROUTED = 0, 1
 """Classes: first hop in a dimension; hop after a deroute in the same dimension."""
@@ -35,6 +35,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
             continue
         out[count, 0] = onward
         out[count, 1] = name
-        out[count, 2] = congestion_weight(tables, queues, onward, left, aligns)
+        phase = packets[packet, PHASE]
+        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, left, aligns)
         count += 1
     return count

@@ -6,14 +6,21 @@ descriptions of the algorithm, not of the full text. At every switch, a packet t
 dimension whose coordinate is not yet that of the destination: to the destination's coordinate, or
 to any other (a *deroute*). It takes the channel with the least congestion times remaining hops.
 
-The n-th hop uses the n-th class of virtual channels (distance classes). With N dimensions and M
-deroutes there are N + M classes. A deroute is allowed while enough classes remain for the minimal
-hops that are left.
+Every hop uses the next class of virtual channels (distance classes). A deroute is allowed while
+enough classes remain for the minimal hops that are left. By default, the n-th hop uses the n-th
+class, and all virtual channels are classes: the shorter the minimal route, the more deroutes. With
+`deroutes=M` and N dimensions there are N + M classes. A packet at distance d starts in class N - d,
+counted from 0, so d + M classes remain and M is the largest number of deroutes.
 
 Our choices: congestion is the number of packets that wait for the channel in the switch or are in
-any buffer behind it, plus the packet itself; so packets in an idle network are not derouted.
-Deroutes lose ties. A packet decides once, when it reaches the front of its buffer.
-Deroutes in the same dimension may follow each other.
+the buffers of the packet's class behind it, plus the packet itself; so packets in an idle network
+are not derouted. Deroutes lose ties. A packet decides once, when it reaches the front of its
+buffer. Deroutes in the same dimension may follow each other.
+
+SuperSim, the simulator of the paper's first author (github.com/ssnetsim/supersim,
+src/network/hyperx), also adds up the congestion of the class that the packet would use; its sensor
+reports it by virtual channel or by port. Packets that count the buffers of all classes wait for a
+full class of a channel that looks empty, and accept much less under bit complement.
 """
 
 from __future__ import annotations
@@ -41,8 +48,8 @@ class OmniwarParameters(Parameters):
         None,
         ge=0,
         le=64,
-        description="Virtual channels for deroutes, in addition to one for each dimension; none: "
-        "all that remain",
+        description="Largest number of deroutes of a packet, which needs as many virtual channels "
+        "in addition to one for each dimension; none: no limit while virtual channels remain",
     )
 
 
@@ -86,10 +93,13 @@ class Omniwar(HopRoutingPlugin):
         if reason := not_hamming(topology):
             raise UnsupportedError(reason)
         deroutes, dimensions = self.parameters.deroutes, coordinates(topology).shape[1]
-        classes = virtual_channels if deroutes is None else dimensions + deroutes
+        classes, first = virtual_channels, 0
+        if deroutes is not None:
+            # a packet has a class for each minimal hop and each deroute, and no other
+            classes, first = dimensions + deroutes, dimensions
         return HopProgram(
             hop=hop,
-            tables=hamming_tables(topology, [classes]),
+            tables=hamming_tables(topology, [classes, first]),
             vc_classes=classes,
             candidates=most_channels(topology),
             ranking="best",

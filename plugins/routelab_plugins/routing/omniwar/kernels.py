@@ -8,10 +8,11 @@ from routelab.kernels.families.hamming_hops import (
     unaligned,
 )
 from routelab.kernels.graph_hops import OWN, channel_at, leaving
-from routelab.kernels.hops import TARGET, hop_kernel, table
+from routelab.kernels.hops import PHASE, TARGET, hop_kernel, table
 
-CLASSES = DIMENSIONS + 1
-"""Number of the algorithm: classes of virtual channels."""
+CLASSES, FIRST = DIMENSIONS + 1, DIMENSIONS + 2
+"""Numbers of the algorithm: classes of virtual channels; least sum of the class of the first hop
+and the distance."""
 
 
 @hop_kernel
@@ -19,8 +20,11 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer minimal hops, and deroutes while classes remain for the minimal hops behind them."""
     here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
     left = unaligned(tables, here, there)
+    own = table(tables, OWN)
     name = vc + 1
-    may_deroute = tables[table(tables, OWN) + CLASSES] - name > left
+    if channel < 0:
+        name = max(0, tables[own + FIRST] - left)
+    may_deroute = tables[own + CLASSES] - name > left
     first, end = leaving(tables, switch)
     count = 0
     for place in range(first, end):
@@ -33,6 +37,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
             continue
         out[count, 0] = onward
         out[count, 1] = name
-        out[count, 2] = congestion_weight(tables, queues, onward, left, aligns)
+        phase = packets[packet, PHASE]
+        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, left, aligns)
         count += 1
     return count

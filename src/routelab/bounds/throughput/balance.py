@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
+from itertools import count
+from time import thread_time
 
 import numpy as np
 
@@ -29,19 +30,31 @@ from routelab.bounds.throughput.kernels.balance import (
 from routelab.bounds.throughput.kernels.trees import lightest_costs
 from routelab.bounds.throughput.problem import FlowProblem
 
-PASSES = 300
-WORK = 900_000_000
-"""Largest number of channels and routes that all passes visit: about 25 s."""
+RATE = 20_000_000
+"""Visits of channels that a search may make per second of its time limit. A fast core makes 45
+million, so on most machines the work ends a search and not the clock."""
+
+OVERHEAD = 15_000
+"""Visits that take as long as the rest of a pass, on networks of any size."""
+
+FEWEST = 10
+"""Passes of the largest networks."""
 
 GOAL = 5e-4
 """Relative gap at which a search stops."""
 
+FIRST, SMALLER = 150, 0.9
+"""A search also stops if four times as many passes do not make the gap smaller than `SMALLER` times
+what it was. It is compared after `FIRST` passes, after twice as many, and so on, and usually
+falls like 1 / sqrt(passes)."""
+
 BLUNT, SHARP, FINER, COARSER = 2.0, 0.002, 0.9, 1.1
-NEAR = 0.4
-"""Gap, in units of the smoothing, below which the exponent becomes steeper."""
+NEAR, FAR = 0.4, 1.6
+"""Gaps, in units of the smoothing, below which the exponent becomes steeper and above which it
+becomes less steep."""
 
 SETTLED = 0.01
-"""Relative change of the gap below which the exponent becomes steeper, too."""
+"""Relative change of the gap below which the exponent becomes steeper, too, unless it is far."""
 
 PLACES, MOST_HOPS = 24, 20_000_000
 """Largest number of routes of a pair, and of all hops."""
@@ -105,7 +118,9 @@ def smallest_line(problem: FlowProblem, weights: Float64Array) -> tuple[float, F
     return carried * factor + missing, scaled
 
 
-def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) -> Found:
+def balance_sustained(
+    problem: FlowProblem, seconds: float, work: float, enough: float = np.inf
+) -> Found:
     """Search for the largest load that all pairs sustain together.
 
     Parameters
@@ -113,9 +128,11 @@ def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) 
     problem : FlowProblem
         With a demand.
     seconds : float
-        Limit of the wall time, for safety.
-    share : float
-        Share of `PASSES` and `WORK`.
+        Limit of the CPU time, for safety.
+    work : float
+        Largest number of visits of channels, counted over all passes.
+    enough : float
+        Load beyond which the bound does not matter; stop after `FIRST` passes if it is attained.
     """
 
     def evaluate(weights: Float64Array) -> tuple[float, Float64Array]:
@@ -126,11 +143,11 @@ def balance_sustained(problem: FlowProblem, seconds: float, share: float = 1.0) 
         return 1 / greatest, greatest
 
     start = evaluate(1 / problem.capacity)
-    return _search(problem, start, evaluate, attained, 1 / start[0], np.inf, seconds, share)
+    return _search(problem, start, evaluate, attained, 1 / start[0], np.inf, seconds, work, enough)
 
 
 def balance_accepted(
-    problem: FlowProblem, weights: Float64Array, seconds: float, share: float = 1.0
+    problem: FlowProblem, weights: Float64Array, seconds: float, work: float
 ) -> Found:
     """Search for the largest traffic that arrives if pairs may be served in part.
 
@@ -140,7 +157,7 @@ def balance_accepted(
         Of a load.
     weights : float64 array, shape (C,)
         Weights that may prove a bound.
-    seconds, share
+    seconds, work
         As in `balance_sustained`.
 
     Returns
@@ -158,7 +175,7 @@ def balance_accepted(
     start = evaluate(1 / problem.capacity)
     nothing = problem.routed, np.zeros_like(problem.capacity)
     start = min(start, nothing, evaluate(weights), key=lambda one: one[0])
-    return _search(problem, start, evaluate, attained, 1.0, 1.0, seconds, share)
+    return _search(problem, start, evaluate, attained, 1.0, 1.0, seconds, work)
 
 
 def _search(
@@ -169,30 +186,37 @@ def _search(
     level: float,
     rejected: float,
     seconds: float,
-    share: float,
+    work: float,
+    enough: float = np.inf,
 ) -> Found:
     """Balance loads; `level` is about the greatest one, and `rejected` a weight (see `Prices`)."""
-    end = monotonic() + seconds
+    end = np.inf
     bound, weights = start
     best, blur = 0.0, BLUNT
     routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
     nodes, resources = len(problem.demand), len(inverse)
-    work = nodes * resources + 15 * len(routes.target)
+    # a pass looks for the lightest routes and weighs those in use
+    search, spent = OVERHEAD + nodes * resources + 15 * len(routes.target), 0
     scale = _mean_weight(problem)
     mean, before = np.zeros(resources), np.inf
-    for number in range(max(int(share * min(PASSES, WORK / work)), 10)):
-        if monotonic() > end:
+    check, gaps = FIRST, [np.inf, np.inf]
+    for number in count():
+        if number == 1:  # the first pass may compile kernels
+            end = thread_time() + seconds
+        if thread_time() > end or (number >= FEWEST and spent >= work):
             break
         sharpness = np.log(resources + 1) / (blur * level)
         balance_routes(
             problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
         )
+        spent += search + int(routes.length[routes.flow > 0].sum())
         now, level = attained(routes)
         best = max(best, now)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weight = np.exp(height) * inverse * scale
-        mean += MEAN * (weight / weight.max() - mean)
+        # a new array: the best weights may be an earlier mean
+        mean = mean + MEAN * (weight / weight.max() - mean)
         latest = evaluate(weight)
         candidates = [latest, evaluate(mean)] if number % 3 == 2 else [latest]
         for candidate in candidates:
@@ -200,13 +224,18 @@ def _search(
                 bound, weights = candidate
         if bound <= best * (1 + GOAL):
             break
+        if number + 1 == check:
+            gaps.append(bound / best - 1 if best > 0 else np.inf)
+            if best >= enough or gaps[-1] > SMALLER * gaps[-3]:
+                break
+            check *= 2
         gap = latest[0] / now - 1 if now > 0 else np.inf
         settled = abs(gap - before) < SETTLED * gap
         before = gap
-        if gap < NEAR * blur or settled:
-            blur = max(blur * FINER, SHARP)
-        elif gap > 4 * NEAR * blur:
+        if gap > FAR * blur:
             blur = min(blur * COARSER, BLUNT)
+        elif gap < NEAR * blur or settled:
+            blur = max(blur * FINER, SHARP)
     return Found(min(best, bound), bound, weights)
 
 

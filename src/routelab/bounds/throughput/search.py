@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from time import monotonic, perf_counter
+from time import perf_counter
 
 import numpy as np
 
 from routelab.api import Demand, InputError, Topology, UnsupportedError
 from routelab.api.topology import Float64Array, Int64Array, frozen_array
-from routelab.bounds.throughput.balance import Found, balance_accepted, balance_sustained
+from routelab.bounds.throughput.balance import RATE, Found, balance_accepted, balance_sustained
 from routelab.bounds.throughput.certificate import (
     ChannelWeights,
     accepted_from_weights,
@@ -96,7 +96,8 @@ def bound_throughput(
     """Bound the loads that any routing can sustain and deliver.
 
     Symmetric networks and traffic are solved exactly. Otherwise a search finds weights and
-    fractional routes; its work depends on the network only, unless the time limit is reached. The
+    fractional routes, until it no longer helps or its work is done. The work depends on the network
+    and on `seconds`, not on the speed of the machine, unless the CPU time reaches `seconds`. The
     bounds are those that integer weights prove.
 
     Parameters
@@ -106,7 +107,7 @@ def bound_throughput(
     loads : tuple of float
         Offered loads whose accepted load is bounded.
     seconds : float
-        Approximate limit of the wall time.
+        Approximate limit of the CPU time, shared evenly by the sustained load and `loads`.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def bound_throughput(
     UnsupportedError
         If no terminal sends.
     """
-    begin, end = perf_counter(), monotonic() + seconds
+    begin = perf_counter()
     for load in loads:
         if not 0 < load < inf:
             raise InputError(f"bound: the load {load:g} is not a positive number")
@@ -125,25 +126,25 @@ def bound_throughput(
         raise UnsupportedError("no terminal sends anything on this network")
     terminal = float(limit)
     problem = flow_problem(traffic)
-    share = 1 / (1 + len(loads))
+    seconds /= 1 + len(loads)
+    work = RATE * seconds
     if problem.routed:
-        found, method = _sustained(problem, seconds * share, share)
+        found, method = _sustained(problem, seconds, work, terminal)
         value, weights = _prove_sustained(traffic, found.weights)
         attained = min(found.attained, value, terminal)
     else:
         value, method, attained = inf, "none", terminal
         weights = _no_weights(topology)
-    accepted = []
-    for number, load in enumerate(sorted(loads)):
-        rest = max(end - monotonic(), 0.0) / (len(loads) - number)
-        accepted.append(_accepted(traffic, load, attained, weights.channel, rest, share))
+    accepted = tuple(
+        _accepted(traffic, load, attained, weights.channel, seconds, work) for load in sorted(loads)
+    )
     return ThroughputBound(
         channel=value,
         terminal=terminal,
         attained=attained,
         method=method,
         weights=weights,
-        accepted=tuple(accepted),
+        accepted=accepted,
         seconds=perf_counter() - begin,
     )
 
@@ -152,12 +153,14 @@ def _no_weights(topology: Topology) -> ChannelWeights:
     return ChannelWeights.of_channels(topology, np.zeros(topology.num_channels, dtype=np.int64))
 
 
-def _sustained(problem: FlowProblem, seconds: float, share: float) -> tuple[Found, str]:
+def _sustained(
+    problem: FlowProblem, seconds: float, work: float, enough: float
+) -> tuple[Found, str]:
     folding = fold(problem)
     found = None if folding is None else solve_sustained(problem, folding, seconds)
     if found is not None:
         return found, "lp"
-    return balance_sustained(problem, seconds, share), "balance"
+    return balance_sustained(problem, seconds, work, enough), "balance"
 
 
 def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, ChannelWeights]:
@@ -178,7 +181,7 @@ def _accepted(
     sustained: float,
     channel: Int64Array,
     seconds: float,
-    share: float,
+    work: float,
 ) -> AcceptedBound:
     """Bound the accepted load at an offered load.
 
@@ -190,7 +193,7 @@ def _accepted(
     if load > sustained and problem.routed:
         folding = fold(problem)
         found = None if folding is None else solve_accepted(problem, folding, seconds)
-        found = found or balance_accepted(problem, _with_ends(problem, channel), seconds, share)
+        found = found or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
         weights = np.minimum(found.weights, 1.0)
         attained = max(found.attained, problem.routed * sustained / load)
     exact = as_fraction(load)

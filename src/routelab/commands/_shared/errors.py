@@ -23,10 +23,11 @@ def safe_text(message: str) -> str:
     )
 
 
-def explain(error: Exception | KeyboardInterrupt) -> int:
+def explain(error: Exception | KeyboardInterrupt | SystemExit) -> int:
     """Print an expected error and return the exit code; raise other errors again.
 
-    Errors of routelab have an exit code; an interruption ends with 130.
+    Errors of routelab have an exit code; an interruption ends with 130. Commands return their exit
+    code, so only a plugin raises `SystemExit`, whose code does not count.
     """
     from routelab.api.errors import RoutelabError
 
@@ -36,6 +37,11 @@ def explain(error: Exception | KeyboardInterrupt) -> int:
         return 130
     if isinstance(error, MemoryError):
         logger.error("not enough memory: %s; use a smaller input", error or "no details")
+        return 1
+    if isinstance(error, SystemExit):
+        from routelab.jobs.blame import sentence
+
+        logger.error("%s", safe_text(sentence(error)))
         return 1
     if not isinstance(error, RoutelabError):
         raise error

@@ -36,15 +36,17 @@ def log_to_stderr(arguments: argparse.Namespace) -> Iterator[None]:
     level = logging.DEBUG if options.get("verbose") else level
     handler = _StandardError()
     handler.setFormatter(_Json() if options.get("log_json") else _Text())
-    logger = logging.getLogger("routelab")
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(level)
+    loggers = [logging.getLogger(name) for name in ("routelab", "routelab_plugins")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(level)
     try:
         yield
     finally:
-        logger.setLevel(before)
-        logger.removeHandler(handler)
+        for logger, old in zip(loggers, before, strict=True):
+            logger.setLevel(old)
+            logger.removeHandler(handler)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels.graph_hops import OWN
-from routelab.kernels.hops import ESCAPE, channel_packets, table, waiting_packets
+from routelab.kernels.hops import ESCAPE, class_packets, table, waiting_packets
 
 DIMENSIONS = 0
 """First number of the algorithm: dimensions of the network. Its own numbers follow."""
@@ -47,20 +47,26 @@ def unaligned(tables, here, there):
 
 
 @njit(_nrt=False, forceinline=True)
-def congestion_weight(tables, queues, channel, left, aligns):
-    """Return the packets before and behind a channel plus one, times the hops that are left.
+def congestion_weight(tables, queues, channel, phase, vc, left, aligns):
+    """Return the packets that a packet would queue behind plus one, times the hops that are left.
+
+    These packets wait for the channel, or are in buffers of the class `vc` behind it. Buffers of
+    other classes do not delay the packet: to count them hides that its own class is full.
 
     The weight is doubled, and 1 is added for a deroute, which therefore loses ties. It stays below
     that of escapes. The program needs `HopProgram.waiting`.
 
     Parameters
     ----------
+    phase, vc : int
+        See `class_flits`.
     left : int
         Unaligned dimensions before the hop.
     aligns : bool
         Whether the hop aligns one of them; otherwise it is a deroute.
     """
-    packets = waiting_packets(tables, queues, channel) + channel_packets(tables, queues, channel)
+    packets = waiting_packets(tables, queues, channel)
+    packets += class_packets(tables, queues, channel, phase, vc)
     weight = 2 * (packets + 1) * left
     if not aligns:
         weight += 2 * (packets + 1) + 1

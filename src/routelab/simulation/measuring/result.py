@@ -197,6 +197,7 @@ class LoadResult:
         found: dict[str, Any] = {
             "load": self.load,
             "seed": self.seed,
+            "seeds": 1,
             "state": self.state,
             "saturated": self.saturated,
             "text": self.text,

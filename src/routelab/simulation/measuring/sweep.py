@@ -73,7 +73,8 @@ class Point:
     def facts(self) -> dict[str, Any]:
         """Return flat numbers and words; for a single run, its facts.
 
-        For several runs, estimates are pooled, and columns declare how to combine other numbers.
+        For several runs, estimates are pooled, and columns declare how to combine other numbers;
+        ``seed`` is None.
         """
         each = [run.facts() for run in self.runs]
         if len(each) == 1:
@@ -92,7 +93,7 @@ class Point:
             for part in ("mean", "p50", "p95", "p99"):
                 pools |= interval(f"latency_{part}", self._mean_latency(part))
         # a mean of equal loads may differ from them in the last digit
-        same = {"load": self.load, "seed": self.runs[0].seed}
+        same = {"load": self.load, "seed": None, "seeds": len(each)}
         return found | state | served | pools | same
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from routelab._progress import tell
-from routelab.api.topology import BoolArray, Float64Array, Int8Array
+from routelab.api.topology import BoolArray, Float64Array, Int8Array, frozen_array
 from routelab.api.verdicts import Status
 from routelab.metrics import (
     channel_loads,
@@ -20,7 +20,11 @@ from routelab.metrics import (
     relative_loads,
 )
 from routelab.stages.bound import bound_load
-from routelab.stages.infiniband.credit_loops import CreditLoops, find_credit_loops
+from routelab.stages.infiniband.credit_loops import (
+    MANAGEMENT_LANE,
+    CreditLoops,
+    find_credit_loops,
+)
 from routelab.stages.infiniband.inputs import (
     FabricTables,
     Service,
@@ -57,6 +61,25 @@ class CableLoad:
     load: float
 
 
+@dataclass(frozen=True)
+class Gap:
+    """What the files leave open.
+
+    Attributes
+    ----------
+    missing : str
+        What they lack, as a sentence without its full stop.
+    assumption : str
+        Under which the rest was checked, e.g. ``VL = SL``.
+    remedy : str
+        What else to give.
+    """
+
+    missing: str
+    assumption: str
+    remedy: str
+
+
 @dataclass(frozen=True, eq=False)
 class FabricCheck:
     """The result of a check.
@@ -67,26 +90,33 @@ class FabricCheck:
         By the names of `routelab.stages.infiniband.columns.CHECK`.
     faults : tuple of (str, str)
         Kind (``loop``, ``entry``, ``credit loop`` or ``lane``) and sentence.
-    possible_loop : str
-        Credit loop that service levels may avoid; empty if there is none, or they are known.
+    gaps : tuple of Gap
+        Without any, and without a fault, the tables are proven.
+    possible : tuple of (str, str)
+        Faults under the assumptions of `gaps` only.
+    remarks : tuple of str
+        Which part of the traffic has no credit loop, or is not in the proof.
     busiest : tuple of CableLoad
         The busiest cables, in descending order.
-    remarks : tuple of str
-        Which part of the traffic has no credit loop, although all of it has.
     """
 
     facts: dict[str, Any]
     faults: tuple[tuple[str, str], ...]
-    possible_loop: str
+    gaps: tuple[Gap, ...]
+    possible: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
     busiest: tuple[CableLoad, ...]
 
     @property
     def verdict(self) -> Status:
-        """Whether packets arrive and cannot deadlock; see `routelab.api.verdicts`."""
-        if not self.faults:
-            return "not enough input" if self.possible_loop else "proven"
-        return "cycle" if all(kind == "credit loop" for kind, _ in self.faults) else "broken"
+        """That of `routelab.api.verdicts` on unicast traffic."""
+        found: Status = self.facts["verdict"]
+        return found
+
+    @property
+    def possible_loop(self) -> str:
+        """The credit loop among `possible`; empty if there is none."""
+        return dict(self.possible).get("credit loop", "")
 
 
 def check_fabric(
@@ -131,6 +161,8 @@ def check_fabric(
     topology = tables.topology
     faults = find_faults(tables, service, replies)
     tell("check", "loads")
+    verdict = faults.verdict
+    has_gap = verdict == "not enough input"
     hosts = hosts_only(tables)
     table = host_routes(hosts)
     loads = relative_loads(hosts.topology, channel_loads(table))
@@ -144,17 +176,20 @@ def check_fabric(
         "hosts": hosts.topology.num_terminals,
         "left_out": topology.num_terminals - hosts.topology.num_terminals,
         "cables": len(topology.links),
-        "verdict": "",
+        "verdict": verdict,
+        "assumed_verdict": faults.assumed_verdict if has_gap else "",
+        "assumption": " and ".join(gap.assumption for gap in faults.gaps) if has_gap else "",
         "loops": len(faults.loops),
         "unreachable_lids": int(np.count_nonzero(faults.unreachable.any(axis=0))),
-        "foreign_lids": tables.foreign_lids,
+        "foreign_lids": len(tables.foreign_lids),
         "lost_pairs": connected_pairs(table)[0] - reachable_pairs(table),
         "lost_switch_pairs": int(np.count_nonzero(faults.optional)),
         "credit_loops": faults.own.count,
         "credit_loops_same": faults.same.count if faults.same else None,
         "service_levels": _kind_of(levels),
         "dropped_routes": faults.own.dropped,
-        "unlisted_levels": service.unlisted,
+        "unlisted_levels": faults.unlisted[0],
+        "unlisted_switch_levels": faults.unlisted[1],
         "max_load": float(loads.max(initial=0)),
         "load_bound": float(bound.load),
         "effective_bisection": bandwidth.mean if bandwidth else None,
@@ -162,16 +197,15 @@ def check_fabric(
         "worst_cable": "" if worst is None else tables.cable_name(worst),
         "worst_cable_pairs": 0 if worst is None else int(over[worst]),
     }
-    found = FabricCheck(
+    tell("check", verdict, ended=True)
+    return FabricCheck(
         facts,
         faults.texts,
-        faults.possible_loop,
+        faults.gaps,
+        faults.possible,
         faults.remarks,
         _busiest(tables, loads),
     )
-    facts["verdict"] = found.verdict
-    tell("check", found.verdict, ended=True)
-    return found
 
 
 def _kind_of(levels: Path | int | None) -> str:
@@ -194,9 +228,14 @@ class Faults:
     own, same : CreditLoops
         If replies use the SL of their own path record, or that of the request. `same` is None
         without service levels.
+    unlisted : tuple of (int, int)
+        Pairs of hosts with a route over cables that lack a service level, and pairs with a switch
+        at an end that are left out of the verdict for that.
     texts : tuple of (str, str)
         See `FabricCheck.faults`.
-    possible_loop : str
+    gaps : tuple of Gap
+    possible : tuple of (str, str)
+        Faults under the assumptions of `gaps` only.
     remarks : tuple of str
         See `FabricCheck`.
     """
@@ -206,9 +245,28 @@ class Faults:
     optional: BoolArray
     own: CreditLoops
     same: CreditLoops | None
+    unlisted: tuple[int, int]
     texts: tuple[tuple[str, str], ...]
-    possible_loop: str
+    gaps: tuple[Gap, ...]
+    possible: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Status:
+        """Whether packets arrive and cannot deadlock; see `routelab.api.verdicts`."""
+        if self.gaps and not self.texts:
+            return "not enough input"
+        return _verdict_of([kind for kind, _ in self.texts])
+
+    @property
+    def assumed_verdict(self) -> Status:
+        """Verdict under the assumptions of `gaps`."""
+        return _verdict_of([kind for kind, _ in self.texts + self.possible])
+
+    @property
+    def possible_loop(self) -> str:
+        """The credit loop among `possible`; empty if there is none."""
+        return dict(self.possible).get("credit loop", "")
 
 
 def find_faults(
@@ -227,35 +285,154 @@ def find_faults(
     same = None
     if service.levels is not None:
         same = find_credit_loops(tables, service, fates, same=True)
-    possible_loop = ""
+    is_same = same is not None and replies == "same"
+    case = same if same is not None and is_same else own
+    unlisted = _unlisted(tables, service)
+    gaps = list(_unknown_files(tables, service))
+    # otherwise it depends on an assumption
+    is_certain = not gaps
+    if is_certain:
+        texts += _lane_faults(tables, case)
+    if unlisted[0]:
+        gaps.append(_unlisted_gap(unlisted[0]))
     remarks: tuple[str, ...] = ()
-    case = same if same is not None and replies == "same" else own
-    if case.count:
-        remarks = tuple(_remarks(tables, service, fates, same=case is same))
-        if service.levels is None:
-            possible_loop = _cycle_text(tables, case)
-        else:
-            texts.append(("credit loop", _cycle_text(tables, case)))
-    if case.dropped:
-        texts.append(("lane", f"{case.dropped} routes are dropped: their SL leads to VL 15"))
+    assumed = case
+    if (gaps or unlisted[1]) and not case.dropped and _is_safe_on_one_lane(tables, fates):
+        # then no service levels and lanes close a credit loop
+        gaps, unlisted = [], (unlisted[0], 0)
+        if service.levels is not None:
+            remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
+    else:
+        if unlisted[0]:
+            filled = _on_level_0(service, tables.topology.num_terminals)
+            assumed = find_credit_loops(tables, filled, fates, same=is_same)
+        remarks = tuple(_remarks(tables, service, fates, assumed, unlisted[1], same=is_same))
+    if tables.foreign_lids:
+        gaps.append(_foreign_gap(tables.foreign_lids))
+    known = {kind for kind, _ in texts}
+    possible = [one for one in _lane_faults(tables, assumed) if one[0] not in known]
     return Faults(
         loops,
         unreachable,
         optional,
         own,
         same,
+        unlisted,
         tuple(texts),
-        possible_loop,
+        tuple(gaps),
+        tuple(possible),
         remarks,
     )
 
 
+def _verdict_of(kinds: Collection[str]) -> Status:
+    """Return the verdict about faults of these kinds."""
+    if not kinds:
+        return "proven"
+    return "cycle" if set(kinds) == {"credit loop"} else "broken"
+
+
+def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
+    """Name the files without which credit loops depend on an assumption."""
+    if service.levels is None:
+        yield Gap(
+            "The service levels are unknown (no --sls)",
+            "all unicast traffic is on SL 0",
+            "the service levels of the fabric with --sls",
+        )
+    elif service.lanes is None:
+        apart = tables.ends[:, np.newaxis] != tables.ends
+        used = np.unique(service.levels[apart & (service.levels >= 0)])
+        # on one level, routes without a cycle of cables are safe, whatever its lanes are
+        if len(used) > 1 or MANAGEMENT_LANE in service.levels:
+            yield Gap(
+                "The virtual lanes of the service levels are unknown (no --sl2vl)",
+                "VL = SL",
+                "the SL2VL tables of the fabric with --sl2vl",
+            )
+
+
+def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
+    """Count the pairs without a service level; see `Faults.unlisted`."""
+    if service.levels is None:
+        return 0, 0
+    ends, hosts = tables.ends, tables.topology.num_terminals
+    missing = (service.levels < 0) & (ends[:, np.newaxis] != ends)
+    missing &= tables.part[ends][:, np.newaxis] == tables.part[ends]
+    among_hosts = int(np.count_nonzero(missing[:hosts, :hosts]))
+    return among_hosts, int(np.count_nonzero(missing)) - among_hosts
+
+
+def _unlisted_gap(pairs: int) -> Gap:
+    return Gap(
+        f"The file with service levels lacks {pairs} pairs of ports of hosts",
+        "these pairs use SL 0",
+        "a complete file with --sls",
+    )
+
+
+def _foreign_gap(lids: tuple[int, ...]) -> Gap:
+    named = ", ".join(f"0x{lid:04x}" for lid in lids[:NAMED])
+    more = f" and {len(lids) - NAMED} more" if len(lids) > NAMED else ""
+    return Gap(
+        f"The tables have entries for LIDs that no port of the fabric has ({named}{more}): further "
+        "LIDs of ports with LMC above 0, or ports that were missing when the fabric was listed",
+        "no packets are sent to these LIDs",
+        "a fabric and tables of the same time, with lmc 0",
+    )
+
+
+def _is_safe_on_one_lane(tables: FabricTables, fates: Int8Array) -> bool:
+    return not find_credit_loops(tables, Service(), fates).count
+
+
+def _on_level_0(service: Service, count: int) -> Service:
+    """Put the routes between the first ports that have no service level on SL 0."""
+    levels = np.array(service.levels)
+    among = levels[:count, :count]
+    among[among < 0] = 0
+    return replace(service, levels=frozen_array(levels, np.int8))
+
+
+def _lane_faults(tables: FabricTables, loops: CreditLoops) -> Iterator[tuple[str, str]]:
+    """Yield kind and sentence of the faults of service levels and lanes."""
+    if loops.count:
+        yield "credit loop", _cycle_text(tables, loops)
+    if loops.dropped:
+        yield "lane", f"{loops.dropped} routes are dropped: their SL leads to VL 15"
+
+
 def _remarks(
-    tables: FabricTables, service: Service, fates: Int8Array, *, same: bool
+    tables: FabricTables,
+    service: Service,
+    fates: Int8Array,
+    found: CreditLoops,
+    unlisted: int,
+    *,
+    same: bool,
 ) -> Iterator[str]:
-    """Describe parts of the traffic without a credit loop."""
-    if not find_credit_loops(tables, service, fates, same=same, hosts_only=True).count:
-        yield "Without packets from and to switches there is no credit loop."
+    """Describe parts of the traffic without a credit loop, and those that are not in the proof.
+
+    Parameters
+    ----------
+    found : CreditLoops
+        Of the routes with a service level.
+    unlisted : int
+        Routes from or to switches without a service level.
+    """
+    if found.count:
+        hosts = tables.topology.num_terminals
+        among = service if service.levels is None else _on_level_0(service, hosts)
+        if not find_credit_loops(tables, among, fates, same=same, hosts_only=True).count:
+            yield "Without packets from and to switches there is no credit loop."
+    elif unlisted:
+        everything = _on_level_0(service, len(tables.ends))
+        loops = find_credit_loops(tables, everything, fates, same=same).count
+        yield (
+            f"The file with service levels lacks {unlisted} pairs with a switch at an end, which "
+            "are left out. On SL 0 "
+            + ("they would close a credit loop." if loops else "they close no credit loop.")
+        )
 
 
 def _unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, BoolArray]:

@@ -21,9 +21,10 @@ CHECK: Final = (
     Column(
         "verdict",
         "on unicast traffic: `proven`, `cycle` (a credit loop), `broken` (another fault), or `not "
-        "enough input`: with all of it on one VL there is a credit loop, and the service levels "
-        "are unknown",
+        "enough input`: it depends on what the files lack",
     ),
+    Column("assumed_verdict", "the verdict under `assumption`; only if it is `not enough input`"),
+    Column("assumption", "what decides and the files do not say, e.g. `VL = SL`"),
     Column("loops", "different loops of forwarding entries"),
     Column("unreachable_lids", "LIDs that some switch cannot send packets to"),
     Column("foreign_lids", "LIDs in the tables that no port of the fabric has"),
@@ -41,7 +42,8 @@ CHECK: Final = (
     Column(
         "credit_loops",
         "groups of virtual lanes that wait for each other, if each side of a connection uses the "
-        "SL of its own path record, or with all traffic on one VL",
+        "SL of its own path record, or with all traffic on SL 0; without routes that have no SL in "
+        "the file, and with VL = SL without `--sl2vl`",
     ),
     Column(
         "credit_loops_same",
@@ -52,8 +54,24 @@ CHECK: Final = (
         "`--sls`: `file`, or the SL of all unicast packets; `unknown` without it, which counts as "
         "SL 0",
     ),
-    Column("dropped_routes", "routes that are dropped, because their SL is mapped to VL 15"),
-    Column("unlisted_levels", "pairs of ports without an SL in the file; they use SL 0"),
+    Column(
+        "dropped_routes",
+        "routes that are dropped, because an adapter or a switch maps their SL to VL 15, also on "
+        "the last hop",
+    ),
+    Column(
+        "unlisted_levels",
+        "ordered pairs of hosts at different switches without an SL in the file, which leaves the "
+        "verdict open if some service levels could close a credit loop",
+        unit="pairs",
+    ),
+    Column(
+        "unlisted_switch_levels",
+        "such pairs with a switch at an end, which are left out of the verdict, because OpenSM's "
+        "`nue` and `dfsssp` choose service levels for hosts only; 0 if no service levels could "
+        "close a credit loop",
+        unit="pairs",
+    ),
     Column(
         "max_load",
         "ordered pairs of hosts whose route uses the busiest cable in one direction, relative to "

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from routelab.api import InputError
-from routelab.api.topology import Int8Array, Int32Array, Int64Array, frozen_array
+from routelab.api.topology import (
+    BoolArray,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    frozen_array,
+)
 from routelab.kernels.dependency import short_cycle, strong_components
 from routelab.stages.infiniband.inputs import FabricTables, Service
 from routelab.stages.infiniband.walk import LOOPS
@@ -35,7 +41,8 @@ class CreditLoops:
     example : tuple of (int, int)
         Channel and lane of a short cycle, each waiting for the next.
     dropped : int
-        Routes that are dropped, because their SL is mapped to VL 15 on the way.
+        Routes that are dropped, because their SL is mapped to VL 15 on the way: by the source's
+        adapter, or by a switch towards the next one or towards the host.
     """
 
     count: int
@@ -72,6 +79,7 @@ def find_credit_loops(
     ----------
     tables : FabricTables
     service : Service
+        Routes without a service level are left out.
     fates : int8 array, shape (S, T + S)
         From `routelab.stages.infiniband.walk.fates_of`. Routes that loop are left out.
     same : bool
@@ -85,10 +93,10 @@ def find_credit_loops(
         If a route uses a pair of ports without an SL2VL table.
     """
     found, dropped = [np.empty(0, dtype=np.int64)], 0
-    for level, packets in _packets(tables, service, fates, same=same, hosts_only=hosts_only):
+    for level, packets, gone in _packets(tables, service, fates, same=same, hosts_only=hosts_only):
         dependencies, lost = _dependencies(tables, service, level, packets)
         found.append(dependencies)
-        dropped += lost
+        dropped += gone + lost
     edges = np.unique(np.concatenate(found))
     size = tables.topology.num_channels * LANES
     tail, head = np.divmod(edges, size)
@@ -106,10 +114,12 @@ def find_credit_loops(
 
 def _packets(
     tables: FabricTables, service: Service, fates: Int8Array, *, same: bool, hosts_only: bool
-) -> Iterator[tuple[int, _Packets]]:
+) -> Iterator[tuple[int, _Packets, int]]:
     """Iterate over the levels, with all routes of each that lead to another switch and end.
 
-    Routes of sources at one switch are the same if the lanes of their ports are.
+    The last number counts the routes that are dropped before: by the adapter of their source, or
+    between two ports of one switch. Routes of sources at one switch are the same if the lanes of
+    their ports are.
     """
     hosts = tables.topology.num_terminals
     count = hosts if hosts_only else len(tables.ends)
@@ -122,11 +132,14 @@ def _packets(
     first = np.searchsorted(group[order], np.arange(len(keys)))
     ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
-    for level in np.unique(levels[:count, :count]).tolist():
-        sends = np.broadcast_to(levels[:count, :count] == level, (count, count))
+    known = np.unique(levels[:count, :count])
+    for level in known[known >= 0].tolist():
+        sends = np.broadcast_to(levels[:count, :count] == level, (count, count)).copy()
         if same:
-            sends = sends.copy()
             sends[:hosts, :hosts] |= sends[:hosts, :hosts].T.copy()
+        np.fill_diagonal(sends, False)
+        dropped = _dropped_by_adapters(service, sends, level)
+        dropped += _dropped_at_home(tables, service, sends, level)
         routes = np.add.reduceat(sends[order], first, axis=0, dtype=np.int32)
         where, destination = np.nonzero(ending & (routes > 0))
         yield (
@@ -137,7 +150,30 @@ def _packets(
                 port[where].astype(np.int32),
                 routes[where, destination],
             ),
+            dropped,
         )
+
+
+def _dropped_by_adapters(service: Service, sends: BoolArray, level: int) -> int:
+    """Take away the routes that the adapter of their source drops, and count them."""
+    if service.host_lanes is None:
+        return 0
+    dropping = np.flatnonzero(service.host_lanes[:, level] == MANAGEMENT_LANE)
+    dropped = int(np.count_nonzero(sends[dropping]))
+    sends[dropping] = False
+    return dropped
+
+
+def _dropped_at_home(tables: FabricTables, service: Service, sends: BoolArray, level: int) -> int:
+    """Count the routes to hosts that the switch of both ends drops."""
+    if service.lanes is None and level != MANAGEMENT_LANE:
+        return 0
+    hosts, count = tables.topology.num_terminals, len(sends)
+    ends, ports = tables.ends, destination_ports(tables.topology, tables.addresses)
+    home = (ends[:count, np.newaxis] == ends[:hosts]) & tables.entries.is_delivered[:hosts]
+    source, target = np.nonzero(home & sends[:, :hosts])
+    lane = _lane(tables, service, ends[source], ports[source], ports[target], level)
+    return int(np.count_nonzero(lane == MANAGEMENT_LANE))
 
 
 def _input_ports(tables: FabricTables, service: Service, count: int) -> Int32Array:
@@ -174,8 +210,10 @@ def _dependencies(
         channel = steps[packets.switch, packets.destination]
         # a switch that does not deliver packets to its own hosts may send them on
         going = channel >= 0
+        dropped += _dropped_at_the_end(tables, service, level, packets.select(~going))
         packets, held, channel = packets.select(going), held[going], channel[going]
-        lane = _lane(tables, service, packets.switch, packets.port, channel, level)
+        out = tables.addresses.channel_port[channel]
+        lane = _lane(tables, service, packets.switch, packets.port, out, level)
         kept = lane != MANAGEMENT_LANE
         dropped += int(packets.routes[~kept].sum())
         packets, held, channel = packets.select(kept), held[kept], channel[kept]
@@ -192,18 +230,32 @@ def _dependencies(
     return np.unique(np.concatenate(found)), dropped
 
 
+def _dropped_at_the_end(
+    tables: FabricTables, service: Service, level: int, packets: _Packets
+) -> int:
+    """Count the routes that the last switch drops on their way to a host."""
+    destination = packets.destination
+    packets = packets.select(
+        (destination < tables.topology.num_terminals)
+        & tables.entries.is_delivered[destination]
+        & (tables.ends[destination] == packets.switch)
+    )
+    out = destination_ports(tables.topology, tables.addresses)[packets.destination]
+    lane = _lane(tables, service, packets.switch, packets.port, out, level)
+    return int(packets.routes[lane == MANAGEMENT_LANE].sum())
+
+
 def _lane(
     tables: FabricTables,
     service: Service,
     switch: np.ndarray,
     port: np.ndarray,
-    channel: np.ndarray,
+    out: np.ndarray,
     level: int,
 ) -> Int64Array:
-    """Return the lane of each packet on its next channel, by switch and input port."""
+    """Return the lane of each packet behind its switch, by input and output port."""
     if service.lanes is None:
-        return frozen_array(np.full(len(channel), level), np.int64)
-    out = tables.addresses.channel_port[channel]
+        return frozen_array(np.full(len(out), level), np.int64)
     lane = service.lanes[switch, port, out, level]
     unknown = np.flatnonzero(lane < 0)
     if unknown.size:

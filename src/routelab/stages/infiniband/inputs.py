@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from routelab.api import InputError, Topology
+from routelab.api.errors import MissingInputError
 from routelab.api.topology import Int8Array, Int32Array, frozen_array
 from routelab.metrics import connected_parts
 from routelab.toolkit.infiniband import (
@@ -33,6 +34,7 @@ from routelab.toolkit.infiniband import (
     read_forwarding_tables,
     topology_of,
 )
+from routelab.toolkit.infiniband.service_levels import NUM_LEVELS
 from routelab.toolkit.infiniband.text_lines import guid_text
 
 
@@ -46,7 +48,7 @@ class FabricTables:
     topology : Topology
     addresses : Addresses
     entries : Entries
-    foreign_lids : int
+    foreign_lids : tuple of int
         LIDs in the tables that no port of the fabric has.
     """
 
@@ -54,7 +56,7 @@ class FabricTables:
     topology: Topology
     addresses: Addresses
     entries: Entries
-    foreign_lids: int
+    foreign_lids: tuple[int, ...]
 
     @cached_property
     def ends(self) -> Int32Array:
@@ -97,7 +99,8 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     Raises
     ------
     InputError
-        If a file is wrong, or the two do not belong together; names the file.
+        If a file is wrong, or the two do not belong together; names the file. `MissingInputError`
+        if ports have several LIDs.
     """
     fabric = read_fabric(fabric_file)
     tables = read_forwarding_tables(lft_file)
@@ -108,9 +111,9 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     addresses = addresses_of(topology)
     ports = tables.of_switches(addresses.switch_guids, str(lft_file))
     listed = np.flatnonzero((ports >= 0).any(axis=0))
-    foreign = int(np.count_nonzero(~np.isin(listed, addresses.lids)))
+    foreign = listed[~np.isin(listed, addresses.lids)].tolist()
     entries = entries_of(topology, addresses, ports)
-    return FabricTables(fabric, topology, addresses, entries, foreign)
+    return FabricTables(fabric, topology, addresses, entries, tuple(foreign))
 
 
 def hosts_only(tables: FabricTables) -> FabricTables:
@@ -146,11 +149,19 @@ def _with_lids(
     A file of the simulator has no LIDs; then those that the tables name are used.
     """
     lids = dict(topology.attributes["lids"])
+    owners = {lid: guid for guid, lid in lids.items()}
     for lid, guid in guid_of_lid.items():
-        if lids.setdefault(guid, lid) != lid:
+        base = lids.setdefault(guid, lid)
+        if base != lid and lid not in owners and guid_of_lid.get(base) == guid:
+            raise MissingInputError(
+                f"{lft_file}: not enough input: port {guid} has several LIDs (0x{base:04x} and "
+                f"0x{lid:04x}; LMC above 0), whose routes are not examined; set lmc 0 in "
+                "opensm.conf"
+            )
+        if base != lid:
             raise InputError(
                 f"{lft_file}: LID 0x{lid:04x} is that of port {guid}, which has LID "
-                f"0x{lids[guid]:04x} in {fabric_file}; write both files at the same time"
+                f"0x{base:04x} in {fabric_file}; write both files at the same time"
             )
     for guid, name in zip(
         (*topology.switch_guids, *topology.terminal_guids),
@@ -181,16 +192,16 @@ class Service:
     Attributes
     ----------
     levels : int8 array, shape (T + S, T + S), or None
-        SL from each terminal and switch to each; None: SL 0 for all.
+        SL from each terminal and switch to each, −1 if the file lacks it. None: SL 0 for all.
     lanes : int8 array, shape (S, P + 1, P + 1, 16), or None
         Virtual lane by switch, input port, output port and SL; −1 if unknown. None: VL = SL.
-    unlisted : int
-        Pairs of ports without an SL in the file; they use SL 0.
+    host_lanes : int8 array, shape (T, 16), or None
+        Virtual lane on which a terminal sends, by SL; −1 if unknown. None: VL = SL.
     """
 
     levels: Int8Array | None = None
     lanes: Int8Array | None = None
-    unlisted: int = 0
+    host_lanes: Int8Array | None = None
 
 
 def read_levels(file: Path) -> ServiceLevels | Policy:
@@ -224,7 +235,6 @@ def service_of(
         If the service levels name a source that the fabric lacks, or a switch has no SL2VL table.
     """
     found: Int8Array | None = None
-    unlisted = 0
     if isinstance(levels, int):
         count = len(tables.addresses.lids)
         found = frozen_array(np.full((count, count), levels), np.int8)
@@ -232,9 +242,10 @@ def service_of(
         guids = tables.addresses.guids
         found = levels.levels(guids, guids, _labels(tables.fabric))
     elif levels is not None:
-        found, unlisted = _levels(tables, levels, level_file)
-    own_lanes = _lanes(tables, lanes, lane_file) if lanes else None
-    return Service(found, own_lanes, unlisted)
+        found = _levels(tables, levels, level_file)
+    if lanes is None:
+        return Service(found)
+    return Service(found, _lanes(tables, lanes, lane_file), _host_lanes(tables, lanes))
 
 
 def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
@@ -256,7 +267,7 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
     return found
 
 
-def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> tuple[Int8Array, int]:
+def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
     topology, addresses = tables.topology, tables.addresses
     terminals = {guid: [place] for place, guid in enumerate(addresses.guids)}
     nodes = {guid: [topology.num_terminals + s] for s, guid in enumerate(addresses.switch_guids)}
@@ -276,10 +287,7 @@ def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> tuple[Int8
     columns = np.flatnonzero(lids < given.levels.shape[1])
     for guid, row in zip(given.source_guids, given.levels, strict=True):
         found[np.ix_(np.array(known[guid]), columns)] = row[lids[columns]]
-    missing = found < 0
-    np.fill_diagonal(missing, False)
-    found[found < 0] = 0
-    return frozen_array(found, np.int8), int(np.count_nonzero(missing))
+    return frozen_array(found, np.int8)
 
 
 def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
@@ -292,8 +300,17 @@ def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
         int(tables.addresses.terminal_port.max(initial=0)) + 1,
         *(len(given.lanes[guid]) for guid in guids),
     )
-    found = np.full((len(guids), size, size, 16), -1, dtype=np.int8)
+    found = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
     for switch, guid in enumerate(guids):
         table = given.lanes[guid]
         found[switch, : len(table), : len(table)] = table
+    return frozen_array(found, np.int8)
+
+
+def _host_lanes(tables: FabricTables, given: LaneTables) -> Int8Array:
+    found = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
+    for terminal, guid in enumerate(tables.addresses.terminal_guids):
+        if guid in given.lanes:
+            # the table of an adapter's port is the same wherever packets come from
+            found[terminal] = given.lanes[guid].max(axis=(0, 1))
     return frozen_array(found, np.int8)

@@ -60,11 +60,13 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
 
 def _credit_lines(found: FabricCheck) -> Iterator[str]:
     facts = found.facts
-    if found.possible_loop:
-        yield "Credit loops with all traffic on SL 0:"
-        yield f"    {found.possible_loop}"
-    elif not any(kind == "credit loop" for kind, _ in found.faults):
-        yield "Credit loops: none."
+    is_fault = any(kind == "credit loop" for kind, _ in found.faults)
+    condition = f" if {facts['assumption']}" if facts["assumption"] else ""
+    if not is_fault and not found.possible_loop:
+        yield f"Credit loops{condition}: none."
+    for kind, text in found.possible:
+        yield f"{_TITLES[kind]}{condition}:"
+        yield f"    {text}"
     yield from found.remarks
     if facts["credit_loops_same"] is None:
         yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
@@ -74,11 +76,6 @@ def _credit_lines(found: FabricCheck) -> Iterator[str]:
         return
     safe = "no credit loop" if not facts["credit_loops_same"] else "credit loops"
     yield f"If replies use the SL of the request (RDMA-CM): {safe}."
-    if facts["unlisted_levels"]:
-        yield (
-            f"The file with service levels lacks {facts['unlisted_levels']} pairs of ports; they "
-            "count as SL 0."
-        )
 
 
 def _load_lines(found: FabricCheck) -> Iterator[str]:
@@ -111,9 +108,9 @@ def _result(found: FabricCheck) -> str:
         return "cycle. Packets can wait for each other in a credit loop."
     if found.verdict == "not enough input":
         return (
-            "not enough input. With all unicast traffic on SL 0 there is a credit loop. This is a "
-            "fault if the fabric uses no service levels; otherwise give the service levels of the "
-            "fabric with --sls."
+            f"not enough input. {'. '.join(gap.missing for gap in found.gaps)}. If "
+            f"{found.facts['assumption']}, the verdict is {found.facts['assumed_verdict']}; "
+            f"otherwise give {' and '.join(gap.remedy for gap in found.gaps)}."
         )
     if levels == "unknown":
         traffic = "with all of it on SL 0, and therefore on any one VL"
@@ -121,6 +118,8 @@ def _result(found: FabricCheck) -> str:
         traffic = (
             "with these service levels" if levels == "file" else f"with all of it on SL {levels}"
         )
+    if found.facts["unlisted_switch_levels"]:
+        traffic += ", apart from packets from and to switches without one"
     return f"proven. Unicast traffic cannot deadlock, {traffic}."
 
 

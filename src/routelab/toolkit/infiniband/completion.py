@@ -12,7 +12,14 @@ import numpy as np
 
 from routelab.api.errors import UnsupportedError
 from routelab.api.route_table import RouteTable
-from routelab.api.topology import Int8Array, Int32Array, Int64Array, Topology, frozen_array
+from routelab.api.topology import (
+    BoolArray,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Topology,
+    frozen_array,
+)
 from routelab.kernels.dependency import dependency_graph, short_cycle, strong_components
 from routelab.kernels.forwarding.completion import complete_trees
 from routelab.kernels.routes import table_from_next_hops
@@ -191,7 +198,17 @@ def _pair_lanes(table: RouteTable) -> Int64Array:
     return lane.reshape(len(table.topology.endpoints), -1)
 
 
-def check_tables(tables: CompleteTables, *, replies: str = "own") -> str | None:
+def manager_routes(tables: CompleteTables, terminal: int) -> BoolArray:
+    """Mark the routes from and to the terminal of the subnet manager; bool, shape (S, T + S)."""
+    routes = np.zeros(tables.steps.shape, dtype=np.bool_)
+    routes[:, terminal] = True
+    routes[tables.topology.terminal_switch[terminal]] = True
+    return frozen_array(routes & (tables.steps >= 0), np.bool_)
+
+
+def check_tables(
+    tables: CompleteTables, *, replies: str = "own", manager: int | None = None
+) -> str | None:
     """Walk all routes and prove them free of deadlock; return the first problem, or None.
 
     Parameters
@@ -200,6 +217,8 @@ def check_tables(tables: CompleteTables, *, replies: str = "own") -> str | None:
     replies : {"own", "same"}
         Which virtual channel packets take back to a terminal that sent some: that of the route
         back, or that on which the terminal sent. ``same`` covers both.
+    manager : int, optional
+        Terminal of the subnet manager: all routes from and to it are on virtual channel 0, too.
     """
     topology = tables.topology
     switches = frozen_array(np.arange(topology.num_switches), np.int32)
@@ -221,6 +240,8 @@ def check_tables(tables: CompleteTables, *, replies: str = "own") -> str | None:
         routes = tables.lanes.reshape(-1) == lane
         if replies == "same":
             routes |= _reply_routes(tables, lane)
+        if lane == 0 and manager is not None:
+            routes |= manager_routes(tables, manager).reshape(-1)
         cycle = _cycle(topology, start, hops, length, routes)
         if cycle:
             return f"routes on virtual channel {lane} wait for each other in a cycle: {cycle}"

@@ -149,11 +149,29 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
             f"the table of switch {cut[0]} does not end with a line 'N lids dumped'; the file may "
             "be truncated",
         )
+    if not ended:
+        _check_end(text, tables)
     size = max((max(table, default=0) for table in tables.values()), default=0) + 1
     ports = np.full((len(tables), size), -1, dtype=np.int16)
     for row, table in enumerate(tables.values()):
         ports[row, list(table)] = list(table.values())
     return ForwardingTables(tuple(tables), frozen_array(ports, np.int16), guid_of_lid)
+
+
+def _check_end(text: TextFile, tables: Mapping[str, Mapping[int, int]]) -> None:
+    """Refuse a file that ends within a line or a table, in the form without 'lids dumped'."""
+    if not text.is_ended:
+        raise text.error(
+            len(text.lines), "the file does not end with a line feed; it may be truncated"
+        )
+    # the tables of a subnet list the same LIDs, also those that are not in use
+    *others, last = (max(table, default=0) for table in tables.values())
+    if others and last < min(others):
+        raise text.error(
+            len(text.lines),
+            f"the last table ends at LID 0x{last:04x}, all others at 0x{min(others):04x} or later; "
+            "the file may be truncated",
+        )
 
 
 def _add_entry(

@@ -200,8 +200,8 @@ def _port(
 
 def _require_no_lmc(text: TextFile, number: int, lmc: int) -> None:
     if lmc:
-        raise text.error(
+        raise text.missing(
             number,
-            f"the port has several LIDs (LMC {lmc}), which is not supported; set lmc 0 in "
+            f"the port has several LIDs (LMC {lmc}), whose routes are not examined; set lmc 0 in "
             "opensm.conf",
         )

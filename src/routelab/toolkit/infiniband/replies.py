@@ -10,13 +10,15 @@ from routelab.api.topology import Int32Array, Int64Array, frozen_array
 from routelab.kernels.dependency import dependency_graph
 from routelab.kernels.forwarding.first_fit import first_fit
 from routelab.kernels.routes import table_from_next_hops
-from routelab.toolkit.infiniband.completion import CompleteTables
+from routelab.toolkit.infiniband.completion import CompleteTables, manager_routes
 
 IDLE_ROUNDS = 30
 """Rounds of first fit without fewer lanes after which the search ends."""
 
 
-def with_symmetric_lanes(tables: CompleteTables, limit: int) -> CompleteTables | None:
+def with_symmetric_lanes(
+    tables: CompleteTables, limit: int, manager: int | None = None
+) -> CompleteTables | None:
     """Return tables with the same routes, in which both directions of a pair share a lane.
 
     So a reply is on the lane of its request, whichever of the two it carries. All routes between
@@ -32,19 +34,30 @@ def with_symmetric_lanes(tables: CompleteTables, limit: int) -> CompleteTables |
         Without loops.
     limit : int
         Most lanes.
+    manager : int, optional
+        Terminal of the subnet manager. All routes from and to it are also on lane 0: they form a
+        further group, which comes first.
 
     Returns
     -------
     symmetric : CompleteTables or None
         None if no such lanes were found.
     """
-    pair, path_start, hop_channel = _paths_by_pair(tables)
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    pair, path_start, hop_channel = _paths_by_pair(tables, manager)
+    first = np.flatnonzero(np.diff(pair, prepend=-2))
+    pinned = bool(len(pair) and pair[0] < 0)
     lane = _few_lanes(
-        np.append(first, len(pair)), path_start, hop_channel, tables.topology.num_channels, limit
+        np.append(first, len(pair)),
+        path_start,
+        hop_channel,
+        tables.topology.num_channels,
+        limit,
+        pinned,
     )
     if lane is None:
         return None
+    if pinned:
+        first, lane = first[1:], lane[1:]
     switches = tables.topology.num_switches
     of_pair = np.zeros((switches, switches), np.int8)
     higher, lower = np.divmod(pair[first], switches)
@@ -59,8 +72,12 @@ def _few_lanes(
     hop_channel: Int32Array,
     num_channels: int,
     limit: int,
+    pinned: bool,
 ) -> Int32Array | None:
-    """Return the lane of each group of paths; None if no `limit` lanes were found."""
+    """Return the lane of each group of paths; None if no `limit` lanes were found.
+
+    With `pinned`, the first group stays first, and so do all groups on its lane.
+    """
     one_lane = frozen_array(np.zeros(len(hop_channel)), np.int16)
     start, target = dependency_graph(path_start, hop_channel, one_lane, num_channels, 1)
     order = np.arange(len(group_start) - 1)
@@ -76,24 +93,30 @@ def _few_lanes(
             return found
         idle = 0 if len(ranks) < fewest else idle + 1
         fewest = len(ranks)
-        order = order[np.argsort(-lane[order], kind="stable")]
+        last_first = -lane[order]
+        if pinned:
+            last_first[lane[order] == 0] = -len(ranks)
+        order = order[np.argsort(last_first, kind="stable")]
     return None
 
 
-def _paths_by_pair(tables: CompleteTables) -> tuple[Int64Array, Int64Array, Int32Array]:
-    """Return all different routes, ascending by pair of switches.
+def _paths_by_pair(
+    tables: CompleteTables, manager: int | None
+) -> tuple[Int64Array, Int64Array, Int32Array]:
+    """Return all different routes, ascending by pair of switches; first those of the manager.
 
     Returns
     -------
     pair : int64 array, shape (K,)
-        Higher switch times S, plus lower switch, of each route.
+        Higher switch times S, plus lower switch, of each route; −1 for those of the manager,
+        which come again with their pairs.
     path_start : int64 array, shape (K + 1,)
     hop_channel : int32 array, shape (H,)
     """
     topology = tables.topology
     switches = np.arange(topology.num_switches, dtype=np.int32)
     # hosts of a switch often have equal columns, and so has the switch
-    columns = np.unique(tables.steps, axis=1, return_index=True)[1]
+    _, columns, place = np.unique(tables.steps, axis=1, return_index=True, return_inverse=True)
     ends = tables.destination_switch[columns]
     lengths, hops = table_from_next_hops(
         np.ascontiguousarray(tables.steps[:, columns]),
@@ -107,8 +130,15 @@ def _paths_by_pair(tables: CompleteTables) -> tuple[Int64Array, Int64Array, Int3
     length = lengths.reshape(-1)
     order = np.argsort(pair.reshape(-1), kind="stable")
     order = order[length[order] > 0]
+    of_pair = pair.reshape(-1)[order]
+    if manager is not None:
+        managing = manager_routes(tables, manager)[:, columns]
+        managing[:, place.reshape(-1)[manager]] = True
+        first = np.flatnonzero(managing.reshape(-1) & (length > 0))
+        order = np.concatenate((first, order))
+        of_pair = np.concatenate((np.full(len(first), -1), of_pair))
     path_start = np.concatenate(([0], np.cumsum(length[order])))
     first_hop = np.cumsum(np.maximum(length, 0)) - np.maximum(length, 0)
     shift = np.repeat(first_hop[order] - path_start[:-1], length[order])
     hop_channel = hops[np.arange(len(shift)) + shift]
-    return pair.reshape(-1)[order], path_start, frozen_array(hop_channel, np.int32)
+    return of_pair, path_start, frozen_array(hop_channel, np.int32)

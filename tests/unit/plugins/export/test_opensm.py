@@ -112,6 +112,32 @@ def test_levels_that_are_safe_for_replies_on_the_level_of_the_request_are_prefer
     assert own.files["routelab.lft"] == result.files["routelab.lft"]
 
 
+def test_the_subnet_manager_is_left_out_of_the_proof_or_part_of_it(caplog):
+    caplog.set_level("INFO")
+    network = ["torus~dims=4x4", "dfsssp"]
+    text = readme_of("opensm", "dfsssp", network[0])
+    assert "packets of subnet administration" in caplog.text
+    assert "**The proof leaves out** multicast, and packets of subnet administration" in text
+    caplog.clear()
+    result = export_routes("opensm", network)
+    topology, addresses = result.table.topology, addresses_of(result.table.topology)
+    proof = tables_of_files(topology, addresses, result.files)
+    assert sum(check_tables(proof, manager=host) is not None for host in range(16)) == 14
+    caplog.clear()
+    for replies in ("own", "same"):
+        for host, name in ((0, "t0"), (6, addresses.terminal_guids[6])):
+            files = export_routes(f"opensm~sm={name},replies={replies}", network).files
+            tables = tables_of_files(topology, addresses, files, host)
+            assert check_tables(tables, replies="same", manager=host) is None
+            assert f"must run on t{host}" in files["README.md"]
+            assert files["routelab.lft"] == result.files["routelab.lft"]
+    assert "subnet administration" not in caplog.text
+    with pytest.raises(UnsupportedError, match="with 2 virtual lanes that are safe with packets"):
+        export_routes("opensm~sm=t0,vls=2", ["torus~dims=5x5", "ib-balanced~vls=2"])
+    with pytest.raises(InputError, match="sm=t99 is no host"):
+        export_routes("opensm~sm=t99", network)
+
+
 def test_too_few_lanes_for_such_levels_keep_those_of_the_routing_and_warn(caplog):
     network, routing = "torus~dims=5x5", "ib-balanced~vls=2"
     files = export_routes("opensm~vls=2", [network, routing]).files

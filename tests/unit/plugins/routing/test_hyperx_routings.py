@@ -13,10 +13,14 @@ from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 from routelab.api import Topology
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.instances import load, load_routing
+from routelab.simulation.measuring.measure import measure_simulation
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.engine import Simulation
 from routelab.stages.programs import part_of, program
 from routelab.testing.walks import Walk, Walker
 from routelab.toolkit import build_grid
 from routelab_plugins.topology.hamming import Hamming
+from routelab_plugins.traffic.bit_complement import BitComplement
 
 SHAPES = [(2,), (5,), (3, 3), (2, 4), (2, 2, 3)]
 
@@ -68,26 +72,30 @@ def test_dimwar_offers_the_hops_of_the_definition(trip) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(trips(), st.integers(0, 4), st.booleans())
-def test_omniwar_deroutes_while_classes_remain(trip, deroutes, explicit) -> None:
+def test_omniwar_deroutes_while_classes_remain(trip, deroutes, capped) -> None:
     network, source, target, rng = trip
     place = places(network)
     dimensions, distance = len(place[0]), len(differing(place[source], place[target]))
-    vcs = dimensions + deroutes + (rng.randint(0, 2) if explicit else 0)
-    text = f"omniwar~deroutes={deroutes}" if explicit else "omniwar"
+    vcs = dimensions + deroutes + (rng.randint(0, 2) if capped else 0)
+    text = f"omniwar~deroutes={deroutes}" if capped else "omniwar"
     walker = Walker(program(load_routing(text), network, vcs), network, rng.getrandbits(20))
     crowd(walker, rng, rng.randint(0, 9))
     walk = walker.walk(source, target)
     stops = switches(network, walk, source)
     assert walk.arrived
-    assert [hop.vc for hop in walk.hops] == list(range(len(walk.hops)))
-    # classes that minimal hops do not need serve deroutes
-    most, taken = deroutes + dimensions - distance, 0
+    # all classes that minimal hops do not need serve deroutes, or as many as the cap
+    first = dimensions - distance if capped else 0
+    assert [hop.vc for hop in walk.hops] == list(range(first, first + len(walk.hops)))
+    most, taken = deroutes + dimensions - distance - first, 0
     for k, offered in enumerate(walk.offers):
         expected = omni_hops(network, stops[k], target, taken < most)
         assert {int(network.channel_target[one.channel]) for one in offered} == expected
         before, after = (len(differing(place[stop], place[target])) for stop in stops[k : k + 2])
         taken += after == before
     assert taken <= most
+    assert len(walk.hops) == distance + taken
+    if capped:
+        assert taken <= deroutes
 
 
 @pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 5)])
@@ -105,7 +113,7 @@ def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
         walk = walker.walk(0, 11)
         for offered, taken in zip(walk.offers, walk.hops, strict=True):
             for one in offered:
-                behind = sum(walker.occupancy(one.channel, vc) for vc in range(walker.classes))
+                behind = walker.occupancy(one.channel, one.vc)
                 end = int(network.channel_target[one.channel])
                 hops = 1 + len(differing(place[end], place[11]))
                 weight = (inside[one.channel] + behind + 1) * hops
@@ -134,8 +142,14 @@ def test_a_crowded_link_is_avoided_in_two_hops(text) -> None:
     # one packet makes both ways equal, and the minimal one is taken
     walker.occupy(busy, 0, 1)
     assert all(walker.walk(0, 3).channels == [busy] for _ in range(20))
+    # packets of other classes are not in its way
+    for vc in range(1, walker.classes):
+        walker.occupy(busy, vc, 60)
+    assert all(walker.walk(0, 3).channels == [busy] for _ in range(20))
+    # two make the direct way (2 + 1) * 1 = 3, and one with a deroute (0 + 1) * 2 = 2
     walker.occupy(busy, 0, 2)
     walk = walker.walk(0, 3)
+    assert {one.penalty for one in walk.offers[0]} == {2 * 3, 2 * 2 + 1}
     assert len(walk.hops) == 2
     assert busy not in walk.channels
 
@@ -182,3 +196,21 @@ def test_a_low_load_is_stationary(text) -> None:
     assert found.state == "stationary"
     # one of 17 destinations is at the same switch; 1.5 hops lead to the others, some are derouted
     assert 16 / 17 * 1.5 * 0.99 < found.hops_mean < 16 / 17 * 1.5 * 1.1
+
+
+@pytest.mark.parametrize("text", ["dimwar", "omniwar", "omniwar~deroutes=2"])
+def test_bit_complement_is_accepted_up_to_the_bisection(text) -> None:
+    # 32 terminals of each half send to the other half, over 4 rows of 2 x 2 channels
+    bound = 4 * 2 * 2 / 32
+    network, vcs = hamming((4, 4), terminals=4), 4
+    options = SimulationSettings(vcs=vcs, speedup=2, output_buffer_flits=8, max_cycles=6400)
+    simulation = Simulation(
+        network,
+        program(load_routing(text), network, vcs),
+        options.router(),
+        demand=BitComplement().demand(network, 0),
+        load=0.6,
+        seed=1,
+    )
+    accepted = measure_simulation(simulation, options).accepted.value
+    assert 0.96 * bound < accepted < 1.01 * bound

@@ -177,10 +177,18 @@ def test_the_load_of_several_seeds_is_the_one_asked_for():
     assert point.facts()["load"] == 0.1
 
 
+@pytest.mark.parametrize(("seeds", "seed"), [(1, 5), (3, None)])
+def test_a_pooled_row_claims_no_seed(seeds, seed):
+    settings = SETTINGS.model_copy(update={"seeds": seeds, "seed": 5})
+    (point,) = sweep_loads(make, settings, (0.1,))
+    facts = point.facts()
+    assert (facts["seed"], facts["seeds"]) == (seed, seeds)
+
+
 def test_columns_say_how_seeds_are_pooled(monkeypatch):
     (point,) = sweep_loads(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
     each = [run.facts() for run in point.runs]
-    assert set(each[0]) - {"seed"} <= set(POOLING)
+    assert set(each[0]) - {"seed", "seeds"} <= set(POOLING)
     facts = point.facts()
     assert facts["offered_min"] == min(one["offered_min"] for one in each)
     assert facts["cycles"] == sum(one["cycles"] for one in each)

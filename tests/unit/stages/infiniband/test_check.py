@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
+from routelab.api.errors import MissingInputError
 from routelab.stages.infiniband.check import check_fabric, find_faults
 from routelab.stages.infiniband.columns import CHECK
 from routelab.stages.infiniband.credit_loops import find_credit_loops
@@ -227,48 +228,163 @@ def clockwise() -> FabricTables:
     return with_ports(ports)
 
 
+def lane_lines(tables: FabricTables, lanes: str = "0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7"):
+    """Return lines of SL2VL tables that are the same everywhere; VL = SL without `lanes`."""
+    return [
+        f"{guid} {came} {port} {lanes}"
+        for guid in tables.addresses.switch_guids
+        for came in range(6)
+        for port in range(1, 6)
+    ]
+
+
+def lanes_of(lines: list[str]):
+    return parse_lane_tables(TextFile.of("sl2vl", "\n".join(lines)))
+
+
+def level_lines(tables: FabricTables) -> list[str]:
+    """Return levels with which clockwise routes have no credit loop: hosts first, then switches.
+
+    Neither the routes of the first two switches (SL 0) nor those of the others close the ring.
+    """
+    order = list(CLOCKWISE)
+    rank = np.array([order.index(name) for name in tables.topology.switch_names])[tables.ends]
+    return [
+        f"{guid} {lid} {int(rank[source] >= 2)}"
+        for source, guid in enumerate(tables.addresses.guids)
+        for lid in tables.addresses.lids.tolist()
+    ]
+
+
+def levels_of(lines: list[str]):
+    return parse_service_levels(TextFile.of("sls", "\n".join(lines)))
+
+
+def assumptions(found) -> list[str]:
+    return [gap.assumption for gap in found.gaps]
+
+
 def test_service_levels_decide_whether_a_ring_has_a_credit_loop():
     tables = clockwise()
     one_lane = find_faults(tables, Service())
-    assert one_lane.texts == ()
+    assert (one_lane.texts, assumptions(one_lane)) == ((), ["all unicast traffic is on SL 0"])
+    assert (one_lane.verdict, one_lane.assumed_verdict) == ("not enough input", "cycle")
     names = ["s0:1", "s1 - <core>:3", "s2:2", "s3:2"]
     words = [f"{name} on VL 0" for name in names]
     assert sorted(one_lane.possible_loop.split(" waits for ")[:-1]) == sorted(words)
 
     same_level = find_faults(tables, service_of(tables, 5, None))
-    assert same_level.possible_loop == ""
+    assert (same_level.possible_loop, same_level.verdict) == ("", "cycle")
     assert same_level.texts[0][1].count(" on VL 5") == 5
 
-    # neither the routes of the first two switches (SL 0) nor those of the others close the ring
-    order = list(CLOCKWISE)
-    rank = np.array([order.index(name) for name in tables.topology.switch_names])[tables.ends]
-    lines = [
-        f"{guid} {lid} {int(rank[source] >= 2)}"
-        for source, guid in enumerate(tables.addresses.guids)
-        for lid in tables.addresses.lids.tolist()
-    ]
-    levels = parse_service_levels(TextFile.of("sls", "\n".join(lines)))
-    own = find_faults(tables, service_of(tables, levels, None))
-    assert (own.texts, own.possible_loop) == ((), "")
+    levels, identity = levels_of(level_lines(tables)), lanes_of(lane_lines(tables))
+    own = find_faults(tables, service_of(tables, levels, identity))
+    assert (own.texts, own.possible, own.verdict) == ((), (), "proven")
     assert own.same is not None
     assert own.same.count > 0
-    same = find_faults(tables, service_of(tables, levels, None), "same")
-    assert [kind for kind, _ in same.texts] == ["credit loop"]
+    same = find_faults(tables, service_of(tables, levels, identity), "same")
+    assert (same.verdict, [kind for kind, _ in same.texts]) == ("cycle", ["credit loop"])
 
     # a switch that maps both levels to VL 0 brings the credit loop back
-    some = " ".join(["0x00"] * 8)
-    joined = [
-        f"{guid} {came} {port} {some}"
-        for guid in tables.addresses.switch_guids
-        for came in range(6)
-        for port in range(1, 6)
-    ]
-    lanes = parse_lane_tables(TextFile.of("sl2vl", "\n".join(joined)))
-    merged = find_faults(tables, service_of(tables, levels, lanes))
-    assert [kind for kind, _ in merged.texts] == ["credit loop"]
-    dropped = parse_lane_tables(TextFile.of("sl2vl", "\n".join(joined).replace(" 0x00", " 0xff")))
+    merged = lanes_of(lane_lines(tables, " ".join(["0x00"] * 8)))
+    found = find_faults(tables, service_of(tables, levels, merged))
+    assert [kind for kind, _ in found.texts] == ["credit loop"]
+    dropped = lanes_of(lane_lines(tables, " ".join(["0xff"] * 8)))
     found = find_faults(tables, service_of(tables, levels, dropped))
     assert [kind for kind, _ in found.texts] == ["lane"]
+
+
+@pytest.mark.parametrize(
+    ("first", "dropped"),
+    [
+        # s3 to its host h3/2 (LID 0x0085), from any port; then only from the host h0 of s0 to h1
+        ("0x0000000000200003 . 4 ", 8),
+        ("0x0000000000200000 4 5 ", 1),
+        # adapter of h0: to 4 hosts and 4 switches
+        ("0x0000000000100001 0 0 ", 8),
+    ],
+)
+def test_packets_may_be_dropped_on_the_first_and_the_last_hop(first, dropped):
+    lines = [*lane_lines(GOOD, "0x00 " * 8), "0x0000000000100001 0 0 " + "0x00 " * 8]
+    assert find_faults(GOOD, service_of(GOOD, None, lanes_of(lines))).own.dropped == 0
+    changed = [
+        line.replace(" 0x00", " 0xf0", 1) if re.match(first, line) else line for line in lines
+    ]
+    assert changed != lines
+    found = find_faults(GOOD, service_of(GOOD, 0, lanes_of(changed)))
+    assert (found.own.dropped, found.verdict) == (dropped, "broken")
+    assert [kind for kind, _ in found.texts] == ["lane"]
+    # other levels are delivered
+    assert find_faults(GOOD, service_of(GOOD, 1, lanes_of(changed))).verdict == "proven"
+
+
+def test_without_lanes_the_verdict_of_several_levels_is_an_assumption():
+    tables = clockwise()
+    levels = levels_of(level_lines(tables))
+    for replies, assumed in (("own", "proven"), ("same", "cycle")):
+        found = find_faults(tables, service_of(tables, levels, None), replies)
+        assert assumptions(found) == ["VL = SL"]
+        assert (found.verdict, found.assumed_verdict) == ("not enough input", assumed)
+    # OpenSM's default maps SL 15 to VL 7
+    found = find_faults(tables, service_of(tables, 15, None))
+    assert (found.verdict, found.assumed_verdict) == ("not enough input", "broken")
+    # tables that are safe on one lane are safe on all
+    found = find_faults(GOOD, service_of(GOOD, levels, None))
+    assert (found.verdict, found.gaps) == ("proven", ())
+
+
+def test_lanes_without_levels_prove_nothing_about_other_levels():
+    """SL 0 leaves VL 0 after the first hop, SL 1 does not."""
+    ring = list(CLOCKWISE)
+    names = GOOD.topology.switch_names
+    ports = GOOD.entries.ports.copy()
+    for switch, name in enumerate(names):
+        across = names.index(ring[(ring.index(name) + 2) % 4])
+        ports[switch, GOOD.ends == across] = CLOCKWISE[name]
+    tables = with_ports(ports)
+    lanes = lanes_of(
+        [
+            line.replace(" 0x00", " 0x10", 1) if line.split()[1] in "123" else line
+            for line in lane_lines(tables, " ".join(["0x00"] * 8))
+        ]
+    )
+    verdicts = [find_faults(tables, service_of(tables, level, lanes)) for level in (0, 1, None)]
+    assert [found.verdict for found in verdicts] == ["proven", "cycle", "not enough input"]
+    assert verdicts[2].assumed_verdict == "proven"
+
+
+def test_missing_levels_of_hosts_leave_the_verdict_open():
+    tables = clockwise()
+    lines, identity = level_lines(tables), lanes_of(lane_lines(tables))
+    count, hosts = len(tables.ends), tables.topology.num_terminals
+    at, lids = tables.topology.terminal_switch, tables.addresses.lids.tolist()
+    source, target = 0, int(np.flatnonzero(at != at[0])[0])
+    gone = [line for at, line in enumerate(lines) if at != source * count + target]
+    found = find_faults(tables, service_of(tables, levels_of(gone), identity))
+    assert (found.unlisted, assumptions(found)) == ((1, 0), ["these pairs use SL 0"])
+    assert (found.verdict, found.assumed_verdict) == ("not enough input", "proven")
+    # what the file has is a fault anyhow
+    merged = lanes_of(lane_lines(tables, " ".join(["0x00"] * 8)))
+    found = find_faults(tables, service_of(tables, levels_of(gone), merged))
+    assert (found.unlisted, found.verdict) == ((1, 0), "cycle")
+    # with more missing pairs, SL 0 closes the ring
+    gone = [line for line in lines if line.endswith(" 0")]
+    found = find_faults(tables, service_of(tables, levels_of(gone), identity))
+    assert (found.verdict, found.assumed_verdict) == ("not enough input", "cycle")
+    # no level of these tables closes a credit loop
+    found = find_faults(GOOD, service_of(GOOD, levels_of(gone), identity))
+    assert found.verdict == "proven"
+
+    # OpenSM's engines choose levels of hosts only
+    among_hosts = [
+        line
+        for at, line in enumerate(lines)
+        if at // count < hosts and int(line.split()[1]) in lids[:hosts]
+    ]
+    found = find_faults(tables, service_of(tables, levels_of(among_hosts), identity))
+    assert found.unlisted[0] == 0 < found.unlisted[1]
+    assert (found.verdict, found.gaps, found.texts) == ("proven", (), ())
+    assert "would close a credit loop" in found.remarks[0]
 
 
 def test_levels_name_nodes_or_ports():
@@ -279,9 +395,7 @@ def test_levels_name_nodes_or_ports():
         column = GOOD.addresses.lids.tolist().index(3)
         assert service.levels is not None
         assert (service.levels[:, column] == 1).all()
-        count = len(GOOD.addresses.lids)
-        assert service.levels.sum() == count
-        assert service.unlisted == (count - 1) ** 2
+        assert (np.delete(service.levels, column, axis=1) == -1).all()
     levels = parse_service_levels(TextFile.of("sls", "0x9 3 1"))
     with pytest.raises(InputError, match=r"sls: the fabric has no port or node with GUID 0x0+9$"):
         service_of(GOOD, levels, None, "sls")
@@ -319,7 +433,6 @@ end-qos-match-rules
     expected = np.full_like(service.levels, 2)
     expected[source] = 5
     np.testing.assert_array_equal(service.levels, expected)
-    assert service.unlisted == 0
 
 
 def test_incomplete_lane_tables_are_refused():
@@ -405,3 +518,25 @@ def test_separate_planes_need_no_routes_to_each_other(entries, tmp_path):
     assert found.facts["max_load"] == found.facts["load_bound"] == 0
     assert (found.facts["worst_cable"], found.busiest) == ("", ())
     assert any("Busiest cable" in line for line in check_lines(found)) is False
+
+
+def test_lids_that_the_fabric_lacks_leave_the_verdict_open(tmp_path):
+    """A LID behind that of a host is a second one of LMC 1, or of a port that is gone."""
+    content = re.sub(r"(?m)^0x0085 (\d+) .*", r"\g<0>\n0x0086 \1", LFTS.read_text())
+    (tmp_path / "lfts").write_text(content.replace("133 lids dumped", "134 lids dumped"))
+    tables = read_fabric_tables(FABRIC, tmp_path / "lfts")
+    found = find_faults(tables, Service())
+    assert (found.texts, found.verdict, found.assumed_verdict) == (
+        (),
+        "not enough input",
+        "proven",
+    )
+    assert "(0x0086)" in found.gaps[0].missing
+    named = re.sub(r"(?m)^0x0085 (\d+) (.*)", r"\g<0>\n0x0086 \1 \2", LFTS.read_text())
+    (tmp_path / "lfts").write_text(named.replace("133 lids", "134 lids"))
+    with pytest.raises(MissingInputError, match="port 0x0000000000100032 has several LIDs"):
+        read_fabric_tables(FABRIC, tmp_path / "lfts")
+    several = FABRIC.read_text().replace("lid 133 lmc 0", "lid 133 lmc 1")
+    (tmp_path / "fabric").write_text(several)
+    with pytest.raises(MissingInputError, match="LMC 1"):
+        read_fabric_tables(tmp_path / "fabric", LFTS)

@@ -50,10 +50,11 @@ def route(tables: CompleteTables, switch: int, destination: int) -> list[int]:
     return channels
 
 
-def acyclic_with_replies(tables: CompleteTables) -> bool:
+def acyclic_with_replies(tables: CompleteTables, manager: int | None = None) -> bool:
     """Return whether no lane can deadlock, with requests and replies on both levels.
 
-    Every host, and every switch itself, sends requests to every other one.
+    Every host, and every switch itself, sends requests to every other one. They also send some to
+    the host of the subnet manager on lane 0, which answers there.
     """
     ends = tables.destination_switch.tolist()
     graphs: dict[int, nx.DiGraph] = {}
@@ -62,6 +63,11 @@ def acyclic_with_replies(tables: CompleteTables) -> bool:
             graph = graphs.setdefault(int(tables.lanes[at, other]), nx.DiGraph())
             graph.add_edges_from(pairwise(route(tables, at, other)))
             graph.add_edges_from(pairwise(route(tables, there, one)))
+    if manager is not None:
+        graph = graphs.setdefault(0, nx.DiGraph())
+        for other, there in enumerate(ends):
+            graph.add_edges_from(pairwise(route(tables, ends[manager], other)))
+            graph.add_edges_from(pairwise(route(tables, there, manager)))
     return all(map(nx.is_directed_acyclic_graph, graphs.values()))
 
 
@@ -80,6 +86,20 @@ def test_lanes_are_equal_both_ways_and_proven_for_both_replies(tables, limit):
     assert acyclic_with_replies(found)
     assert check_tables(found) is None
     assert check_tables(found, replies="same") is None
+
+
+@given(drawn_tables(), st.integers(1, 3), st.integers(0, 15))
+def test_packets_of_the_subnet_manager_are_on_lane_0(tables, limit, place):
+    hosts = tables.topology.num_terminals
+    manager = place % hosts if hosts else None
+    proven = check_tables(tables, replies="same", manager=manager) is None
+    assert proven == acyclic_with_replies(tables, manager)
+    found = with_symmetric_lanes(tables, limit, manager)
+    if found is None:
+        assert limit > 1 or not acyclic_with_replies(tables, manager)
+        return
+    assert found.lanes.max(initial=0) < limit
+    assert acyclic_with_replies(found, manager)
 
 
 @given(drawn_tables())

@@ -146,6 +146,19 @@ def test_truncated_tables_are_found():
         parse_forwarding_tables(text(LFTS)).of_switches(GUIDS[:3])
 
 
+def test_dumps_without_end_lines_are_refused_wherever_they_are_cut():
+    """``.fdbs`` files; a number that is cut (port 00 of 004) reads as another one."""
+    content = (DATA / "opensm.fdbs").read_text()
+    for cut in range(0, len(content), 7):
+        with pytest.raises(InputError, match=r"truncated|has no table|without a table|not a line"):
+            parse_forwarding_tables(text(content[:cut])).of_switches(GUIDS, "file")
+    last_line = content.rstrip("\n").rfind("\n") + 1
+    for cut in range(last_line, len(content)):
+        with pytest.raises(InputError, match=r"file:[0-9]+: .*(truncated|not a line)"):
+            parse_forwarding_tables(text(content[:cut]))
+    parse_forwarding_tables(text(content))
+
+
 @given(
     st.lists(st.lists(st.integers(-1, 254), min_size=6, max_size=6), min_size=1, max_size=4),
     st.text(max_size=9),

@@ -67,6 +67,8 @@ def highest_load_facts(
     """Return the facts of the highest load."""
     highest = points[-1]
     row = curve_row(highest, bubble=bubble)
+    # the facts of the whole have the settings of these names
+    row = {key: value for key, value in row.items() if key not in ("seed", "seeds")}
     terminal = row["worst_terminal"]
     known = terminal is not None and terminal >= 0
     switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None
