@@ -25,6 +25,7 @@ from routelab.kernels.hops import (
     channel_packets,
     class_flits,
     class_packets,
+    either,
     hop_kernel,
     inject_kernel,
     offers,
@@ -65,7 +66,7 @@ def weighed(tables, packets, packet, queues, switch, channel, vc, random, out):
     if turns and phase == 0:
         via = (3 * packets[packet, SOURCE] + 5 * packets[packet, DESTINATION] + 1) % size
         first = tables[over + tables[start + here + packets[packet, TARGET]]]
-        taken = channel_flits(tables, queues, first) > 0
+        taken = either(random, channel_flits(tables, queues, first) > 0)
         hops, waypoint = packets[packet, HOPS], packets[packet, WAYPOINT]
         if taken and hops == 0 and waypoint < 0 and via != switch:
             packets[packet, WAYPOINT] = via
@@ -118,7 +119,8 @@ def by_the_freer_way(tables, reals, packets, packet, queues, hop, random, out):
     straight = channel_flits(tables, queues, first) + waiting_flits(tables, queues, first)
     offers(hop, tables, packets, packet, queues, source, via, random, out)
     first = out[0, 0]
-    if channel_flits(tables, queues, first) + waiting_flits(tables, queues, first) < straight:
+    detour = channel_flits(tables, queues, first) + waiting_flits(tables, queues, first)
+    if either(random, detour < straight):
         packets[packet, WAYPOINT] = via
     return 0
 

@@ -65,7 +65,7 @@ class NaiveStates:
         """The states in which packets of a pair enter."""
         source, target = ends[:2]
         found = set()
-        for word in self.words:
+        for word in map(abi.RandomWord, self.words):
             row = self.fill(State(ends, source, None, 0, target, -1, 0, (0, 0, 0, 0)))
             if self.program.inject is not None:
                 reals = self.program.reals.copy()
@@ -98,7 +98,7 @@ class NaiveStates:
         assert state.hops < 40
         self.answers[state] = set()
         shift = state.phase * self.program.vc_classes
-        for word in self.words:
+        for word in map(abi.RandomWord, self.words):
             row = self.fill(state)
             came = (-1, -1)
             if state.came is not None and state.came[1] >= shift:

@@ -81,7 +81,7 @@ class CompiledRoutes:
         row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
         row[[abi.SOURCE_TERMINAL, abi.TARGET_TERMINAL]] = packet.source, packet.target
         if self.program.inject is not None:
-            bits = np.uint64(self.rng.getrandbits(64))
+            bits = abi.RandomWord(np.uint64(self.rng.getrandbits(64)))
             self.program.inject(
                 tables,
                 self.program.reals.copy(),
@@ -101,7 +101,7 @@ class CompiledRoutes:
             row[abi.STATE : abi.STATE + abi.STATES] = 0
         ahead = twin.switch_of(packet.target) if packet.waypoint < 0 else packet.waypoint
         row[[abi.TARGET, abi.PHASE, abi.HOPS]] = ahead, packet.phase, packet.hops
-        bits = np.uint64(self.rng.getrandbits(64))
+        bits = abi.RandomWord(np.uint64(self.rng.getrandbits(64)))
         count = self.program.hop(
             tables, self.rows, packet.number, queues, switch, channel, vc, bits, self.out
         )

@@ -60,6 +60,8 @@ def test_the_reference_lists_entry_points_formats_and_the_abi() -> None:
 def machine_type(type_) -> str:
     if hasattr(type_, "ndim"):
         return f"{type_.dtype}[{', '.join(':' * type_.ndim)}]"
+    if hasattr(type_, "instance_class"):
+        return type_.instance_class.__name__
     return "function" if hasattr(type_, "get_call_type") else str(type_)
 
 

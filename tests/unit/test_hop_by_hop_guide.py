@@ -138,7 +138,8 @@ def test_its_variants_work_in_the_engine(example, name) -> None:
 def test_its_variants_are_proven(example, name) -> None:
     torus = build_grid("torus", (3, 3), wrap=True)
     verdict = check_hop_routing(getattr(example, name)(), torus, 12)
-    assert verdict.status == "proven", verdict.reason
+    queues = name != "Patient"
+    assert verdict.status == ("proven if declared" if queues else "proven"), verdict.reason
     assert verdict.proof == "acyclic"
 
 

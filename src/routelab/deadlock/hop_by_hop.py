@@ -147,6 +147,7 @@ from routelab.api import (
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
+from routelab.deadlock.function_reads import reads_queues
 from routelab.deadlock.hop_states import (
     MAX_DEPENDENCIES,
     MAX_STATES,
@@ -449,10 +450,18 @@ def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> Ho
 def _proof(
     exploration: Exploration | FixedStates, reason: str, facts: dict[str, Any]
 ) -> HopVerdict:
-    if isinstance(exploration, Exploration):
+    if isinstance(exploration, FixedStates):
+        calls, what = exploration.verified, "candidates are fixed as declared"
+        if exploration.waypoints:
+            what += f" and waypoints are {exploration.waypoints}"
+    elif exploration.open_question:
+        reason = f"no fault was found, and no proof: {exploration.open_question}"
+        return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
+    elif reads_queues(exploration.program):
+        calls, what = exploration.sampled, "queues decide only what `either` and penalties show"
+    else:
         return HopVerdict("proven", reason=reason, **facts)
-    calls = f"{exploration.verified:,} calls agree"
-    reason = f"{reason}, if candidates are fixed as declared ({calls})"
+    reason = f"{reason}, if {what} ({calls:,} calls agree)"
     return HopVerdict("proven if declared", reason=reason, **facts)
 
 

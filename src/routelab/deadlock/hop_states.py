@@ -18,9 +18,10 @@ from routelab.deadlock.dependency_rows import (
     row_words,
     search_in_chunks,
 )
+from routelab.deadlock.function_reads import reads_queues, reads_words
 from routelab.deadlock.kernels import hop_states as kernel
 from routelab.deadlock.kernels.hop_search import compile_search
-from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, SearchInput
+from routelab.deadlock.kernels.hop_states import Findings, SearchInput
 from routelab.deadlock.walks import SEED, Walks, drawn_sources, endpoint_distances
 from routelab.kernels.hops import (
     BUSY_UNTIL,
@@ -29,8 +30,8 @@ from routelab.kernels.hops import (
     NOW,
 )
 
-MAX_STATES = 250_000
-"""Number of states at which a search stops: a few seconds."""
+MAX_STATES = 4_000_000
+"""Number of states at which a search stops: about ten seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
 MAX_DEPENDENCIES = 10_000_000
 """Largest number of dependencies after further hops."""
@@ -39,7 +40,7 @@ UNBOUNDED_HOPS = 64
 
 UNITS = 8
 """Size in flits of each buffer in the queues for functions."""
-_PICTURES = 16
+_PICTURES = 8
 _CHUNK = 1 << 10
 """Pairs between two chances to interrupt a search."""
 
@@ -55,6 +56,12 @@ PROBLEMS = {
     "random": (kernel.OWN_RANDOM, "the same random word and queues give other candidates"),
 }
 """Violations of the contract: name, row of the kernel's findings, message."""
+OPEN = (
+    (kernel.TOO_MANY_DRAWS, "draws have too many outcomes to try all"),
+    (kernel.ON_QUEUES, "candidates depend on queues, and not by `either` or penalties alone"),
+    (kernel.OTHER_DRAWS, "random words give candidates that no outcome of `pick` gives"),
+)
+"""Why not all candidates are known: row of the kernel's findings, message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +127,7 @@ class Exploration:
         far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
         of = " of terminals" if self.program.by_terminal else ""
         drawn = "" if self.complete else f", drawn with seed {SEED}"
-        return (
-            f"{self.states:,} states of {pairs}{of}{far}{drawn}, each examined with "
-            f"{WORDS * ROUNDS} random words (every first draw among up to "
-            f"{WORDS}; further draws and queues are sampled)"
-        )
+        return f"{self.states:,} states of {pairs}{of}{far}{drawn}, each for all outcomes of draws"
 
     @cached_property
     def problems(self) -> dict[str, str]:
@@ -143,6 +146,27 @@ class Exploration:
             )
             problems[name] = f"{text}: {self._location(example)}"
         return problems
+
+    @property
+    def sampled(self) -> int:
+        """Number of calls with random words whose answers are those of some outcome of draws."""
+        return int(self.findings.numbers[kernel.N_SAMPLED])
+
+    @property
+    def open_question(self) -> str:
+        """Say why not all candidates are known, with an example; empty if they are."""
+        if self.raw_words:
+            return f"{self.raw_words} reads random words other than by `pick`"
+        for row, text in OPEN:
+            example = self._example(row)
+            if example is not None:
+                return f"{text}: {self._location(example)}"
+        return ""
+
+    @cached_property
+    def raw_words(self) -> str:
+        """Name the function that reads random words itself; empty if none does."""
+        return reads_words(self.program.hop) or reads_words(self.program.inject)
 
     @property
     def without_escape(self) -> str:
@@ -323,6 +347,7 @@ def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Ar
     limits[kernel.SWITCHES] = topology.num_switches
     limits[kernel.CHOICES] = program.inject is not None
     limits[kernel.KEEPS_STATE], limits[kernel.AGAIN] = program.keeps_state, program.again
+    limits[kernel.PICTURES] = _PICTURES if reads_queues(program) else 1
     return limits
 
 

@@ -8,7 +8,7 @@ direction of a dimension.
 import numpy as np
 from numba import njit
 
-from routelab.kernels.hops import another, pick, table
+from routelab.kernels.hops import another, pick, pick_bit, table
 
 # Arrays of the tables, by number; a plugin's own arrays follow from OWN on.
 HEAD = 0
@@ -108,9 +108,7 @@ def tie_sign(tables, source, target, here, random, dimension):
         odd = (tables[parity + source] + tables[parity + target] + tables[parity + here]) & 1
         return np.int64(1 - 2 * odd)
     if ties == TIES_RANDOM:
-        # pick uses the upper half of the random bits
-        bit = np.int64((random >> np.uint64(dimension)) & np.uint64(1))
-        return np.int64(1 - 2 * bit)
+        return np.int64(1 - 2 * pick_bit(random, dimension))
     return np.int64(1)
 
 

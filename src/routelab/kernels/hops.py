@@ -12,11 +12,13 @@ copy of a program's tables (`routelab.api.hops.run_tables`). The helpers below r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
 from numba.core.errors import NumbaError
+from numba.extending import intrinsic
 
 from routelab.kernels.jit import inline
 
@@ -76,6 +78,30 @@ NOW = 0
 """Then (channels,) cycles that each channel takes for a unit; for each class of all phases its
 first virtual channel; and its number of virtual channels."""
 
+
+class RandomWord(NamedTuple):
+    """Random words of a call: read them with `pick`, `another`, `pick_share` and `either`.
+
+    Attributes
+    ----------
+    word : uint64
+    script : uint64
+        0 in a simulation. In the checker, which decides every draw to try all outcomes, the address
+        of `SCRIPT_ROWS` rows of two int32: the number of draws so far, and a mark; then for each
+        draw the number of its outcomes, and the outcome. (An array would count its references.)
+    """
+
+    word: Any
+    script: Any = np.uint64(0)
+
+
+TOO_MANY, SKIPPED = 1, 2
+"""Marks of a script: more draws or outcomes than can be tried; an outcome that does not count."""
+SCRIPT_ROWS = 33
+"""Rows of a script: one more than the largest number of draws of a call."""
+MOST_OUTCOMES = 1 << 20
+"""Largest number of outcomes of a draw that the checker tries."""
+
 ESCAPE = 1 << 20
 """Least penalty of an escape, which is taken only if no other candidate can be taken."""
 
@@ -84,6 +110,8 @@ _TABLES = types.Array(types.int32, 1, "C", readonly=True)
 _REALS = types.Array(types.float64, 1, "C", readonly=True)
 _QUEUES = types.Array(types.int32, 2, "C", readonly=True)
 _ROWS = types.Array(types.int32, 2, "C")
+RANDOM = types.NamedUniTuple(types.uint64, 2, RandomWord)
+"""Type of `RandomWord`."""
 
 HOP = types.int64(
     _TABLES,  # tables: what prepare made
@@ -93,7 +121,7 @@ HOP = types.int64(
     types.int64,  # switch where the packet is; never its TARGET
     types.int64,  # channel that it came over; −1 at injection and where a waypoint was reached
     types.int64,  # vc: the class of the virtual channel that it came over; −1 as for channel
-    types.uint64,  # random: 64 fresh random bits
+    RANDOM,  # random: fresh random bits
     _ROWS,  # out: rows of (channel, class of virtual channel, penalty) to be written
 )
 """Signature of hop: write the candidates of a packet at a switch to `out`; return their number."""
@@ -105,7 +133,7 @@ INJECT = types.int64(
     types.int64,  # packet
     _QUEUES,  # queues
     types.FunctionType(HOP),  # hop: that of the program, to be called with `offers`
-    types.uint64,  # random
+    RANDOM,  # random
     _ROWS,  # out: scratch for the candidates that hop writes
 )
 """Signature of inject: make choices once, at injection; the returned number has no meaning yet."""
@@ -326,18 +354,149 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
 
 @njit(_nrt=False, forceinline=True)
 def pick(random, count):
-    """Return one of 0 … count−1, uniformly, from the upper bits of a random word."""
-    return np.int64(((random >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
+    """Return one of 0 … count−1, uniformly, from the upper bits of a random word.
+
+    The deadlock checker tries every outcome.
+    """
+    if random.script != 0:
+        return _scripted(random.script, count)
+    return pick_word(random.word, count)
+
+
+@njit(_nrt=False, forceinline=True)
+def pick_bit(random, number):
+    """Return bit `number` below 32 of a random word: `pick` uses the upper half."""
+    if random.script != 0:
+        return _scripted(random.script, 2)
+    return np.int64((random.word >> np.uint64(number)) & np.uint64(1))
+
+
+@njit(_nrt=False, forceinline=True)
+def pick_large(random, count):
+    """Return one of 0 … count−1 by all 64 bits; `count` may be as large as 2^32."""
+    if random.script != 0:
+        return _scripted(random.script, count)
+    low = (random.word & np.uint64(0xFFFFFFFF)) * np.uint64(count) >> np.uint64(32)
+    return np.int64(((random.word >> np.uint64(32)) * np.uint64(count) + low) >> np.uint64(32))
+
+
+@njit(_nrt=False, forceinline=True)
+def either(random, condition):
+    """Return a condition that depends on queues.
+
+    The deadlock checker tries both outcomes, because it cannot try all contents of queues.
+    """
+    if random.script != 0:
+        return _scripted(random.script, 2) == 1
+    return condition
+
+
+@njit(_nrt=False, forceinline=True)
+def pick_share(random, tables, upto, count):
+    """Return one of 0 … count−1 with the probabilities that an array holds.
+
+    Parameters
+    ----------
+    random : RandomWord
+    tables : int32 array
+    upto : int
+        Where the array begins in `tables`: entry i is the sum of probabilities 0 … i, times 2^31.
+    count : int
+    """
+    if random.script != 0:
+        return _scripted(random.script, count)
+    share, number = pick_word(random.word, 1 << 31), np.int64(0)
+    while number < count - 1 and share >= tables[upto + number]:
+        number += 1
+    return number
 
 
 @njit(_nrt=False, forceinline=True)
 def another(random):
-    """Return the next random word, for functions that need more than one.
+    """Return the next random word, for functions that need more than one."""
+    return RandomWord(word_after(random.word), random.script)
+
+
+@njit(_nrt=False, forceinline=True)
+def inverted(random):
+    """Return a random word with all bits inverted, as the start of a second sequence."""
+    return RandomWord(~random.word, random.script)
+
+
+@njit(_nrt=False, forceinline=True)
+def unscripted(random):
+    """Return a random word whose draws the checker does not try: they must decide nothing.
+
+    For draws behind costs that are compared with `either`.
+    """
+    return RandomWord(random.word, np.uint64(0))
+
+
+@njit(_nrt=False, forceinline=True)
+def redraw(random):
+    """Return the next random word after an outcome that does not count, to draw once more.
+
+    The deadlock checker skips this outcome.
+    """
+    if random.script != 0:
+        _store(random.script, np.int64(1), np.int32(SKIPPED))
+        return RandomWord(word_after(random.word), np.uint64(0))
+    return another(random)
+
+
+@intrinsic
+def _load(typing_context: Any, address: Any, place: Any) -> Any:
+    """Return a number of a script."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_place_of(builder, arguments))
+
+    return types.int32(types.uint64, types.int64), generate
+
+
+@intrinsic
+def _store(typing_context: Any, address: Any, place: Any, value: Any) -> Any:
+    """Write a number into a script."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place_of(builder, arguments))
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64, types.int32), generate
+
+
+def _place_of(builder: Any, arguments: Any) -> Any:
+    numbers = builder.inttoptr(arguments[0], ir.IntType(32).as_pointer())
+    return builder.gep(numbers, [arguments[1]])
+
+
+@njit(_nrt=False)
+def _scripted(script, count):
+    """Return the outcome of the next draw, and note how many there are."""
+    place = np.int64(_load(script, np.int64(0))) + 1
+    if place >= SCRIPT_ROWS or count > MOST_OUTCOMES:
+        _store(script, np.int64(1), np.int32(TOO_MANY))
+        return np.int64(0)
+    _store(script, np.int64(0), np.int32(place))
+    _store(script, np.int64(2 * place), np.int32(count))
+    # with other queues there may be fewer
+    return np.int64(min(_load(script, np.int64(2 * place + 1)), count - 1))
+
+
+@njit(_nrt=False, forceinline=True)
+def pick_word(word, count):
+    """Return one of 0 … count−1, uniformly, from the upper bits of a random word."""
+    return np.int64(((word >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
+
+
+@njit(_nrt=False, forceinline=True)
+def word_after(word):
+    """Return the random word after another one.
 
     SplitMix64: Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA
     2014, doi 10.1145/2660193.2660195.
     """
-    z = random + np.uint64(0x9E3779B97F4A7C15)
+    z = word + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

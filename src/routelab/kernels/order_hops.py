@@ -17,6 +17,7 @@ from routelab.kernels.hops import (
     another,
     hop_kernel,
     inject_kernel,
+    inverted,
     pick,
     table,
 )
@@ -53,11 +54,11 @@ def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     local = tables[table(tables, OWN)] != 0
     backwards = weighted_directions(tables, source, target, random, local)
     # the directions used at most one word per dimension from this one on
-    random = another(~random)
+    random = another(inverted(random))
     packets[packet, _BACKWARDS] = backwards
     packets[packet, _BETWEEN] = switch_in_quadrant(tables, source, target, backwards, random)
     orders = order_count(tables)
-    packets[packet, _ORDERS] = pick(~random, orders * orders)
+    packets[packet, _ORDERS] = pick(inverted(random), orders * orders)
     return 0
 
 

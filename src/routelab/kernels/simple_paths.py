@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routelab.kernels.distances import hop_distances
-from routelab.kernels.hops import another, pick
+from routelab.kernels.hops import pick_word, word_after
 from routelab.kernels.jit import helper, jit
 
 MOST_LISTED = 1024
@@ -120,8 +120,8 @@ def _keep(work, have, number, last, word):
     row = have + number
     if row >= k:
         # reservoir sampling: a later path replaces an earlier one
-        word = another(word)
-        row = have + pick(word, number + 1)
+        word = word_after(word)
+        row = have + pick_word(word, number + 1)
         if row >= k:
             return word
     for d in range(last + 1):
@@ -215,8 +215,8 @@ def _draw_shortest(arcs, source, distance, word, work):
     while number < k:
         v = source
         for d in range(length):
-            word = another(word)
-            share = pick(word, 1 << 31) / 2.0**31 * work.ways[v]
+            word = word_after(word)
+            share = pick_word(word, 1 << 31) / 2.0**31 * work.ways[v]
             for i in range(arcs.out_start[v], arcs.out_start[v + 1]):
                 w = arcs.channel_target[arcs.out_channel[i]]
                 if distance[w] == distance[v] - 1:
@@ -349,7 +349,7 @@ def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
                 number, work.lengths[0] = 1, 0
             elif near[0, ends[i]] > 0:
                 # every pair has random words of its own, whatever the order of the pairs
-                word = another(another(np.uint64(seed)) ^ np.uint64(pair))
+                word = word_after(word_after(np.uint64(seed)) ^ np.uint64(pair))
                 number, around = _paths_of(arcs, ends[i], ends[j], near, around, draws, word, work)
             sizes[0, pair], sizes[1, pair] = number, work.lengths[:number].sum()
             if not draws:

@@ -26,6 +26,7 @@ from routelab.kernels.hops import (
     TARGET,
     TARGET_TERMINAL,
     WAYPOINT,
+    RandomWord,
 )
 
 FREE = 64
@@ -299,5 +300,5 @@ class Walker:
             return candidate.penalty
         return candidate.penalty + self.occupancy(candidate.channel, candidate.vc)
 
-    def _word(self) -> np.uint64:
-        return np.uint64(self.random.getrandbits(64))
+    def _word(self) -> RandomWord:
+        return RandomWord(np.uint64(self.random.getrandbits(64)))

@@ -131,7 +131,9 @@ def test_offers_leave_no_trace():
     tables, queues, _ = run_tables(program(), RING, 2, capacity=8)
     packets = np.arange(100, 100 + 2 * abi.PACKET_COLUMNS, dtype=np.int32).reshape(2, -1)
     before, out = packets.copy(), np.zeros((4, 3), np.int32)
-    count = abi.offers(restless, tables, packets, 1, queues, 0, 4, np.uint64(1), out)
+    count = abi.offers(
+        restless, tables, packets, 1, queues, 0, 4, abi.RandomWord(np.uint64(1)), out
+    )
     assert count == 1
     assert out[0].tolist() == [4, -1, -1]
     np.testing.assert_array_equal(packets, before)
@@ -189,7 +191,7 @@ def test_hop_functions_count_no_references_unless_they_allocate() -> None:
     """Counting takes longer than many a decision; a function that allocates needs it."""
     packets, out = np.full((1, abi.PACKET_COLUMNS), 3, np.int32), np.zeros((1, 3), np.int32)
     rows = np.zeros((1, 2), np.int32)
-    arguments = (rows[0], packets, 0, rows, 0, 0, 0, np.uint64(0), out)
+    arguments = (rows[0], packets, 0, rows, 0, 0, 0, abi.RandomWord(np.uint64(0)), out)
     assert allocating(*arguments) == 1
     assert out[0].tolist() == [3, 3, 0]
     assert not restless.targetoptions["_nrt"]

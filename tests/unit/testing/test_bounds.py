@@ -16,6 +16,7 @@ from routelab.api import HopProgram, Topology, pack_tables
 from routelab.deadlock.hop_states import explore_states
 from routelab.kernels import grid_hops
 from routelab.kernels.hops import (
+    RandomWord,
     another,
     channel_flits,
     hop_kernel,
@@ -132,7 +133,7 @@ def test_functions_of_modules_and_closures_are_plain_too() -> None:
     def inject(tables, reals, packets, packet, queues, hop, random, out):
         return offers(hop, tables, packets, packet, queues, 4, 2, random, out)
 
-    word, packets = np.uint64(5), np.zeros((1, 16), np.int32)
+    word, packets = RandomWord(np.uint64(5)), np.zeros((1, 16), np.int32)
     expected, found = np.zeros((2, 3), np.int32), np.zeros((2, 3), np.int32).view(BoundsArray)
     nothing, tables = np.zeros(0), np.zeros(1, np.int32)
     assert inject(tables, nothing, packets, 0, packets, hop, word, expected) == 2

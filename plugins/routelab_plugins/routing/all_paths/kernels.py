@@ -9,9 +9,10 @@ from routelab.kernels.hops import (
     SOURCE,
     STATE,
     STATES,
-    another,
     hop_kernel,
     inject_kernel,
+    pick_large,
+    redraw,
     table,
 )
 from routelab.kernels.jit import jit
@@ -68,13 +69,6 @@ def count_walks(out_start, ahead, ends, walks):
 
 
 @njit(_nrt=False, forceinline=True)
-def _pick(random, count):
-    """Return one of 0 … count - 1 by all 64 bits; `count` may be as large as 2^32."""
-    low = (random & np.uint64(0xFFFFFFFF)) * np.uint64(count) >> np.uint64(32)
-    return np.int64(((random >> np.uint64(32)) * np.uint64(count) + low) >> np.uint64(32))
-
-
-@njit(_nrt=False, forceinline=True)
 def _port(tables, packets, packet, number):
     """Return the port of a hop, from the columns STATE and following."""
     bits, share = tables[table(tables, HEAD) + 2], tables[table(tables, HEAD) + 3]
@@ -108,7 +102,7 @@ def _draw(tables, packets, packet, random):
     total = np.int64(0)
     for hops in range(1, most + 1):
         total += tables[walks + hops * size + here]
-    number, left = _pick(random, total), np.int64(1)
+    number, left = pick_large(random, total), np.int64(1)
     while number >= tables[walks + left * size + here]:
         number -= tables[walks + left * size + here]
         left += 1
@@ -135,7 +129,7 @@ def _draw(tables, packets, packet, random):
 def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Write the ports of a random simple path to STATE."""
     while not _draw(tables, packets, packet, random):
-        random = another(random)
+        random = redraw(random)
     return 0
 
 

@@ -9,6 +9,7 @@ from routelab.kernels.hops import (
     SOURCE,
     STATE,
     another,
+    either,
     hop_kernel,
     inject_kernel,
     pick,
@@ -54,7 +55,7 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         for shift in range(1, end - begin):
             path = begin + (first - begin + shift) % (end - begin)
             other, length = _cost(tables, queues, path)
-            if other < cost or (other == cost and length < hops):
+            if either(random, other < cost or (other == cost and length < hops)):
                 chosen, cost, hops = path, other, length
     else:
         shortest = begin + 1
@@ -62,7 +63,7 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         while shortest < end and _cost(tables, queues, shortest)[1] == least:
             shortest += 1
         minimal = begin + pick(another(random), shortest - begin)
-        if _cost(tables, queues, minimal)[0] <= cost + tables[head + 2]:
+        if either(random, _cost(tables, queues, minimal)[0] <= cost + tables[head + 2]):
             chosen = minimal
     packets[packet, STATE] = tables[table(tables, PATH) + chosen]
     return 0

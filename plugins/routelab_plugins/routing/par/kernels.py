@@ -17,9 +17,11 @@ from routelab.kernels.hops import (
     WAYPOINT,
     another,
     appended,
+    either,
     inject_kernel,
     offers,
     pick,
+    unscripted,
 )
 from routelab.kernels.queue_lengths import shortest_queue
 
@@ -86,13 +88,13 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     via = _waypoint(tables, packets, packet, source, random)
     if via < 0:
         return 0
-    first = another(random)
+    first = another(unscripted(random))
     count = offers(hop, tables, packets, packet, queues, source, target, first, out)
     straight = _queue(tables, packets, packet, queues, count, first, out)
     second = another(first)
     count = offers(hop, tables, packets, packet, queues, source, via, second, out)
     detour = _queue(tables, packets, packet, queues, count, second, out)
-    if _pays(tables, packets, packet, source, via, straight, detour):
+    if either(random, _pays(tables, packets, packet, source, via, straight, detour)):
         packets[packet, WAYPOINT] = via
     return 0
 
@@ -128,11 +130,11 @@ def progressive(base):
             via = _waypoint(tables, packets, packet, switch, random)
             if via >= 0:
                 count = head_for(tables, packets, packet, queues, switch, target, vc, word, out)
-                straight = _queue(tables, packets, packet, queues, count, word, out)
+                straight = _queue(tables, packets, packet, queues, count, unscripted(word), out)
                 word = another(word)
                 count = head_for(tables, packets, packet, queues, switch, via, vc, word, out)
-                detour = _queue(tables, packets, packet, queues, count, word, out)
-                if _pays(tables, packets, packet, switch, via, straight, detour):
+                detour = _queue(tables, packets, packet, queues, count, unscripted(word), out)
+                if either(random, _pays(tables, packets, packet, switch, via, straight, detour)):
                     packets[packet, WAYPOINT] = via
                     return count
         return head_for(tables, packets, packet, queues, switch, target, vc, word, out)

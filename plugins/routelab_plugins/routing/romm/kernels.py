@@ -1,7 +1,7 @@
 """Choice of a random switch on a shortest path."""
 
 from routelab.kernels.grid_hops import minimal_directions, switch_in_quadrant
-from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject_kernel
+from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject_kernel, inverted
 
 
 @inject_kernel
@@ -10,6 +10,6 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     backwards = minimal_directions(tables, source, target, random)
     packets[packet, WAYPOINT] = switch_in_quadrant(
-        tables, source, target, backwards, another(~random)
+        tables, source, target, backwards, another(inverted(random))
     )
     return 0

@@ -14,9 +14,11 @@ from routelab.kernels.hops import (
     WAYPOINT,
     another,
     appended,
+    either,
     inject_kernel,
     offers,
     pick,
+    unscripted,
 )
 from routelab.kernels.queue_lengths import shortest_queue
 
@@ -97,12 +99,13 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     via = tables[appended(tables, ENDS) + pick(random, count)]
     if via in (source, target):
         return 0
+    word = unscripted(random)
     if tables[head + 3] != 0:
-        random = another(random)
-        straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), random, out)
-        random = another(random)
-        detour = _all_queues(tables, packets, packet, queues, hop, np.int64(via), random, out)
-        if straight > detour + threshold:
+        word = another(word)
+        straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), word, out)
+        word = another(word)
+        detour = _all_queues(tables, packets, packet, queues, hop, np.int64(via), word, out)
+        if either(random, straight > detour + threshold):
             packets[packet, WAYPOINT] = via
         return 0
     place, distance = appended(tables, PLACE), appended(tables, DISTANCE)
@@ -111,10 +114,10 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     direct = np.int64(tables[distance + here * count + there])
     around = np.int64(tables[distance + here * count + between])
     around += tables[distance + between * count + there]
-    random = another(random)
-    straight = _first_queue(tables, packets, packet, queues, hop, target, random, out)
-    random = another(random)
-    detour = _first_queue(tables, packets, packet, queues, hop, via, random, out)
-    if straight * direct > detour * around + threshold:
+    word = another(word)
+    straight = _first_queue(tables, packets, packet, queues, hop, target, word, out)
+    word = another(word)
+    detour = _first_queue(tables, packets, packet, queues, hop, via, word, out)
+    if either(random, straight * direct > detour * around + threshold):
         packets[packet, WAYPOINT] = via
     return 0

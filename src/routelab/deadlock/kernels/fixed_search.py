@@ -67,7 +67,8 @@ from routelab.kernels.hops import (
     TARGET,
     TARGET_TERMINAL,
     WAYPOINT,
-    another,
+    RandomWord,
+    word_after,
 )
 
 _SPARE = 64
@@ -131,6 +132,12 @@ def _fill(row, leg, waypoint):
     row[PHASE], row[WAYPOINT] = leg[2], waypoint
 
 
+@njit(_nrt=False, forceinline=True)
+def _no_choice():
+    """Return a random word without a script: candidates that are fixed do not depend on it."""
+    return RandomWord(np.uint64(0), np.uint64(0))
+
+
 @njit(_nrt=False)
 def _same(out, count, other, again):
     """Return whether two answers are equal."""
@@ -153,7 +160,7 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
     number = numbers[N_VERIFIED]
     waypoint = search.waypoint[0]
     for change in range(CHANGES + 1):
-        random[0] = another(random[0])
+        random[0] = word_after(random[0])
         queues, word, over = pictures[0], np.uint64(0), channel
         _fill(row, leg, waypoint)
         if change == ON_QUEUES:
@@ -179,7 +186,9 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
                 row[WAYPOINT] = another_end
         elif leg[2] == 1:
             row[SOURCE] = task.roots[number % len(task.roots)]
-        again = hop(tables, packets, 0, queues, switch, over, vc, word, other)
+        again = hop(
+            tables, packets, 0, queues, switch, over, vc, RandomWord(word, np.uint64(0)), other
+        )
         if not _same(search.out, count, other, again):
             if change == CHANGES:
                 numbers[N_READS_SOURCE] = 1
@@ -199,7 +208,15 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
     for column in range(STATE, STATE + STATES):
         row[column] = 0
     count = hop(
-        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, np.uint64(0), out
+        task.tables,
+        search.packets,
+        0,
+        task.pictures[0],
+        switch,
+        channel,
+        vc,
+        RandomWord(np.uint64(0), np.uint64(0)),
+        out,
     )
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
@@ -295,7 +312,15 @@ def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
     vc, channel = np.int64(search.vc[switch]), np.int64(search.came[switch])
     numbers[N_CALLS] += 1
     count = hop(
-        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, np.uint64(0), out
+        task.tables,
+        search.packets,
+        0,
+        task.pictures[0],
+        switch,
+        channel,
+        vc,
+        RandomWord(np.uint64(0), np.uint64(0)),
+        out,
     )
     search.depth[switch], search.fan[switch] = 0, 0
     if count <= 0 or count > limits[L_CANDIDATES]:
@@ -374,7 +399,17 @@ def _repeat(hop, task, findings, search, leg, done):
             continue
         numbers[N_VERIFIED] += 1
         channel, queues = np.int64(search.came[switch]), task.pictures[0]
-        count = hop(task.tables, search.packets, 0, queues, switch, channel, vc, np.uint64(0), out)
+        count = hop(
+            task.tables,
+            search.packets,
+            0,
+            queues,
+            switch,
+            channel,
+            vc,
+            RandomWord(np.uint64(0), np.uint64(0)),
+            out,
+        )
         if count != search.fan[switch]:
             numbers[N_LOOSE] = 1
             continue

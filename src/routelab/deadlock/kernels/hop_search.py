@@ -18,22 +18,27 @@ from routelab.deadlock.kernels.hop_states import (
     CLASSES,
     DEAD_END,
     ESCAPES_ONLY,
-    INJECT_WORDS,
     KEEPS_STATE,
+    MOST_ANSWERS,
+    MOST_CALLS,
     MOST_HOPS,
     MOST_OF_A_PAIR,
     MOST_STATES,
     N_PAIRS,
+    N_SAMPLED,
     N_STATES,
     N_UNFINISHED,
     NO_ESCAPE,
+    ON_QUEUES,
+    OTHER_DRAWS,
     OWN_RANDOM,
     PHASES,
-    ROUNDS,
+    PICTURES,
     SEVERAL_WAYS,
     STATE_COLUMNS,
     SWITCHES,
     TOO_LONG,
+    TOO_MANY_DRAWS,
     WORDS,
     WRITES,
     WRONG_CHANNEL,
@@ -43,7 +48,9 @@ from routelab.deadlock.kernels.hop_states import (
     WRONG_WAYPOINT,
     Findings,
     SearchInput,
+    advance,
     arrive,
+    begin_script,
     blank,
     copy,
     digest,
@@ -51,7 +58,6 @@ from routelab.deadlock.kernels.hop_states import (
     join,
     record_problem,
     restore,
-    spaced_word,
     state_number,
     wait,
 )
@@ -62,12 +68,16 @@ from routelab.kernels.hops import (
     INJECT,
     PACKET_COLUMNS,
     PHASE,
+    SCRIPT_ROWS,
+    SKIPPED,
     STATE,
     STATES,
     TARGET,
+    TOO_MANY,
     WAYPOINT,
-    another,
+    RandomWord,
     inject_kernel,
+    word_after,
 )
 
 _SPARE = 64
@@ -90,6 +100,7 @@ class _Search(NamedTuple):
     out: Any
     answers: Any
     random: Any
+    script: Any
     place: Any
     grown: Any
     full: Any
@@ -144,6 +155,33 @@ def _redirect(task, row, place):
 
 
 @njit
+def _enter(task, findings, search, ends, pair, count):
+    """Add the state in which a packet enters after inject; return the number of states."""
+    row, before, place, limits = search.packets[0], search.before, search.place, task.limits
+    problems = findings.problems
+    if search.script[0, 1] == SKIPPED:
+        return count
+    for column in range(PACKET_COLUMNS):
+        own = column == WAYPOINT or STATE <= column < STATE + STATES
+        if not own and row[column] != before[column]:
+            record_problem(problems[WRITES], before, place, column)
+            row[column] = before[column]
+    if row[WAYPOINT] != -1:
+        if limits[PHASES] < 2 or not 0 <= row[WAYPOINT] < limits[SWITCHES]:
+            record_problem(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
+            return count
+        row[TARGET] = row[WAYPOINT]
+    arrive(search.state, row, (ends[0], -1, -1), 0, limits[KEEPS_STATE] != 0)
+    number = state_number(search.state, search.states, search.slots, count, pair)
+    if number < 0:
+        search.full[0] = 1
+    elif number == count:
+        count += 1
+        forget(search.past[number])
+    return count
+
+
+@njit
 def _inject(hop, inject, task, findings, search, ends, pair):
     """Find all states in which packets of a pair enter; return their number."""
     source, limits = ends[0], task.limits
@@ -151,32 +189,34 @@ def _inject(hop, inject, task, findings, search, ends, pair):
     problems, before, place = findings.problems, search.before, search.place
     place[0], place[1], place[2] = source, -1, -1
     place[4] = findings.numbers[N_STATES]
-    count = 0
-    # without choices all injections are equal
-    for k in range(INJECT_WORDS if limits[CHOICES] else 1):
-        random[0] = another(random[0])
+    count, calls, script = 0, 0, search.script
+    begin_script(script)
+    while True:
+        # all outcomes of draws, with each content of the queues in turn
+        calls += 1
+        queues = task.pictures[calls % limits[PICTURES]]
         blank(before, ends)
         copy(row, before)
-        queues = task.pictures[k % len(task.pictures)]
-        word = spaced_word(k, INJECT_WORDS, random[0])
+        word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
         inject(task.tables, task.reals, search.packets, 0, queues, hop, word, search.out)
-        for column in range(PACKET_COLUMNS):
-            own = column == WAYPOINT or STATE <= column < STATE + STATES
-            if not own and row[column] != before[column]:
-                record_problem(problems[WRITES], before, place, column)
-                row[column] = before[column]
-        if row[WAYPOINT] != -1:
-            if limits[PHASES] < 2 or not 0 <= row[WAYPOINT] < limits[SWITCHES]:
-                record_problem(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
-                continue
-            row[TARGET] = row[WAYPOINT]
-        arrive(search.state, row, (source, -1, -1), 0, limits[KEEPS_STATE] != 0)
-        number = state_number(search.state, search.states, search.slots, count, pair)
-        if number == count:
-            count += 1
-            forget(search.past[number])
-        elif number < 0:
-            search.full[0] = 1
+        count = _enter(task, findings, search, ends, pair, count)
+        if script[0, 1] == TOO_MANY or calls == MOST_CALLS:
+            record_problem(problems[TOO_MANY_DRAWS], before, place, -1)
+            break
+        if not advance(script):
+            break
+    known = count
+    findings.numbers[N_SAMPLED] += WORDS * limits[PICTURES] if limits[CHOICES] else 0
+    # without choices all injections are equal
+    for k in range(WORDS * limits[PICTURES] if limits[CHOICES] else 0):
+        random[0] = word_after(random[0])
+        copy(row, before)
+        queues = task.pictures[k % limits[PICTURES]]
+        word = RandomWord(random[0], np.uint64(0))
+        inject(task.tables, task.reals, search.packets, 0, queues, hop, word, search.out)
+        count = _enter(task, findings, search, ends, pair, count)
+    if count > known:
+        record_problem(problems[OTHER_DRAWS], before, place, -1)
     if count > 1:
         record_problem(problems[SEVERAL_WAYS], before, place, -1)
     return count
@@ -263,14 +303,15 @@ def _follow(task, findings, search, pair, number, count, answered):
 
 @njit
 def _ask(hop, task, findings, search, ends, pair, number, count):
-    """Compute the candidates in a state with many words; follow each distinct answer.
+    """Compute the candidates in a state for all outcomes of draws; follow each distinct answer.
 
     Returns the new number of states of the pair.
     """
     here, row = search.states[number], search.packets[0]
     problems, before, place = findings.problems, search.before, search.place
     answers, random, out, packets = search.answers, search.random, search.out, search.packets
-    tables, pictures = task.tables, task.pictures
+    tables, pictures, limits = task.tables, task.pictures, task.limits
+    script = search.script
     restore(before, ends, here)
     place[0], place[1] = here[AT_SWITCH], here[AT_CHANNEL]
     place[2], place[3] = here[AT_CLASS], -1
@@ -281,35 +322,55 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         # a new phase begins as an injection
         channel, vc = -1, -1
     known = 0
-    for k in range(WORDS * ROUNDS):
-        random[0] = another(random[0])
-        word = spaced_word(k % WORDS, WORDS, random[0])
-        # empty, full, and the others in turn
-        picture = min(k // WORDS, 2)
-        queues = pictures[picture + (number + k) % (len(pictures) - 2) * (picture == 2)]
-        copy(row, before)
-        answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
-        answer = digest(out, answered, row)
-        if k % WORDS == 0:
+    for picture in range(limits[PICTURES]):
+        queues = pictures[picture]
+        begin_script(script)
+        calls, before_picture = 0, known
+        while True:
+            calls += 1
             copy(row, before)
-            repeated_count = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
-            if repeated_count != answered or digest(out, repeated_count, row) != answer:
+            word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
+            answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
+            if script[0, 1] == TOO_MANY or calls == MOST_CALLS or known == MOST_ANSWERS:
+                record_problem(problems[TOO_MANY_DRAWS], before, place, vc)
+                break
+            if script[0, 1] != SKIPPED:
+                answer = digest(out, answered, row)
+                if not _is_known(answers, known, answer):
+                    answers[known] = answer
+                    known += 1
+                    if _is_valid(task, findings, search, answered):
+                        if place[3] >= 0 and place[3] != out[0, 0]:
+                            record_problem(problems[SEVERAL_WAYS], before, place, -1)
+                        place[3] = out[0, 0]
+                        count = _follow(task, findings, search, pair, number, count, answered)
+            if not advance(script):
+                break
+        if picture > 0 and known > before_picture:
+            record_problem(problems[ON_QUEUES], before, place, vc)
+        findings.numbers[N_SAMPLED] += WORDS
+        for _ in range(WORDS):
+            random[0] = word_after(random[0])
+            copy(row, before)
+            word = RandomWord(random[0], np.uint64(0))
+            answered = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
+            answer = digest(out, answered, row)
+            if not _is_known(answers, known, answer):
+                record_problem(problems[OTHER_DRAWS], before, place, vc)
+            copy(row, before)
+            repeated = hop(tables, packets, 0, queues, switch, channel, vc, word, out)
+            if repeated != answered or digest(out, repeated, row) != answer:
                 record_problem(problems[OWN_RANDOM], before, place, vc)
-                continue
-        new = True
-        for i in range(known):
-            new &= answers[i] != answer
-        if not new:
-            continue
-        answers[known] = answer
-        known += 1
-        if not _is_valid(task, findings, search, answered):
-            continue
-        if place[3] >= 0 and place[3] != out[0, 0]:
-            record_problem(problems[SEVERAL_WAYS], before, place, -1)
-        place[3] = out[0, 0]
-        count = _follow(task, findings, search, pair, number, count, answered)
     return count
+
+
+@njit
+def _is_known(answers, known, answer):
+    """Return whether an answer is among the first ones."""
+    found = False
+    for i in range(known):
+        found |= answers[i] == answer
+    return found
 
 
 @njit
@@ -371,12 +432,11 @@ def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
 
 
 def explore(hop, inject, task, pairs, findings):
-    """Find every state that packets of some pairs reach, for all random words.
+    """Find every state that packets of some pairs reach, for all outcomes of all draws.
 
-    Injections are computed with `INJECT_WORDS` words, states with `WORDS` times `ROUNDS`. Evenly
-    spaced words give every outcome of a first `pick` among as many; further draws and queues are
-    sampled, with other lower bits and queues in every state. If hop is called again while a packet
-    waits, the packet after the call is a state, too.
+    Every content of the queues must give the same answers, penalties apart: programs decide by
+    queues with `either`. So must random words. If hop is called again while a packet waits, the
+    packet after the call is a state, too.
 
     Parameters
     ----------
@@ -399,8 +459,9 @@ def explore(hop, inject, task, pairs, findings):
         before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),
         out=np.zeros((limits[CANDIDATES] + _SPARE, 3), np.int32),
-        answers=np.empty(WORDS * ROUNDS, np.uint64),
+        answers=np.empty(MOST_ANSWERS, np.uint64),
         random=np.empty(1, np.uint64),
+        script=np.zeros((SCRIPT_ROWS, 2), np.int32),
         place=np.zeros(5, np.int64),
         grown=np.ones(1, np.int64),
         full=np.zeros(1, np.int64),

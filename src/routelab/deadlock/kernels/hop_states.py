@@ -12,6 +12,7 @@ from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
+    ESCAPE,
     HOPS,
     PACKET_COLUMNS,
     PHASE,
@@ -24,12 +25,12 @@ from routelab.kernels.hops import (
     WAYPOINT,
 )
 
-WORDS = 60
-"""Evenly spaced random words per state, which give all outcomes of a first draw among so many."""
-ROUNDS = 3
-"""Passes over all words per state, each with other queues and lower bits."""
-INJECT_WORDS = 2520
-"""Evenly spaced words for injections, which draw from whole networks."""
+MOST_ANSWERS = 1024
+"""Largest number of different answers in a state."""
+MOST_CALLS = 100_000
+"""Largest number of outcomes of the draws of a call that are tried."""
+WORDS = 2
+"""Calls with random words per state and content of the queues, whose answers must be known."""
 
 # Rows of `Findings.problems`.
 (
@@ -44,8 +45,11 @@ INJECT_WORDS = 2520
     OWN_RANDOM,
     NO_ESCAPE,
     SEVERAL_WAYS,
-) = range(11)
-PROBLEMS = 11
+    TOO_MANY_DRAWS,
+    ON_QUEUES,
+    OTHER_DRAWS,
+) = range(14)
+PROBLEMS = 14
 PROBLEM_COLUMNS = 9
 P_COUNT, P_STATE = 7, 8
 """Columns behind the example: number of states, and the last of them."""
@@ -63,16 +67,18 @@ P_COUNT, P_STATE = 7, 8
     KEEPS_STATE,
     AGAIN,
     ESCAPES_ONLY,
-) = range(11)
-LIMITS = 11
+    PICTURES,
+) = range(12)
+LIMITS = 12
 
 # Entries of `Findings.numbers`.
 (
     N_STATES,  # states of all pairs
     N_PAIRS,  # pairs that were examined
     N_UNFINISHED,  # those of them with too many states
-) = range(3)
-NUMBERS = 3
+    N_SAMPLED,  # calls with random words
+) = range(4)
+NUMBERS = 4
 
 AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
 STATE_COLUMNS = AT_STATE + STATES
@@ -98,7 +104,7 @@ class SearchInput(NamedTuple):
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
         total, switches; then 1 or 0: whether inject makes choices, whether STATE survives the
         waypoint, whether hop is called again while a packet waits, and whether only dependencies
-        on escape candidates are collected.
+        on escape candidates are collected; then the number of pictures to try.
     """
 
     tables: Any
@@ -181,12 +187,27 @@ def record_problem(problem, packet, place, value):
 
 
 @njit
-def spaced_word(k, count, low):
-    """Return the k-th of `count` evenly spaced words, with the lower bits of another."""
-    upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
-    if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
-        upper += np.uint64(1)
-    return (upper << np.uint64(32)) | (low & np.uint64(0xFFFFFFFF))
+def begin_script(script):
+    """Set all outcomes of draws to the first one."""
+    for i in range(len(script)):
+        script[i, 0], script[i, 1] = 0, 0
+
+
+@njit
+def advance(script):
+    """Set the next outcomes of the draws of the last call; return whether there are any.
+
+    The last draw changes first: which draws follow depends on the outcomes before them.
+    """
+    place = np.int64(script[0, 0])
+    script[0, 0], script[0, 1] = 0, 0
+    while place > 0:
+        script[place, 1] += 1
+        if script[place, 1] < script[place, 0]:
+            return True
+        script[place, 1] = 0
+        place -= 1
+    return False
 
 
 @njit
@@ -255,11 +276,14 @@ def state_number(state, states, slots, count, stamp):
 
 @njit
 def digest(out, count, row):
-    """Return a hash of a call's answer: candidates, and the packet's columns."""
+    """Return a hash of a call's answer: candidates without penalties, and the packet's columns."""
     key = _SEED ^ np.uint64(count)
     for i in range(min(count, len(out))):
-        for j in range(3):
+        for j in range(2):
             key = (key ^ np.uint64(np.uint32(out[i, j]))) * _PRIME
+        # penalties decide which candidate is taken, and the checker follows all of them
+        kind = 2 if out[i, 2] < 0 else np.int64(out[i, 2] >= ESCAPE)
+        key = (key ^ np.uint64(kind)) * _PRIME
     for j in range(PACKET_COLUMNS):
         key = (key ^ np.uint64(np.uint32(row[j]))) * _PRIME
     return key

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from routelab.deadlock.kernels.hop_states import blank, copy, spaced_word
+from routelab.deadlock.kernels.hop_states import blank, copy
 from routelab.kernels.hops import (
     HOP,
     INJECT,
@@ -14,10 +14,20 @@ from routelab.kernels.hops import (
     STATE,
     STATES,
     WAYPOINT,
-    another,
+    RandomWord,
+    word_after,
 )
 
 _SPARE = 64
+
+
+@njit
+def spaced_word(k, count, low):
+    """Return the k-th of `count` evenly spaced words, with the lower bits of another."""
+    upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
+    if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
+        upper += np.uint64(1)
+    return (upper << np.uint64(32)) | (low & np.uint64(0xFFFFFFFF))
 
 
 @cache
@@ -69,12 +79,12 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
     row, random = packets[0], np.uint64(2026)
     for pair in range(len(pairs)):
         for k in range(words):
-            random = another(random)
+            random = word_after(random)
             blank(before, pairs[pair])
             copy(row, before)
             queues = pictures[(pair + k) % len(pictures)]
             word = spaced_word(k, words, random)
-            inject(tables, reals, packets, 0, queues, hop, word, out)
+            inject(tables, reals, packets, 0, queues, hop, RandomWord(word, np.uint64(0)), out)
             waypoint = row[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 own = column == WAYPOINT or STATE <= column < STATE + STATES

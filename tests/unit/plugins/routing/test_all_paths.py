@@ -14,13 +14,14 @@ from small_graphs import networks
 
 from routelab.api import InputError, Topology
 from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.kernels.hops import RandomWord, pick_large
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
 from routelab.registry.instances import load, load_routing
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
-from routelab_plugins.routing.all_paths.kernels import MOST_WALKS, _pick, count_walks
+from routelab_plugins.routing.all_paths.kernels import MOST_WALKS, count_walks
 
 
 def reason(text: str, topology: Topology, vcs: int = 16) -> str | None:
@@ -89,10 +90,10 @@ def test_paths_are_as_long_as_the_diameter_by_default() -> None:
 
 def test_draws_have_no_bias_by_the_number_of_walks() -> None:
     """The last of 2^31 - 1 numbers has the last words, the first the first ones."""
-    assert _pick(np.uint64(2**64 - 1), MOST_WALKS) == MOST_WALKS - 1
-    assert _pick(np.uint64(0), MOST_WALKS) == 0
+    assert pick_large(RandomWord(np.uint64(2**64 - 1)), MOST_WALKS) == MOST_WALKS - 1
+    assert pick_large(RandomWord(np.uint64(0)), MOST_WALKS) == 0
     for word in (2**63, 12345678901234567890, 2**62 + 12345):
-        assert _pick(np.uint64(word), MOST_WALKS) == word * MOST_WALKS >> 64
+        assert pick_large(RandomWord(np.uint64(word)), MOST_WALKS) == word * MOST_WALKS >> 64
 
 
 @pytest.mark.parametrize(

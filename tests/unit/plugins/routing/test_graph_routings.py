@@ -14,7 +14,7 @@ from naive_polarized import PolarizedRoutes
 
 from routelab.api import Topology, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
-from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET
+from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
 from routelab.registry.instances import load, load_routing
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
@@ -95,7 +95,9 @@ def test_polarized_offers_in_every_state_what_the_definition_allows(name, penalt
                 naive.hops[target_of[c]][target] < naive.hops[here][target] for c in allowed
             )
             vc = naive.hops[source][here] - 1
-            count = made.hop(tables, packets, 0, queues, here, -1, vc, np.uint64(0), out)
+            count = made.hop(
+                tables, packets, 0, queues, here, -1, vc, RandomWord(np.uint64(0)), out
+            )
             offered = {channel: penalty for channel, _, penalty in out[:count].tolist()}
             assert offered == expected
             assert len(offered) == count

@@ -59,16 +59,17 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
     out = np.zeros((made.candidates, 3), np.int32)
     size, left = topology.num_switches, {"source": 0, "way": 0, "final": 0, "group": 0}
     for word in rng.integers(2**64, size=1500, dtype=np.uint64):
+        random = abi.RandomWord(word)
         free = rng.choice([0, 4, 8], size=topology.num_channels)
         run.queues[: run.buffers, abi.CREDITS] = np.repeat(free, vcs)
         flits = (8 - free) * vcs
         source, target = rng.choice(size, size=2, replace=False).tolist()
-        via = int(abi.pick(word, len(topology.endpoints)))
+        via = int(abi.pick_word(word, len(topology.endpoints)))
         packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
         before = packets.copy()
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, word, out)
+        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
         assert (packets[0, abi.WAYPOINT] == via) == rule.leaves(flits, source, source, target, via)
         left["source"] += packets[0, abi.WAYPOINT] == via
         # the same packet stays on its minimal route for some hops
@@ -77,7 +78,7 @@ def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -
         for number in range(rule.least[source][target]):
             packets[0, abi.HOPS] = number
             last = (0, number - 1) if number else (-1, -1)
-            count = made.hop(run.tables, packets, 0, run.queues, here, *last, word, out)
+            count = made.hop(run.tables, packets, 0, run.queues, here, *last, random, out)
             may = 0 < number <= hops and group[here] == group[source]
             turns = may and rule.leaves(flits, here, source, target, via)
             assert packets[0, abi.WAYPOINT] == (via if turns else -1)

@@ -91,16 +91,17 @@ def test_ksp_ugal_takes_the_path_with_the_shorter_queue_times_hops(compare, thre
     rng, longer = np.random.default_rng(1), 0
     out = np.zeros((1, 3), np.int32)
     for word in rng.integers(2**64, size=300, dtype=np.uint64):
+        random = abi.RandomWord(word)
         run.queues[:, abi.CREDITS] = rng.choice([0, 4, 8], p=[0.2, 0.3, 0.5], size=run.buffers)
         source, target = rng.choice(16, size=2, replace=False).tolist()
         packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, word, out)
+        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
         taken, here = [], source
         while here != target:
             last = (taken[-1], len(taken) - 1) if taken else (-1, -1)
-            assert made.hop(run.tables, packets, 0, run.queues, here, *last, word, out) == 1
+            assert made.hop(run.tables, packets, 0, run.queues, here, *last, random, out) == 1
             assert out[0].tolist() == [out[0, 0], len(taken), 0]
             taken.append(int(out[0, 0]))
             packets[0, abi.HOPS] += 1
@@ -110,9 +111,9 @@ def test_ksp_ugal_takes_the_path_with_the_shorter_queue_times_hops(compare, thre
             costs = [(cost_of(run.queues, path, vcs), len(path)) for path in paths]
             assert taken in [paths[k] for k in range(len(paths)) if costs[k] == min(costs)]
         else:
-            other = paths[abi.pick(word, len(paths))]
+            other = paths[abi.pick_word(word, len(paths))]
             shortest = [path for path in paths if len(path) == len(paths[0])]
-            minimal = shortest[abi.pick(np.uint64(abi.another(word)), len(shortest))]
+            minimal = shortest[abi.pick_word(np.uint64(abi.word_after(word)), len(shortest))]
             least, most = (cost_of(run.queues, path, vcs) for path in (minimal, other))
             assert taken == (minimal if least <= most + threshold else other)
         longer += len(taken) > len(paths[0])

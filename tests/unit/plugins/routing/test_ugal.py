@@ -70,6 +70,7 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
     out = np.zeros((made.candidates, 3), np.int32)
     chosen = []
     for word in rng.integers(2**64, size=600, dtype=np.uint64):
+        random = abi.RandomWord(word)
         run.queues[: run.buffers, abi.CREDITS] = rng.integers(9, size=run.buffers)
         if made.waiting:
             run.queues[run.buffers : -1, abi.FRONT_FLITS] = rng.integers(50, size=100)
@@ -78,8 +79,8 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
         packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
         packets[0, abi.WAYPOINT] = -1
         before = packets.copy()
-        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, word, out)
-        via = abi.pick(word, 25)
+        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, random, out)
+        via = abi.pick_word(word, 25)
         expected = -1
         if via not in (source, target):
             first = [base.walk(source, there).hops[0] for there in (target, via)]

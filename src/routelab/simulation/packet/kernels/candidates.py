@@ -79,7 +79,7 @@ def candidate_units(engine, place):
 def tie_word(engine, queue, now, number):
     """Return the random word of a tie that does not depend on which queues are examined."""
     place = (now * len(engine.queues) + queue) * at.MOST_CHOICES + number
-    return of.another(np.uint64(engine.setting[at.S_TIES]) + np.uint64(place))
+    return of.word_after(np.uint64(engine.setting[at.S_TIES]) + np.uint64(place))
 
 
 @inline
@@ -94,7 +94,7 @@ def rank_candidates(engine, queue, now):
             best, least, ties = place, cost, 0
         elif cost == least:
             ties += 1
-            if of.pick(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0:
+            if of.pick_word(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0:
                 best = place
     queues[u(queue)].out = candidates[u(best)].out
     queues[u(queue)].first = candidates[u(best)].first

@@ -26,7 +26,7 @@ def decide(engine, count, shift):
         if k > 0 and cost == least:
             # each of equal candidates is equally likely
             ties += np.uint64(1)
-            if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
+            if of.pick_word(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
                 continue
         elif k > 0 and cost > least:
             continue

@@ -24,7 +24,7 @@ def rank_packet(engine, round_, packet):
     if mode == at.ROUND_ROBIN:
         # upwards from the one whose turn it is, then the ones before it
         return round_ if round_ >= 0 else round_ + _ROUND
-    return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
+    return of.pick_word(draw(engine.random, 0, 0), np.uint64(1 << 30))
 
 
 @inline

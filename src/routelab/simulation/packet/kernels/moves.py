@@ -46,7 +46,7 @@ def _choose(engine, queue, now):
                 word = tie_word(engine, queue, now, np.int64(ties))
             else:
                 word = draw(engine.random, 0, 0)
-            if of.pick(word, ties + np.uint64(1)) != 0:
+            if of.pick_word(word, ties + np.uint64(1)) != 0:
                 continue
         elif best >= 0 and cost > least:
             continue

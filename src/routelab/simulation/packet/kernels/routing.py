@@ -41,7 +41,7 @@ def route_packet(engine, hop, queue, port, packet, now):
     here = queue - port * vcs
     came_by = np.int64(engine.class_of[u(here)])
     waypoint = packets[u(packet)].waypoint
-    random = draw(engine.random, 0, 0)
+    random = of.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
     # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
     begins = (channel < 0) | (came_by < shift)
     count = hop(

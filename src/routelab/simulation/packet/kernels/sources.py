@@ -197,7 +197,7 @@ def _destination(engine, terminal):
         return np.int64(engine.members[first])
     while True:
         word = draw(engine.random, 0, 0)
-        target = np.int64(engine.members[first + of.pick(word, size)])
+        target = np.int64(engine.members[first + of.pick_word(word, size)])
         if target != terminal or engine.setting[at.S_TO_SELF] != 0:
             return target
 
@@ -244,7 +244,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             np.int64(0),
             engine.public,
             hop,
-            draw(engine.random, 0, 0),
+            of.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
             engine.out,
         )
         if packets[u(packet)].waypoint >= len(engine.sleeping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routelab.kernels import hops as of
-from routelab.kernels.hops import hop_kernel, pick, table
+from routelab.kernels.hops import hop_kernel, pick_share, table
 
 ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(9)
 """COLUMN is the packet's column that indexes DESTINATION: its target switch, or its terminal."""
@@ -23,10 +23,8 @@ def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
         if path > last:
             return 0
         if path < last:
-            # cumulative shares are scaled to 31 bits
-            share = pick(random, 1 << 31)
-            while path < last and share >= tables[table(tables, UPTO) + path]:
-                path += 1
+            upto = table(tables, UPTO) + path
+            path += pick_share(random, tables, upto, last - path + 1)
         place = tables[table(tables, PATH) + path] + 1
     packets[packet, of.STATE] = place + 1
     step = tables[table(tables, HOPS) + place - 1]
