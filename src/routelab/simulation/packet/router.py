@@ -141,6 +141,19 @@ class Router(Parameters):
         return self
 
     @property
+    def text(self) -> str:
+        """Kind of router, virtual channels, buffers and switching in words."""
+        kind, outputs = "input-queued", ""
+        if self.output_buffer_flits:
+            kind = f"combined input and output queues with speed-up {self.speedup}"
+            outputs = f" at inputs and {self.output_buffer_flits} at outputs"
+        return (
+            f"{kind}, {_count(self.vcs, 'virtual channel')} of {_count(self.buffer_flits, 'flit')}"
+            f"{outputs}, {self.switching.replace('-', ' ', 1)}, packets of "
+            f"{_count(self.packet_flits, 'flit')}"
+        )
+
+    @property
     def units_per_packet(self) -> int:
         """Units of a packet: one, or its flits under wormhole switching."""
         return self.packet_flits if self.switching == "wormhole" else 1
@@ -159,3 +172,7 @@ class Router(Parameters):
     def capacity(self) -> int:
         """Units that a buffer holds."""
         return self.buffer_flits // self.unit_flits
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -122,3 +122,20 @@ def test_what_the_engine_cannot_do_is_refused_beforehand(values, part):
 
 def test_the_longest_run_is_the_engine_s():
     assert LONGEST == engine.LONGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "input-queued, 4 virtual channels of 8 flits, virtual cut-through, packets of 1 flit"),
+        (
+            "router=combined,vcs=9,buffer_flits=160,packet_flits=16",
+            (
+                "combined input and output queues with speed-up 2, 9 virtual channels of 160 flits "
+                "at inputs and 96 at outputs, virtual cut-through, packets of 16 flits"
+            ),
+        ),
+    ],
+)
+def test_a_router_in_words(text, words):
+    assert parse_settings(text).text == words

@@ -122,7 +122,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         "terminals": terminals,
         "latencies": latency_table(points),
     }
-    notes = notes_of(facts, curve)
+    notes = notes_of(settings, facts, curve)
     if prepared.warning:
         facts["text"] += f". Warning: {prepared.warning}"
         notes.append(f"warning: {prepared.warning}")
