@@ -18,7 +18,7 @@ def measure_uniform(topology: Topology, text: str, vcs: int, load: float) -> Loa
     simulation = Simulation(
         topology,
         program(load_routing(text), topology, vcs),
-        options.router(),
+        options.routers(),
         demand=Demand.uniform(topology, "all others"),
         load=load,
         seed=1,

@@ -112,10 +112,14 @@ class Parameters(BaseModel):
             ) from None
 
     def texts(self) -> dict[str, str]:
-        """Return all fields as they are written in an instance name, in order of declaration."""
+        """Return all fields as they are written in an instance name, in order of declaration.
+
+        Fields with ``exclude`` only stand for others, and are not written.
+        """
         return {
             _alias(name): value_text(getattr(self, name), self._dump(name))
-            for name in type(self).model_fields
+            for name, field in type(self).model_fields.items()
+            if not field.exclude
         }
 
     def non_defaults(self) -> dict[str, str]:
@@ -124,7 +128,7 @@ class Parameters(BaseModel):
         for name, field in type(self).model_fields.items():
             default = field.get_default(call_default_factory=True)
             if not field.is_required() and getattr(self, name) == default:
-                del texts[_alias(name)]
+                texts.pop(_alias(name), None)
         return texts
 
     def canonical(self) -> str:

@@ -5,6 +5,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.config import Study, Table, load_study
+from routelab.config.document import load_document
 from routelab.config.view_columns import named_columns
 from routelab.registry.catalogue import installed_catalogue
 from routelab.report.labels import has_heading
@@ -179,6 +180,12 @@ def test_a_slip_of_the_pen_is_no_flood_of_runs(write):
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_studies_that_we_ship_are_right(path):
     assert load_study(path).title
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_shipped_studies_of_packets_name_their_router(path):
+    data = load_document(path).data
+    assert "router" in data.get("simulation", {}) or not data.get("traffic")
 
 
 def test_a_schema_can_be_generated():

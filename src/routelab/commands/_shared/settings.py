@@ -176,8 +176,9 @@ def _is_list(kind: Any) -> bool:
 
 
 def _metavar(field: FieldInfo) -> str:
-    if get_origin(field.annotation) is Literal:
-        return "{" + ",".join(map(str, get_args(field.annotation))) + "}"
+    for kind in (field.annotation, *get_args(field.annotation)):
+        if get_origin(kind) is Literal:
+            return "{" + ",".join(map(str, get_args(kind))) + "}"
     if field.annotation is str:
         return "TEXT"
     if bool in (field.annotation, *get_args(field.annotation)):

@@ -14,6 +14,7 @@ from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.missing import incomplete
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import layout
+from routelab.simulation.packet.router import Router
 
 VCS = "virtual_channels"
 _REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
@@ -24,6 +25,7 @@ def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
     sentences = [*runs_sentences(views), *proof_sentence(views.routes)]
     sentences += _bounds_sentence(views.routes)
+    sentences += _routers_sentence(views)
     sentences += _states_sentence(views)
     sentences += benchmark_sentences(views.merits, incomplete(views.merits, views))
     for table in tables:
@@ -58,6 +60,13 @@ def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
     """Count statuses, in words; ``ok`` first, then the most serious first."""
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in outcomes)
     return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
+
+
+def _routers_sentence(views: Views) -> list[str]:
+    """Return the routers of the packet simulations in words."""
+    settings = [record.engine.parameters for record in views.simulations.records]
+    texts = dict.fromkeys(one.text for one in settings if isinstance(one, Router))
+    return [f"Simulated routers: {'; '.join(texts)}."] if texts else []
 
 
 def _states_sentence(views: Views) -> list[str]:

@@ -139,6 +139,6 @@ class SimulationSettings(Router):
         """Seeds of a load's runs."""
         return tuple(range(self.seed, self.seed + self.seeds))
 
-    def router(self) -> Router:
+    def routers(self) -> Router:
         """Return the settings of the routers."""
         return Router(**{name: getattr(self, name) for name in Router.model_fields})

@@ -87,7 +87,7 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
     if router.output_buffer_flits:
         return (
             "bubble flow control counts the room of input buffers only: set output_buffer_flits "
-            "to 0, or choose a routing with datelines"
+            "to 0 and speedup to 1, or choose a routing with datelines"
         )
     if router.switching != "virtual-cut-through":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"

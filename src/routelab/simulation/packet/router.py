@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from routelab.api.parameters import Parameters
 from routelab.simulation.packet.kernels.layout import MOST_UNITS
+
+PRESETS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "input-queued": MappingProxyType({"speedup": 1, "output_buffer_flits": 0}),
+        # six packets of 16 flits, as in the studies of low-diameter networks
+        "combined": MappingProxyType({"speedup": 2, "output_buffer_flits": 96}),
+    }
+)
+"""Settings of the routers with a name."""
 
 
 class Router(Parameters):
@@ -19,6 +30,13 @@ class Router(Parameters):
         If values are out of range or do not fit together; the error lists all.
     """
 
+    router: Literal["input-queued", "combined"] | None = Field(
+        default=None,
+        exclude=True,
+        description="Preset: input-queued (no output queues, `speedup` 1) or combined (combined "
+        "input and output queues: `output_buffer_flits` 96, `speedup` 2). Both settings override "
+        "it. none: input-queued",
+    )
     vcs: int = Field(default=4, ge=1, le=64, description="Virtual channels per channel")
     buffer_flits: int = Field(
         default=8, ge=1, le=65536, description="Buffer size per virtual channel, in flits"
@@ -75,6 +93,15 @@ class Router(Parameters):
         default=0, ge=0, le=65536, description="Queue at each terminal, in packets; 0: no limit"
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _replace_preset(cls, values: Any) -> Any:
+        """Replace the preset by its settings: equal routers are equal, however they are given."""
+        # fields refuse other values
+        if not isinstance(values, Mapping) or values.get("router") not in (*PRESETS,):
+            return values
+        return {**PRESETS[values["router"]], **{k: v for k, v in values.items() if k != "router"}}
+
     @model_validator(mode="after")
     def _fits(self) -> Router:
         # `...` marks names of settings, which commands replace by their options
@@ -114,6 +141,19 @@ class Router(Parameters):
         return self
 
     @property
+    def text(self) -> str:
+        """Kind of router, virtual channels, buffers and switching in words."""
+        kind, outputs = "input-queued", ""
+        if self.output_buffer_flits:
+            kind = f"combined input and output queues with speed-up {self.speedup}"
+            outputs = f" at inputs and {self.output_buffer_flits} at outputs"
+        return (
+            f"{kind}, {_count(self.vcs, 'virtual channel')} of {_count(self.buffer_flits, 'flit')}"
+            f"{outputs}, {self.switching.replace('-', ' ', 1)}, packets of "
+            f"{_count(self.packet_flits, 'flit')}"
+        )
+
+    @property
     def units_per_packet(self) -> int:
         """Units of a packet: one, or its flits under wormhole switching."""
         return self.packet_flits if self.switching == "wormhole" else 1
@@ -132,3 +172,7 @@ class Router(Parameters):
     def capacity(self) -> int:
         """Units that a buffer holds."""
         return self.buffer_flits // self.unit_flits
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -202,7 +202,12 @@ class _AvailableColumns:
             }[kind]
             qualified.update(_qualified(kind, work.values()))
             models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
-            qualified |= {f"{settings}.{name}" for model in models for name in model.model_fields}
+            qualified |= {
+                f"{settings}.{name}"
+                for model in models
+                for name, field in model.model_fields.items()
+                if not field.exclude
+            }
         return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
 
 

@@ -207,7 +207,7 @@ def test_bit_complement_is_accepted_up_to_the_bisection(text) -> None:
     simulation = Simulation(
         network,
         program(load_routing(text), network, vcs),
-        options.router(),
+        options.routers(),
         demand=BitComplement().demand(network, 0),
         load=0.6,
         seed=1,

@@ -12,7 +12,9 @@ from hop_cases import distances
 from routelab.api import Demand, InputError, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
-from routelab.registry.instances import load_routing
+from routelab.registry.instances import load, load_routing
+from routelab.simulation.measuring.measure import measure_simulation
+from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.stages.programs import part_of, program
@@ -146,6 +148,27 @@ def test_uniform_traffic_costs_little(torus) -> None:
     )
     assert valiant < 0.7 * minimal
     assert found > 0.85 * minimal
+
+
+def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
+    # Kim et al., ISCA 2008: each group sends to the next one, over one link for a * p terminals
+    network = load("topology", "dragonfly~h=2").build()
+    options = SimulationSettings(router="combined", vcs=4, buffer_flits=16, max_cycles=6400)
+    accepted = {}
+    for pattern in ("uniform", "group-shift"):
+        demand = load("traffic", pattern).demand(network, 0)
+        for text in ("", "valiant~base=", "ugal~base=", "ugal~mode=global,base="):
+            made = program(load_routing(f"{text}dragonfly-minimal"), network, options.vcs)
+            run = Simulation(network, made, options.routers(), demand=demand, load=0.9, seed=1)
+            accepted[pattern, text] = measure_simulation(run, options).accepted.value
+    assert accepted["group-shift", ""] == pytest.approx(1 / (4 * 2), rel=0.01)
+    valiant = accepted["group-shift", "valiant~base="]
+    assert 0.47 < valiant < 0.57
+    assert valiant * 0.95 < accepted["group-shift", "ugal~mode=global,base="] < valiant * 1.1
+    assert 0.25 < accepted["group-shift", "ugal~base="] < valiant * 0.9
+    for text in ("", "ugal~base=", "ugal~mode=global,base="):
+        assert accepted["uniform", text] == pytest.approx(0.9, rel=0.01)
+    assert 0.47 < accepted["uniform", "valiant~base="] < 0.57
 
 
 def test_a_threshold_keeps_packets_on_shortest_ways(torus, tornado) -> None:

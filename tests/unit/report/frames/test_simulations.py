@@ -383,6 +383,7 @@ def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
     sentences = summarize(views(world), [])
     assert sentences == [
         "2 simulations on 1 network: 1 ok, 1 failed.",
+        f"Simulated routers: {SimulationSettings().text}.",
         "Of 3 simulated loads: 1 saturated.",
     ]
 

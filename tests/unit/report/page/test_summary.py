@@ -58,6 +58,19 @@ def test_a_table_that_is_not_proven_is_said(world):
     ]
 
 
+def test_simulated_routers_are_named_once(world):
+    for routing in ("dor", "sssp"):
+        world.simulate(routing, router="combined", vcs=2, buffer_flits=16)
+        world.simulate(routing, vcs=2, buffer_flits=16, priority="random")
+    views = Views(world.records, world.simulated)
+    assert (
+        "Simulated routers: combined input and output queues with speed-up 2, 2 virtual channels "
+        "of 16 flits at inputs and 96 at outputs, virtual cut-through, packets of 1 flit; "
+        "input-queued, 2 virtual channels of 16 flits, virtual cut-through, packets of 1 flit."
+        in summarize(views, [])
+    )
+
+
 def test_verdicts_count_pooled_runs_together(compared):
     views, _ = compared
     assert verdicts(views, ["tie_seed"])[:2] == [

@@ -22,7 +22,7 @@ def test_text_names_what_differs_in_order_of_declaration():
     text = "packet_flits=16,buffer_flits=64,vcs=2,seed=0,loads=0.5+0.25"
     settings = parse_settings(text)
     assert settings.canonical() == "vcs=2,buffer_flits=64,packet_flits=16,loads=0.25+0.5"
-    assert settings.router() == Router(vcs=2, buffer_flits=64, packet_flits=16)
+    assert settings.routers() == Router(vcs=2, buffer_flits=64, packet_flits=16)
 
 
 @given(
@@ -41,6 +41,24 @@ def test_text_names_what_differs_in_order_of_declaration():
 def test_text_and_back(values):
     settings = settings_from(values)
     assert parse_settings(settings.canonical()) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ("router=input-queued", {}),
+        ("router=none", {}),
+        ("router=combined", {"speedup": 2, "output_buffer_flits": 96}),
+        ("speedup=4,router=combined,vcs=2", {"vcs": 2, "speedup": 4, "output_buffer_flits": 96}),
+        ("router=combined,output_buffer_flits=64", {"speedup": 2, "output_buffer_flits": 64}),
+        ("router=input-queued,output_buffer_flits=8", {"output_buffer_flits": 8}),
+    ],
+)
+def test_a_preset_is_its_settings_and_they_override_it(text, settings):
+    made = parse_settings(text)
+    assert made == SimulationSettings(**settings)
+    assert made.canonical() == SimulationSettings(**settings).canonical()
+    assert "router" not in made.texts() | made.model_dump()
 
 
 def test_loads_are_ascending_and_each_once():
@@ -70,6 +88,12 @@ def test_all_mistakes_are_told():
             "buffer_flits=65536,packet_flits=16,switching=wormhole",
             "`buffer_flits` is 65536: buffers of 65536 flits are too large",
         ),
+        ("router=fast", "router=fast: must be 'input-queued' or 'combined'"),
+        ("router=input-queued,speedup=2", "`speedup` needs `output_buffer_flits`"),
+        (
+            "router=combined,packet_flits=128,buffer_flits=128",
+            "`output_buffer_flits` is 96, less than `packet_flits`, 128",
+        ),
         ("vcs", "expected '='"),
     ],
 )
@@ -98,3 +122,20 @@ def test_what_the_engine_cannot_do_is_refused_beforehand(values, part):
 
 def test_the_longest_run_is_the_engine_s():
     assert LONGEST == engine.LONGEST
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "input-queued, 4 virtual channels of 8 flits, virtual cut-through, packets of 1 flit"),
+        (
+            "router=combined,vcs=9,buffer_flits=160,packet_flits=16",
+            (
+                "combined input and output queues with speed-up 2, 9 virtual channels of 160 flits "
+                "at inputs and 96 at outputs, virtual cut-through, packets of 16 flits"
+            ),
+        ),
+    ],
+)
+def test_a_router_in_words(text, words):
+    assert parse_settings(text).text == words

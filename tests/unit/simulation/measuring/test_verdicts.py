@@ -51,7 +51,7 @@ def runs(name, share, seeds, **settings):
     return [
         measure_simulation(
             Simulation(
-                topology, program, chosen.router(), demand=demand, load=bound * share, seed=seed
+                topology, program, chosen.routers(), demand=demand, load=bound * share, seed=seed
             ),
             chosen,
         )

@@ -332,7 +332,7 @@ def _measured(asked: SimulationSettings):
     network = topology.obtain(NETWORK)[1]
     program = table_program(route.route_network(network, load_routing("dor")).routed.table)
     demand = Demand.uniform(network, "all to all")
-    simulation = Simulation(network, program, asked.router(), demand=demand, load=0.2)
+    simulation = Simulation(network, program, asked.routers(), demand=demand, load=0.2)
     return measure_simulation(simulation, asked)
 
 
@@ -485,7 +485,7 @@ def test_a_function_sees_its_own_packet_only() -> None:
         assert check_hops(one, topology, "acyclic").proven
     demand = Across().demand(topology, 0)
     asked = settings(vcs=3)
-    simulation = Simulation(topology, program, asked.router(), demand=demand, load=0.3)
+    simulation = Simulation(topology, program, asked.routers(), demand=demand, load=0.3)
     assert measure_simulation(simulation, asked).state == "stationary"
 
 

@@ -13,6 +13,7 @@ from routelab.simulation.measuring.intervals import Estimate
 from routelab.simulation.measuring.result import interval
 from routelab.simulation.measuring.saturation import Saturation
 from routelab.simulation.measuring.sweep import Point
+from routelab.simulation.packet.router import Router
 
 BLOCKED = ("deadlock", "livelock", "no-route")
 """States of blocked runs."""
@@ -98,11 +99,14 @@ def saturation_facts(found: Saturation) -> dict[str, Any]:
     }
 
 
-def notes_of(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the lines below the printed table: convention, proof, and remarks on loads."""
+def notes_of(
+    router: Router, facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the lines below the printed table: router, convention, proof, remarks on loads."""
     used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
     proof = [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]
     lines = [
+        f"router: {router.text}",
         f"traffic: {facts['convention']}",
         f"virtual channels: {used} used" + (f", {unused} unused" if unused else ""),
         f"deadlock: {facts['deadlock']}: {facts['deadlock_reason']}",

@@ -78,7 +78,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
-    prepared = make_packet_program(case, settings.router())
+    prepared = make_packet_program(case, settings.routers())
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)
 
@@ -122,7 +122,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         "terminals": terminals,
         "latencies": latency_table(points),
     }
-    notes = notes_of(facts, curve)
+    notes = notes_of(settings, facts, curve)
     if prepared.warning:
         facts["text"] += f". Warning: {prepared.warning}"
         notes.append(f"warning: {prepared.warning}")
@@ -167,7 +167,7 @@ def _maker(
     watch: Watch,
 ) -> Make:
     """Return a function that makes the simulation of a load with a seed."""
-    router = settings.router()
+    router = settings.routers()
     options: dict[str, Any] = {
         "message_packets": settings.message_packets,
         "in_order": settings.in_order,
