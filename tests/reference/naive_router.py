@@ -134,7 +134,6 @@ class NaiveNetwork:
         self.after = ring_successors(topology) if routing.bubble else {}
         self.now = 0
         self._make_ports()
-        self._make_ring_lanes()
         self._make_packets(messages, message_packets)
 
     def _make_ports(self):
@@ -161,21 +160,6 @@ class NaiveNetwork:
             self.inputs[switch].append(self.channels[c])
         for t, switch in enumerate(topology.terminal_switch.tolist()):
             self.inputs[switch].append(self.ways_in[t])
-
-    def _make_ring_lanes(self):
-        """Lanes by (channel, virtual channel), and their claims: (buffer that waits, channel)."""
-        self.lane_of, ring_of = {}, {}
-        for channel in self.after:
-            ring, following = [channel], self.after[channel]
-            while following != channel:
-                ring.append(following)
-                following = self.after[following]
-            ring_of[channel] = min(ring)
-        for name in self.routing.bubble:
-            for channel, ring in ring_of.items():
-                self.lane_of |= {(channel, vc): (ring, vc) for vc in self.lanes[name]}
-        self.claims, self.standing = {lane: [] for lane in self.lane_of.values()}, {}
-        self.since = {}
 
     def _make_packets(self, messages, message_packets):
         self.packets, self.waiting = [], [deque() for _ in self.ways_in]
@@ -205,7 +189,6 @@ class NaiveNetwork:
 
     def cycle(self):
         self._arrivals()
-        self.standing = {lane: claims[0] for lane, claims in self.claims.items() if claims}
         for terminal in range(len(self.ways_in)):
             self._inject(terminal)
         for switch in range(self.topology.num_switches):
@@ -340,8 +323,6 @@ class NaiveNetwork:
                 wish = self._wish(switch, port, vc)
                 if wish is not None and wish[0] not in taken:
                     wishes.append((vc, *wish))
-                elif self.router.bubble_patience:
-                    self._press(port, vc)
             if wishes:
                 vc, out, out_vc = self._first(wishes, port.next_vc)
                 proposals[id(out)].append((number, vc, out, out_vc))
@@ -379,49 +360,9 @@ class NaiveNetwork:
                 cost = (penalty, self.occupied(out, out_vc))
                 if self.routing.by_occupancy and out.kind == "channel":
                     cost = (penalty + self.units(self.occupied(out, out_vc)), 0)
-                if (
-                    self._has_room(out, out_vc, need)
-                    and self._is_admitted(port, vc, out, out_vc, need)
-                    and (best is None or cost < best[0])
-                ):
+                if self._has_room(out, out_vc, need) and (best is None or cost < best[0]):
                     best = (cost, out, out_vc)
         return best and best[1:]
-
-    def _is_admitted(self, port, vc, out, out_vc, need):
-        """Whether no claim of a ring keeps a packet out that has room."""
-        claim = self.standing.get(self.lane_of.get((out.channel, out_vc)))
-        if claim is None:
-            return True
-        waiting, channel = claim
-        if need == 2 * self.length:
-            return waiting == (port, vc)
-        if channel != out.channel or out.credits[out_vc] >= 3 * self.length:
-            return True
-        since = self.since.get((port, vc), self.now)
-        return self.now >= since + self.router.bubble_patience
-
-    def _press(self, port, vc):
-        """Count the wait of a front that cannot move, and claim a lane when it is due."""
-        if not port.buffers[vc] or port.buffers[vc][0][0] > self.now or port.choices[vc] is None:
-            return
-        # settled: tables only, so there is one candidate
-        ((out, options, _, need),) = port.choices[vc]
-        lanes = [self.lane_of.get((out.channel, option)) for option in options]
-        if out.kind != "channel" or lanes[0] is None:
-            return
-        enters = need == 2 * self.length
-        if (
-            out.owner is None
-            and out.free_at <= self.now
-            and (enters or out.credits[options[0]] >= self.length)
-        ):
-            self.since.setdefault((port, vc), self.now)
-        patient = self.now <= self.since.get((port, vc), self.now) + self.router.bubble_patience
-        claimants = [who for claims in self.claims.values() for who, _ in claims]
-        if not enters or patient or (port, vc) in claimants:
-            return
-        best = max(options, key=lambda option: out.credits[option])
-        self.claims[self.lane_of[out.channel, best]].append(((port, vc), out.channel))
 
     def _look_up(self, packet, switch, port, vc):
         """Candidates as (port, virtual channels that will do, penalty, flits of room needed)."""
@@ -486,9 +427,6 @@ class NaiveNetwork:
     def _grant(self, port, vc, out, out_vc):
         _, packet, number = port.buffers[vc][0]
         port.granted_at[vc] = self.now
-        self.since.pop((port, vc), None)
-        for claims in self.claims.values():
-            claims[:] = [claim for claim in claims if claim[0] != (port, vc)]
         if out.kind == "channel" and self.queueing:
             out.reserved[out_vc] += self.piece
             out.ahead[out_vc] += self.piece

@@ -204,7 +204,6 @@ def build_arrays(
         histograms=np.zeros((4, BINS), i64),
         hops=np.zeros(at.HOP_BINS, i64),
         watches=_rows(queues, at.WATCH),
-        claims=_claim_rows(topology, program, router, ports),
         **fifos,
         **sources,
     )
@@ -347,21 +346,6 @@ def _more_rows(count: int) -> Array:
     return rows
 
 
-def _claim_rows(topology: Topology, program: HopProgram, router: Router, ports: Ports) -> Array:
-    """Return the rows of claims; a single one if packets never claim ring lanes."""
-    if not (router.bubble_patience and program.bubble):
-        return np.zeros(1, at.CLAIM)
-    rows = _rows(ports.ways_in * router.vcs, at.CLAIM)
-    for name in ("lane", "first", "ended", "since", "claimed", "next"):
-        rows[name] = -1
-    shares = class_rows(program, router.vcs).tolist()
-    lanes = [first + k for first, count, bubble in shares if bubble for k in range(count)]
-    for ring in complete_rings(topology):
-        queues = ports.of_channel[ring][:, None] * router.vcs + np.array(lanes, np.int64)
-        rows["lane"][queues] = queues[0]
-    return rows
-
-
 def _class_of(program: HopProgram, router: Router) -> Array:
     """Return the class of each virtual channel; −1 for unused ones; int32 (V,)."""
     share = class_rows(program, router.vcs)[:, 1]
@@ -423,7 +407,6 @@ def _settings(
     setting[at.S_PHASES] = program.phases
     setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
     setting[at.S_FIXED] = program.fixed
-    setting[at.S_BUBBLE_PATIENCE] = router.bubble_patience if program.bubble else 0
     setting[at.S_ESCAPE_WAIT] = min(program.escape_wait * router.packet_flits, at.MOST_ESCAPE_WAIT)
     setting[at.S_TIES] = _streams(seed, 1, 2)[0, 0].view(np.int64)
     setting[at.S_AGAIN] = _repetition(program, router)

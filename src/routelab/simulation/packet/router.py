@@ -82,13 +82,6 @@ class Router(Parameters):
         default="age",
         description="Arbitration policy between packets that request the same channel",
     )
-    bubble_patience: int = Field(
-        default=0,
-        ge=0,
-        le=1_000_000,
-        description="Cycles that a packet waits for room to enter a ring under bubble flow control "
-        "before it claims it, so that no terminal starves; 0: the classic scheme, without claims",
-    )
     injection_queue: int = Field(
         default=0, ge=0, le=65536, description="Queue at each terminal, in packets; 0: no limit"
     )
@@ -127,16 +120,6 @@ class Router(Parameters):
         if self.speedup > 1 and not self.output_buffer_flits:
             raise ValueError(
                 "`speedup` needs `output_buffer_flits`: without output queues it has no effect"
-            )
-        if self.bubble_patience and self.switching == "wormhole":
-            raise ValueError(
-                "`bubble_patience` needs `switching` virtual-cut-through: bubble flow control "
-                "does not support wormhole switching"
-            )
-        if self.bubble_patience and self.output_buffer_flits:
-            raise ValueError(
-                "`bubble_patience` needs `output_buffer_flits` 0: bubble flow control counts the "
-                "room of input buffers only"
             )
         return self
 

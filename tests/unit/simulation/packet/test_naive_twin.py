@@ -140,36 +140,6 @@ def test_engine_and_twin_agree_under_bubble_flow_control(size, flits, packets, d
     assert_same(table, router, data.draw(messages_on(table)))
 
 
-@settings(max_examples=60)
-@given(
-    st.sampled_from([(3, 3), (4, 3)]),
-    st.integers(1, 2),
-    st.integers(1, 3),
-    st.integers(2, 4),
-    st.sampled_from([1, 2, 4, 9, 40]),
-    st.data(),
-)
-def test_engine_and_twin_agree_on_claims(size, lanes, flits, packets, patience, data):
-    """Most terminals send to one row, so that packets wait for rings that others go round."""
-    table = torus_table(*size)
-    router = data.draw(
-        routers(
-            vcs=lanes,
-            priority=data.draw(PRIORITIES),
-            packet_flits=flits,
-            buffer_flits=packets * flits,
-            output_buffer_flits=0,
-            speedup=1,
-            switching="virtual-cut-through",
-            bubble_patience=patience,
-        )
-    )
-    terminals, width = table.topology.num_terminals, size[0]
-    goals = st.lists(st.integers(0, 2 * width - 1), min_size=4, max_size=10)
-    targets = [data.draw(goals) for _ in range(terminals)]
-    assert_same(table, router, messages_of(targets))
-
-
 @settings(max_examples=30)
 @given(layered_tables(), routers(output_buffer_flits=0, speedup=1, switching="wormhole"), st.data())
 def test_the_twin_runs_compiled_functions_as_it_runs_lists(table, router, data):

@@ -231,38 +231,6 @@ def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
     assert dateline["starved_terminals"] == 0
     assert "starve" not in dateline["text"]
     assert dateline["jain"] > 2 * bubble["jain"]
-    # claims of rings end the starvation
-    asked = settings(loads=(1.0,), bubble_patience=4)
-    claims = named("torus~dims=8x8", "dor", "transpose", asked).facts
-    assert (claims["starved_terminals"], claims["flow_control"]) == (0, "bubble")
-    assert claims["jain"] > 0.97
-    assert claims["accepted_load"] > 1.1 * bubble["accepted_load"]
-
-
-@pytest.mark.parametrize(
-    ("network", "routing", "noted"),
-    [
-        (NETWORK, "dor", False),
-        (NETWORK, "dimension-order~deadlock=dateline", True),
-        ("mesh~dims=4x4", "dor", True),
-    ],
-)
-def test_claims_without_rings_to_claim_are_noted(network: str, routing: str, noted: bool) -> None:
-    asked = settings(loads=(0.2,), bubble_patience=4)
-    notes = named(network, routing, "uniform", asked).notes
-    assert any(note.startswith("bubble_patience: no effect") for note in notes) == noted
-
-
-@pytest.mark.parametrize("routing", ["minimal-adaptive~escape=bubble", "rdr"])
-def test_packets_with_several_candidates_claim_rings(routing: str) -> None:
-    facts = []
-    for patience in (0, 2):
-        asked = settings(loads=(1.0,), vcs=2, buffer_flits=2, bubble_patience=patience)
-        facts.append(named(NETWORK, routing, "uniform", asked).facts)
-    assert [f["blocked"] for f in facts] == [None, None]
-    # claims took place, and cost little
-    assert facts[0]["accepted_load"] != facts[1]["accepted_load"]
-    assert facts[1]["accepted_load"] > 0.9 * facts[0]["accepted_load"]
 
 
 def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:

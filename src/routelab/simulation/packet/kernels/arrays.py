@@ -46,8 +46,6 @@ class Engine(NamedTuple):
     """int32 (Q * S_FIFO,): packets of the units in the FIFOs"""
     watches: Any
     """WATCH (Q,)"""
-    claims: Any
-    """CLAIM (Q,), if packets claim ring lanes"""
     links: Any
     """LINK (N,), if outputs have FIFOs"""
     departures: Any
@@ -154,7 +152,6 @@ def _example() -> Engine:
         fifos=np.zeros(1, at.FIFO),
         fifo_slots=line,
         watches=np.zeros(1, at.WATCH),
-        claims=np.zeros(1, at.CLAIM),
         links=np.zeros(1, at.LINK),
         departures=bits,
         public=rows,

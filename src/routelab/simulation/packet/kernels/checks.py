@@ -78,9 +78,6 @@ def _can_be_freed(engine, queue, stuck, now):
                     return True
             if engine.setting[at.S_CAPACITY] - queues[place].count > known or not stuck[place]:
                 return True
-            # a packet that has room waits for the end of a claim, or of its yield
-            if engine.setting[at.S_BUBBLE_PATIENCE] != 0 and known >= kind & at.NEED:
-                return True
     return False
 
 

@@ -95,18 +95,6 @@ WATCH = np.dtype(
 NO_LIMIT = (1 << 31) - 1
 """A sleeper's `most` if it waits for room only."""
 
-CLAIM = _fields(
-    "lane",  # first queue of the buffer's ring lane, whose row keeps its claims; −1: none
-    "first",  # in that row: the queue whose claim stands, or −1;
-    "begins",  # … from which cycle on;
-    "ended",  # … the cycle in which the claim before it ended
-    "since",  # cycle from which the front packet waits to enter a ring, or yields; −1: neither,
-    "claimed",  # … the lane that it claims; −1: none,
-    "place",  # … the buffer through which it enters,
-    "next",  # … and the queue that claims after it; −1: none
-)
-"""Claims of a queue's front packet, and of a ring lane; see `claims`."""
-
 LINK = np.dtype(
     [
         ("able", np.uint64),  # bits of the virtual channels with a waiting unit and a credit
@@ -246,15 +234,13 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     S_FIFO,
     S_FIXED,
     S_TIES,
-    S_BUBBLE_PATIENCE,
     S_ESCAPE_WAIT,
     SETTINGS,
-) = range(31)
+) = range(30)
 """S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
 with the flits that wait for channel 0; −1: none. S_FIFO: units of a FIFO at an output; 0: none.
 S_FIXED: whether candidates never change. S_TIES: random word for the choice among equal ones.
-S_BUBBLE_PATIENCE: cycles after which a packet claims a ring lane; 0: never. S_ESCAPE_WAIT: cycles
-after which a packet may take an escape instead of its best candidate."""
+S_ESCAPE_WAIT: cycles after which a packet may take an escape instead of its best candidate."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""

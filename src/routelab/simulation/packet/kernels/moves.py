@@ -9,12 +9,11 @@ from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
-from routelab.simulation.packet.kernels.candidates import NO_ROOM, tie_word
-from routelab.simulation.packet.kernels.claims import end_claim, find_room, rest
+from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_queue, tie_word
 from routelab.simulation.packet.kernels.decisions import note_move
 from routelab.simulation.packet.kernels.links import push_fifo, rank_packet
 from routelab.simulation.packet.kernels.tallies import count_arrival
-from routelab.simulation.packet.kernels.waiting import wake_for
+from routelab.simulation.packet.kernels.waiting import sleep, wake_for
 
 
 @inline
@@ -25,7 +24,6 @@ def _choose(engine, queue, now):
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
-    claims = engine.setting[at.S_BUBBLE_PATIENCE] != 0
     weigh, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
     best = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
@@ -33,7 +31,7 @@ def _choose(engine, queue, now):
     for k in range(begin, begin + queues[u(queue)].choices):
         out, first = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
-        place = find_room(engine, queue, out, first, kind, now, wormhole, claims)
+        place = find_queue(engine, out, first, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
@@ -72,7 +70,6 @@ def _propose(engine, begin, end, now, last):
         engine.proposals,
     )
     wormhole = engine.setting[at.S_UNITS] > 1
-    claims = engine.setting[at.S_BUBBLE_PATIENCE] != 0
     ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
     made, latest = -1, -1
     for k in range(begin, end):
@@ -82,14 +79,14 @@ def _propose(engine, begin, end, now, last):
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
             out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            place = find_room(engine, queue, out, first, kind, now, wormhole, claims)
+            place = find_queue(engine, out, first, kind, now, wormhole)
         else:
             place = np.int64(_choose(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
                 prefetch(queues, place)
         if place < at.LEAVES:
             if last:
-                rest(engine, queue, port, now)
+                sleep(engine, queue, port, now)
                 active[u(k)].queue = -1
             continue
         rank = rank_packet(
@@ -208,8 +205,6 @@ def _move(engine, queue, port, packet, out, place, now):
             push_unit(engine, place, packet, start + outputs[u(out)].delay)
     if setting[at.S_WAITING] >= 0:
         note_move(engine, queue, out, place, head, tail)
-    if setting[at.S_BUBBLE_PATIENCE] != 0:
-        end_claim(engine, queue, now)
     if tail:
         queues[u(queue)].choices = 0
         if units > 1:

@@ -27,18 +27,15 @@ MANY = 1000
 
 STARVATION = (
     ". Under bubble flow control, a packet enters a ring only if there is room for two, which "
-    "through traffic may never leave; with a bubble_patience, no terminal starves"
+    "through traffic may never leave; with datelines, terminals do not starve for that"
 )
-"""Why terminals may starve under bubble flow control without claims."""
-
-NO_CLAIMS = "bubble_patience: no effect, because no packet enters a ring under bubble flow control"
-"""Note of a simulation in which packets cannot claim rings, although they should."""
+"""Why terminals may starve under bubble flow control."""
 
 
 def curve_row(point: Point, *, bubble: bool) -> dict[str, Any]:
     """Return all facts of a load, with an interval of the mean hops.
 
-    `bubble` says whether the routing uses bubble flow control without claims.
+    `bubble` says whether the routing uses bubble flow control.
     """
     row: dict[str, Any] = {}
     for name, value in point.facts().items():

@@ -32,7 +32,6 @@ from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
 from routelab.stages.damage import check_unchanged
 from routelab.stages.engines.packet.facts import (
-    NO_CLAIMS,
     blocked_at,
     curve_row,
     highest_load_facts,
@@ -46,7 +45,6 @@ from routelab.stages.engines.packet.tables import (
     packet_channel_table,
     terminal_table,
 )
-from routelab.toolkit.rings import complete_rings
 
 MOST_PAIRED = 2048
 """Largest number of terminals for which the traffic of all pairs is added up."""
@@ -92,7 +90,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     watch.begin()
     points = sweep_loads(make, settings, on_result=on_result, recall=recall)
-    bubble = bool(prepared.program.bubble) and not settings.bubble_patience
+    bubble = bool(prepared.program.bubble)
     facts = {
         "convention": first.convention,
         **prepared.facts,
@@ -126,8 +124,6 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if prepared.warning:
         facts["text"] += f". Warning: {prepared.warning}"
         notes.append(f"warning: {prepared.warning}")
-    if settings.bubble_patience and not (prepared.program.bubble and complete_rings(network)):
-        notes.append(NO_CLAIMS)
     return EngineResult(facts, tables, notes)
 
 
