@@ -7,31 +7,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.api.verdicts import PROVEN
 from routelab.artifacts.losses import Loss
 from routelab.config import Between, Headline, Relative, Study
 from routelab.config import Table as TableSpec
 from routelab.config.headline import statistic_columns
 from routelab.config.views import BENCHMARKS
-from routelab.registry.suggest import did_you_mean
-from routelab.report.figures.omissions import COMPLETE_STATES
-from routelab.report.frames.derivation import IMPROVEMENT, REFERENCE_RUN, RELATIVE_TO
+from routelab.report.frames.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.frames.view import OK, View, filter_rows, key_text
 from routelab.report.frames.views import Views
 from routelab.report.labels import STATISTIC_LABELS, heading_parts, number_text
 from routelab.report.page.benchmark_summary import benchmark_sentences
+from routelab.report.page.compared_runs import (
+    ROUTING,
+    Run,
+    compared_runs,
+    problem_of,
+    states_text,
+    unproven_text,
+)
 from routelab.report.page.missing import BOUND, as_sentence, incomplete
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
 
-ROUTING = "routing"
 SMALLEST = 0.05
 """Largest difference in percent that counts as none."""
 
@@ -49,19 +53,8 @@ _NOUNS = {
 _PLACES = {"topology": "on", "dims": "on", "traffic": "under", "workload": "in", "benchmark": "in"}
 """Prepositions before the value of a column."""
 
-_LEFT_OUT = {
-    "starved": "terminals of {} starve",
-    "deadlock": "{} deadlocks",
-    "livelock": "packets of {} never arrive",
-    "no-route": "packets of {} have no route",
-    "unfinished": "{} does not finish",
-}
-"""Why no comparison uses a simulation, by its state."""
-
 _Keys = Mapping[str, str]
 _At = tuple[tuple[str, str], ...]
-_Run = tuple[str, bool, str]
-"""Routing of a run, whether it is proven free of deadlock, and its state if that matters."""
 _Row = tuple[_Keys, str, tuple[float, float, float]]
 """Conditions, routing, and value with the ends of its range."""
 
@@ -106,7 +99,7 @@ class Case:
     low: float
     high: float
     values: tuple[float, ...] = ()
-    runs: Sequence[_Run] = ()
+    runs: Sequence[Run] = ()
 
 
 def find_answer(
@@ -127,8 +120,7 @@ def find_answer(
     Raises
     ------
     InputError
-        If the headline names a routing that its table does not show, or if the better direction of
-        its value is needed and unknown.
+        If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
     lost = [as_sentence(one.sentence) for one in losses if one.is_alarm and one.noun != BOUND]
@@ -167,17 +159,8 @@ def _compare(
     relative = spec.relative
     baseline = headline.baseline or (relative.routings[0] if relative else "")
     source = statistic_columns(spec).get(value, value)
-    frame = select_rows(spec, view, "")
-    if view.any_ok:
-        shown = {*frame[ROUTING], *(relative.routings if relative else ())}
-        for name in (*headline.routings, baseline):
-            if name not in shown:
-                fix = did_you_mean(name, shown) or f"; it shows {', '.join(sorted(shown))}"
-                raise InputError(f"{place}the table does not show routing {name!r}{fix}")
     keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
-    verdicts = view.jobs["deadlock"].to_dict() if "deadlock" in view.jobs else {}
-    states = _states(view, views, spec.names.get(source, source))
-    runs = _runs(frame, keys, verdicts, states)
+    runs = compared_runs(spec, keys, view, views, spec.names.get(source, source))
     relation = _relation(spec, source)
     rows = _chosen(_rows(table, spec, headline), headline)
     cases, left = _cases(rows, runs, relation, baseline)
@@ -189,11 +172,14 @@ def _compare(
         for one in wanted:
             reasons |= Counter(left.get(one, ()))
         total = max((len(left.get(one, ())) for one in wanted), default=0)
-        why = "; ".join(f"{text} in {count} of {total} cases" for text, count in reasons.items())
-        whose = ", ".join(headline.routings) or "no routing"
-        verb = "can" if not headline.routings else "cannot"
-        text = f"The {name} of {whose} {verb} be compared with that of {baseline}: {why}."
-        return Answer(text if why else "")
+        if not total:
+            return Answer("")
+        cases_of = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
+        why = "; ".join(text + (rest if total > 1 else "") for text, rest in cases_of.items())
+        whose = (
+            f"{' and '.join(headline.routings)} cannot" if headline.routings else "no routing can"
+        )
+        return Answer(f"The {name} of {whose} be compared with that of {baseline}: {why}.")
     most = max(map(len, cases.values()))
     cases = {one: found for one, found in cases.items() if len(found) == most}
     routing = next(iter(cases))
@@ -202,33 +188,24 @@ def _compare(
         routing = min(cases, key=lambda name: _mean(cases[name]) * (1 if lower else -1))
     best = cases[routing]
     text = _sentence(best, spec, headline, (name, routing, baseline))
-    clauses = _reservations(best, left.get(routing, ()), baseline)
     if value != source or "mean" in spec.over.values():
-        clauses[:0] = _pairs(spec, view, source, best, (routing, baseline))
-    return Answer("; ".join([text, *clauses]) + ".", table.name, (routing, baseline))
+        text += _pairs(spec, view, source, best, (routing, baseline))
+    text += unproven_text(baseline, [case.runs for case in best])
+    text += states_text([run for case in best for run in case.runs])
+    text += _left_out(left.get(routing, ()), len(best))
+    return Answer(f"{text}.", table.name, (routing, baseline))
 
 
-def _reservations(cases: Sequence[Case], left: Sequence[str], baseline: str) -> list[str]:
-    """Return what a reader of a comparison must know of its runs and of the cases left out."""
-    clauses = []
-    unproven = sum(not _is_proven(baseline, case.runs) for case in cases)
-    if unproven:
-        rest = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
-        clauses.append(f"{baseline} is not proven free of deadlock{rest}")
-    runs = [state for case in cases for _, _, state in case.runs]
-    states = Counter(filter(None, runs))
-    if states:
-        parts = [f"{count} are {state}" for state, count in states.items()]
-        clauses.append(f"of {len(runs)} runs, {' and '.join(parts)}")
-    total = len(cases) + len(left)
-    parts = [f"{count} of {total} cases, where {why}" for why, count in Counter(left).items()]
-    return [*clauses, *([f"left out: {'; '.join(parts)}"] if parts else [])]
+def _left_out(reasons: Sequence[str], compared: int) -> str:
+    total = compared + len(reasons)
+    parts = [f"{count} of {total} cases, where {why}" for why, count in Counter(reasons).items()]
+    return f"; left out: {'; '.join(parts)}" if parts else ""
 
 
 def _pairs(
     spec: TableSpec, view: View, source: str, cases: Sequence[Case], names: tuple[str, str]
-) -> list[str]:
-    """Return of how many pairs of runs a statistic mixes higher and lower values, if any."""
+) -> str:
+    """Return in how many pairs of runs a value is higher and lower, if a statistic mixes both."""
     relation, column = _relation(spec, source), spec.names.get(source, source)
     if not relation:
         relative = Relative(to=names[1], column=column)
@@ -244,10 +221,10 @@ def _pairs(
                 more = row[column] - row[f"{column}_reference"]
             signs[int(np.sign(np.round(np.nan_to_num(more), 9)))] += 1
     if not (signs[1] and signs[-1]):
-        return []
+        return ""
     lower, higher = _words(relation)
     total = signs.total()
-    return [f"{higher} in {signs[1]} and {lower} in {signs[-1]} of {total} pairs of runs"]
+    return f"; {higher} in {signs[1]} and {lower} in {signs[-1]} of {total} pairs of runs"
 
 
 def _words(relation: str) -> tuple[str, str]:
@@ -294,57 +271,9 @@ def _chosen(rows: Sequence[_Row], headline: Headline) -> list[_Row]:
     return [rows[position] for position in frame.index]
 
 
-def _states(view: View, views: Views, column: str) -> Mapping[int, str]:
-    """Return the state of the simulation that a value is from, by run, if it matters.
-
-    A saturation search judges states itself; only starved terminals count at its loads.
-    """
-    if view not in (views.loads, views.simulations):
-        return {}
-    jobs = view.jobs
-    if view is views.loads or not column.startswith(("saturation_", "throughput")):
-        starved = jobs.get("starved_terminals", pd.Series(0, jobs.index)) > 0
-        states = jobs.get("state", pd.Series("", jobs.index)).map(key_text)
-        words = states.where(~states.isin(COMPLETE_STATES), "").mask(starved, "starved")
-        return {int(str(run)): str(word) for run, word in words.items()}
-    return {run: _search_state(view, run, column, views.loads.jobs) for run in jobs.index}
-
-
-def _search_state(view: View, run: int, column: str, loads: pd.DataFrame) -> str:
-    """Return ``starved`` if terminals starve at the loads that a search's result is from."""
-    row, keys = view.jobs.loc[run], list(view.identity)
-    mine = loads[(loads[keys] == row[keys]).all(axis=1)]
-    if "starved_terminals" not in mine:
-        return ""
-    if column.startswith("throughput"):
-        mine = mine[mine["load"] == row.get("throughput_at")]
-    elif _is_number(bound := row.get("saturation_bound")):
-        mine = mine[mine["load"] < bound]
-    return "starved" if (mine["starved_terminals"] > 0).any() else ""
-
-
-def _runs(
-    frame: pd.DataFrame, keys: Sequence[str], verdicts: Mapping[Any, Any], states: Mapping[int, str]
-) -> dict[tuple[str, ...], dict[int, _Run]]:
-    """Return the runs with a result by routing and conditions, and what they are compared with."""
-    frame = frame[frame["status"] == OK]
-    runs: dict[tuple[str, ...], dict[int, _Run]] = {}
-    if frame.empty:
-        return runs
-    columns = [frame[key].map(key_text) for key in keys]
-    sources = [(frame.index.to_series(), frame[ROUTING])]
-    if REFERENCE_RUN in frame:
-        sources.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
-    for numbers, names in sources:
-        for run, name, *at in zip(numbers, names, frame[ROUTING], *columns, strict=True):
-            one = (name, verdicts.get(run) in PROVEN, states.get(run, ""))
-            runs.setdefault(tuple(at), {})[run] = one
-    return runs
-
-
 def _cases(
     rows: Sequence[_Row],
-    runs: Mapping[tuple[str, ...], Mapping[int, _Run]],
+    runs: Mapping[tuple[str, ...], Mapping[int, Run]],
     relation: str,
     baseline: str,
 ) -> tuple[dict[str, list[Case]], dict[str, list[str]]]:
@@ -366,7 +295,7 @@ def _cases(
         }
         both = [one for one in mine.values() if one[0] in (routing, baseline)]
         shown = {name: text for name, text in keys.items() if name != RELATIVE_TO}
-        if problem := _problem(both, routing):
+        if problem := problem_of(both, routing):
             left.setdefault(routing, []).append(problem)
         elif relation:
             ratio, *ends = (_as_ratio(one, relation) for one in value)
@@ -383,22 +312,6 @@ def _cases(
         lacks = len(conditions - found[routing])
         left.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
     return cases, left
-
-
-def _is_proven(routing: str, runs: Sequence[_Run]) -> bool:
-    proofs = [proven for name, proven, _ in runs if name == routing]
-    return bool(proofs) and all(proofs)
-
-
-def _problem(runs: Sequence[_Run], routing: str) -> str:
-    """Return why runs of a routing and the baseline are not compared; empty if they are."""
-    if not _is_proven(routing, runs):
-        return f"{routing} is not proven free of deadlock"
-    for state, text in _LEFT_OUT.items():
-        names = dict.fromkeys(name for name, _, one in runs if one == state)
-        if names:
-            return text.format(" and ".join(names))
-    return ""
 
 
 def _relation(spec: TableSpec, source: str) -> str:
