@@ -53,6 +53,9 @@ _NOUNS = {
 _PLACES = {"topology": "on", "dims": "on", "traffic": "under", "workload": "in", "benchmark": "in"}
 """Prepositions before the value of a column."""
 
+_AVERAGES = {"mean": " on average", "median": " in the median"}
+"""Words for statistics of comparisons."""
+
 _Keys = Mapping[str, str]
 _At = tuple[tuple[str, str], ...]
 _Row = tuple[_Keys, str, tuple[float, float, float]]
@@ -374,6 +377,9 @@ def _sentence(
     source = statistic_columns(spec).get(value, value)
     improves = _relation(spec, source) == "improvement"
     verb = f"{routing} is" if improves else f"the {name} of {routing} is"
+    # the other names of statistics say so themselves
+    if _relation(spec, source):
+        verb += _AVERAGES.get(value.removeprefix(f"{source}_"), "")
     values = zip(*(case.values for case in cases), strict=True)
     numbers = [number_text(value, fmean(one)) for one in values]
     signs = [_sign(case) for case in cases]
