@@ -166,15 +166,15 @@ def _compare(
     runs = compared_runs(spec, keys, view, views, spec.names.get(source, source))
     relation = _relation(spec, source)
     rows = _chosen(_rows(table, spec, headline), headline)
-    cases, left = _cases(rows, runs, relation, baseline)
-    wanted = headline.routings or list(cases | left)
+    cases, left = _cases(rows, runs, relation, baseline, headline.routings)
+    wanted = headline.routings or list(left)
     cases = {name: cases[name] for name in wanted if name in cases}
     name = headline.name or _value_name(spec, value, source)
     if not cases:
         reasons: Counter[str] = Counter()
         for one in wanted:
-            reasons |= Counter(left.get(one, ()))
-        total = max((len(left.get(one, ())) for one in wanted), default=0)
+            reasons |= Counter(left[one])
+        total = max((len(left[one]) for one in wanted), default=0)
         if not total:
             return Answer("")
         cases_of = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
@@ -195,7 +195,7 @@ def _compare(
         text += _pairs(spec, view, source, best, (routing, baseline))
     text += unproven_text(baseline, [case.runs for case in best])
     text += states_text([run for case in best for run in case.runs])
-    text += _left_out(left.get(routing, ()), len(best))
+    text += _left_out(left[routing], len(best))
     return Answer(f"{text}.", table.name, (routing, baseline))
 
 
@@ -225,13 +225,13 @@ def _pairs(
             signs[int(np.sign(np.round(np.nan_to_num(more), 9)))] += 1
     if not (signs[1] and signs[-1]):
         return ""
-    lower, higher = _words(relation)
+    lower, higher = _words(relation == "improvement")
     total = signs.total()
     return f"; {higher} in {signs[1]} and {lower} in {signs[-1]} of {total} pairs of runs"
 
 
-def _words(relation: str) -> tuple[str, str]:
-    return ("worse", "better") if relation == "improvement" else ("lower", "higher")
+def _words(improves: bool) -> tuple[str, str]:
+    return ("worse", "better") if improves else ("lower", "higher")
 
 
 def _rows(table: ReportTable, spec: TableSpec, headline: Headline) -> list[_Row]:
@@ -279,8 +279,9 @@ def _cases(
     runs: Mapping[tuple[str, ...], Mapping[int, Run]],
     relation: str,
     baseline: str,
+    named: Sequence[str],
 ) -> tuple[dict[str, list[Case]], dict[str, list[str]]]:
-    """Return the cases of every routing, and why others are left out."""
+    """Return the cases of every routing, and why others of these, and of `named`, are left out."""
     base = {tuple(keys.items()): value for keys, routing, value in rows if routing == baseline}
     cases: dict[str, list[Case]] = {}
     left: dict[str, list[str]] = {}
@@ -311,8 +312,8 @@ def _cases(
         else:
             left.setdefault(routing, []).append(f"{baseline} has no value")
     conditions = set[_At]().union(*found.values()) if relation else base.keys()
-    for routing in cases | left:
-        lacks = len(conditions - found[routing])
+    for routing in dict.fromkeys([*cases, *left, *named]):
+        lacks = len(conditions - found.get(routing, set()))
         left.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
     return cases, left
 
@@ -383,9 +384,9 @@ def _sentence(
     values = zip(*(case.values for case in cases), strict=True)
     numbers = [number_text(value, fmean(one)) for one in values]
     signs = [_sign(case) for case in cases]
+    than = f"{baseline} in {name}" if improves else f"that of {baseline}"
     if 1 in signs and -1 in signs:
-        than = f"{baseline} in {name}" if improves else f"that of {baseline}"
-        text = f"{verb} {_wins_and_losses(cases, signs, than, improves)} of {_over(cases, spec.of)}"
+        text = f"{verb} {_wins_and_losses(cases, signs, than, improves)} of {over}"
     elif any(np.isnan(case.ratio) for case in cases):
         text = f"{verb} {numbers[0]}, that of {baseline} is {numbers[1]}"
         text += f" (means over {over})" if len(cases) > 1 else ""
@@ -394,7 +395,6 @@ def _sentence(
         how, spread = _difference(_mean(cases), low, high, improves)
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
-        than = f"{baseline} in {name}" if improves else f"that of {baseline}"
         if len(cases) > 1:
             text = f"{verb} {how} {than} (geometric mean over {over}; {spread})"
         else:
@@ -414,7 +414,7 @@ def _sign(case: Case) -> int:
 
 def _wins_and_losses(cases: Sequence[Case], signs: Sequence[int], than: str, improves: bool) -> str:
     """Return in how many cases a value is higher and lower, and by how much at most."""
-    less, more = ("worse", "better") if improves else ("lower", "higher")
+    less, more = _words(improves)
     parts = []
     as_factor = any(case.high >= 2 for case in cases) and not improves
     for sign, word in ((1, f"{more} than {than}"), (-1, less)):
@@ -438,7 +438,7 @@ def _difference(mean: float, low: float, high: float, improves: bool) -> tuple[s
     if high >= 2 and not improves:
         how = f"{two_digits(mean)} times" if two_digits(mean) != "1" else "about equal to"
         return how, f"{_range(two_digits(low), two_digits(high))} times"
-    less, more = ("worse", "better") if improves else ("lower", "higher")
+    less, more = _words(improves)
     percent, least, greatest = (100 * (one - 1) for one in (mean, low, high))
     how = f"{size_text(percent)} {more if percent > 0 else less} than"
     if abs(percent) < SMALLEST:

@@ -325,6 +325,8 @@ def test_a_routing_without_values_is_the_reason(world, answer):
         "The maximum channel load of no routing can be compared with that of dor: dor has no value "
         "in 3 of 3 cases."
     )
+    text = f"headline: {{value: max_load, compare: dor, baseline: bfs}}\n{LOADS}"
+    assert answer(text).sentence.endswith("of bfs: dor has no value in 3 of 3 cases.")
 
 
 @pytest.mark.parametrize(
