@@ -452,6 +452,8 @@ def _proof(
 ) -> HopVerdict:
     if isinstance(exploration, FixedStates):
         calls, what = exploration.verified, "candidates are fixed as declared"
+        if exploration.waypoints:
+            what += f" and waypoints are {exploration.waypoints}"
     elif exploration.open_question:
         reason = f"no fault was found, and no proof: {exploration.open_question}"
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})

@@ -30,7 +30,7 @@ from routelab.kernels.hops import (
     NOW,
 )
 
-MAX_STATES = 3_000_000
+MAX_STATES = 4_000_000
 """Number of states at which a search stops: about ten seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
 MAX_DEPENDENCIES = 10_000_000
