@@ -90,6 +90,7 @@ def headline_mistakes(
     if headline.value is not None and headline.value not in columns:
         fix = suggestion(headline.value, columns)
         yield "value", f"table {name!r} has no value {headline.value!r}{fix}"
+    yield from _comparison_mistakes(headline, table, name)
     keys = [*table.rows, *([table.pivot.by] if table.pivot else [])]
     for column in headline.where:
         if column not in keys:
@@ -103,3 +104,24 @@ def headline_mistakes(
         yield "value", "name the routing to compare with: add 'baseline: ROUTING'"
     if "routing" not in keys and len(headline.routings) != 1 and headline.table is not None:
         yield "table", f"the rows of table {name!r} have no routing; name a table with one"
+
+
+def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterator[tuple[str, str]]:
+    """Find a value or baseline that does not fit the routings that a table compares with."""
+    relative, baseline = table.relative, headline.baseline
+    if relative is None or headline.value is None:
+        return
+    source = statistic_columns(table).get(headline.value, headline.value)
+    ratio = f"{relative.column}_ratio"
+    if source not in ("improvement_percent", f"{relative.column}_gain", ratio):
+        if baseline in (None, *relative.routings) and not relative.median:
+            what = (
+                f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
+            )
+            yield "value", f"{what}; compare {ratio!r}, or in another table"
+    elif baseline is not None and baseline not in relative.routings:
+        fix = suggestion(baseline, relative.routings)
+        yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
+    elif len(relative.routings) > 1 and "relative_to" not in table.rows:
+        what = f"the rows of table {name!r} mix several routings to compare with"
+        yield "value", f"{what}; add 'relative_to' to 'rows'"

@@ -15,6 +15,7 @@ Brackets only quote: ``valiant~base=[dor~order=longest]`` gives ``base`` the val
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from routelab.api.errors import InputError
@@ -129,6 +130,33 @@ def parse_routing(text: str) -> Name | CompositionName:
 
 
 _WORD_IS = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
+
+
+def without_parameters(name: str, omitted: Collection[str]) -> str:
+    """Return a canonical instance name without some of its parameters.
+
+    ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``. A
+    parameter qualified by its part (``selection.seed``) is left out of every such part.
+
+    Raises
+    ------
+    InputError
+        If `name` is not an instance name.
+    """
+    bare = {key.rpartition(".")[2] for key in omitted}
+    instance = parse_routing(name)
+    parts = [instance] if isinstance(instance, Name) else [instance.selection, instance.rules]
+    if isinstance(instance, CompositionName) and instance.layers:
+        parts.append(instance.layers)
+    return "@".join(
+        str(
+            Name(
+                part.key,
+                tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
+            )
+        )
+        for part in parts
+    )
 
 
 def _is_balanced(text: str) -> bool:

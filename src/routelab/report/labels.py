@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pandas as pd
 
 from routelab.api import Column
 from routelab.registry.columns import installed_columns
-from routelab.registry.names import CompositionName, Name, parse_routing
 
 STATISTIC_LABELS = {
     "mean": "mean",
@@ -150,30 +148,3 @@ def decimals_of(column: str) -> int | None:
             if source is not None:
                 return source.decimals
     return None
-
-
-def without_parameters(name: str, omitted: Collection[str]) -> str:
-    """Return a canonical instance name without some of its parameters.
-
-    ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``. A
-    parameter qualified by its part (``selection.seed``) is left out of every such part.
-
-    Raises
-    ------
-    InputError
-        If `name` is not an instance name.
-    """
-    bare = {key.rpartition(".")[2] for key in omitted}
-    instance = parse_routing(name)
-    parts = [instance] if isinstance(instance, Name) else [instance.selection, instance.rules]
-    if isinstance(instance, CompositionName) and instance.layers:
-        parts.append(instance.layers)
-    return "@".join(
-        str(
-            Name(
-                part.key,
-                tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
-            )
-        )
-        for part in parts
-    )

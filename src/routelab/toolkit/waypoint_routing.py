@@ -28,7 +28,7 @@ class WaypointParameters(Parameters):
     """Routing of both halves of the route."""
 
     base: RoutingName = parameter(
-        "dimension-order",
+        "natural",
         description="Routing of both halves of the route: any table, or a hop-by-hop algorithm "
         "that makes no choices at injection and sets no waypoints",
     )
@@ -70,8 +70,7 @@ class WaypointRouting(HopRoutingPlugin):
         if few and self._half.supports(topology, few) is None:
             return None
         if reason := self._half.supports(topology, enough):
-            fix = "; base=minimal routes any connected network" * (self._half.name != "minimal")
-            return f"base {self._half.name}: {reason}{fix}"
+            return f"base {self._half.name}: {reason}"
         while enough > few + 1:
             middle = (few + enough) // 2
             if self._half.supports(topology, middle) is None:

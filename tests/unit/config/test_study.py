@@ -216,6 +216,24 @@ def test_a_schema_can_be_generated():
             "{value: max_load}",
             "headline.value: name the routing to compare with: add 'baseline: ROUTING'",
         ),
+        (
+            "{table: gains, value: max_load_gain, baseline: b}",
+            "headline.baseline: 'max_load_gain' does not compare with 'b'; known: a",
+        ),
+        (
+            "{table: gains, value: max_load, baseline: a}",
+            (
+                "headline.value: table 'gains' has no rows of the routing to compare with, as "
+                "'relative' is set; compare 'max_load_ratio', or in another table"
+            ),
+        ),
+        (
+            "{table: both, value: max_load_gain_mean, baseline: a}",
+            (
+                "headline.value: the rows of table 'both' mix several routings to compare with; "
+                "add 'relative_to' to 'rows'"
+            ),
+        ),
     ],
 )
 def test_a_headline_names_what_the_study_has(tmp_path, headline, message):
@@ -224,6 +242,10 @@ def test_a_headline_names_what_the_study_has(tmp_path, headline, message):
         f"title: A study\ntopologies: [torus]\nroutings: [a]\nheadline: {headline}\n"
         "tables:\n  loads: {rows: [routing, nodes], values: [max_load]}\n"
         "  sizes: {rows: [nodes], values: [max_load]}\n"
+        "  gains: {rows: [routing], values: [max_load, max_load_gain], "
+        "relative: {to: a, column: max_load}}\n"
+        "  both: {rows: [routing], statistics: {max_load_gain: [mean]}, "
+        "relative: {to: [a, b], column: max_load}}\n"
     )
     with pytest.raises(InputError) as caught:
         load_study(path)

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing, quote
+from routelab.registry.names import (
+    CompositionName,
+    Name,
+    parse_name,
+    parse_routing,
+    quote,
+    without_parameters,
+)
 
 WORDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,8}", fullmatch=True)
 PIECES = st.text(st.characters(exclude_characters="[]", exclude_categories=["Cs"]), max_size=6)
@@ -142,3 +149,18 @@ def test_only_routings_are_put_together():
 def test_what_cannot_be_written_is_no_name(key, parameters, said):
     with pytest.raises(InputError, match=re.escape(said)):
         Name(key, parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out", "rest"),
+    [
+        ("genetic~seed=3", {"seed"}, "genetic"),
+        ("genetic~seed=3,size=9", {"seed"}, "genetic~size=9"),
+        ("g~seed=3@angara~turns=exact@lash~seed=1", {"seed"}, "g@angara~turns=exact@lash"),
+        ("v~base=[dor~seed=1],seed=2", {"seed"}, "v~base=[dor~seed=1]"),
+        ("g~selection.seed=3", {"selection.seed"}, "g"),
+        ("g~seed=3", set(), "g~seed=3"),
+    ],
+)
+def test_names_without_pooled_parameters(name, left_out, rest):
+    assert without_parameters(name, left_out) == rest

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.report.labels import label, number_text, without_parameters
+from routelab.report.labels import label, number_text
 
 
 @pytest.mark.parametrize(
@@ -36,21 +36,6 @@ def test_shown_numbers_are_near_and_never_in_exponent_form_when_large(value):
     text = number_text("x", value)
     assert float(text) == pytest.approx(value, rel=1e-3, abs=1e-300)
     assert "e" not in text or abs(value) < 1
-
-
-@pytest.mark.parametrize(
-    ("name", "left_out", "rest"),
-    [
-        ("genetic~seed=3", {"seed"}, "genetic"),
-        ("genetic~seed=3,size=9", {"seed"}, "genetic~size=9"),
-        ("g~seed=3@angara~turns=exact@lash~seed=1", {"seed"}, "g@angara~turns=exact@lash"),
-        ("v~base=[dor~seed=1],seed=2", {"seed"}, "v~base=[dor~seed=1]"),
-        ("g~selection.seed=3", {"selection.seed"}, "g"),
-        ("g~seed=3", set(), "g~seed=3"),
-    ],
-)
-def test_names_without_pooled_parameters(name, left_out, rest):
-    assert without_parameters(name, left_out) == rest
 
 
 def test_columns_have_names_for_people():

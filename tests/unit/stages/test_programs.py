@@ -15,7 +15,7 @@ from routelab.toolkit import build_grid
 @pytest.mark.parametrize(
     ("written", "name"),
     [
-        ("valiant~base=dimension-order", "valiant"),
+        ("valiant~base=natural", "valiant"),
         (
             "valiant~base=[dimension-order~order=natural,ties=random]",
             "valiant~base=[dimension-order~ties=random]",
@@ -71,7 +71,7 @@ def test_mistakes_in_names_in_names_are_told(text, message) -> None:
 
 def test_such_parameters_are_described() -> None:
     (row,) = parameter_rows(installed_catalogue().plugin("routing", "valiant"))
-    assert (row.name, row.type, row.default) == ("base", "name of a routing", "dimension-order")
+    assert (row.name, row.type, row.default) == ("base", "name of a routing", "natural")
 
 
 def test_a_program_that_does_not_apply_says_why() -> None:

@@ -16,10 +16,10 @@ from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
 from routelab.config.view_columns import setting_for
+from routelab.registry.names import without_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
 from routelab.report.frames.pending_jobs import outcome_in
-from routelab.report.labels import without_parameters
 
 OK = "ok"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
@@ -12,24 +13,29 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.api.verdicts import PROVEN
 from routelab.artifacts.losses import Loss
-from routelab.config import Between, Headline, Study
+from routelab.config import Between, Headline, Relative, Study
 from routelab.config import Table as TableSpec
 from routelab.config.headline import statistic_columns
 from routelab.config.views import BENCHMARKS
-from routelab.registry.suggest import did_you_mean
 from routelab.report.frames.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.frames.view import OK, View, filter_rows, key_text
 from routelab.report.frames.views import Views
 from routelab.report.labels import STATISTIC_LABELS, heading_parts, number_text
 from routelab.report.page.benchmark_summary import benchmark_sentences
+from routelab.report.page.compared_runs import (
+    ROUTING,
+    Run,
+    compared_runs,
+    problem_of,
+    states_text,
+    unproven_text,
+)
 from routelab.report.page.missing import BOUND, as_sentence, incomplete
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
 
-ROUTING = "routing"
 SMALLEST = 0.05
 """Largest difference in percent that counts as none."""
 
@@ -47,7 +53,11 @@ _NOUNS = {
 _PLACES = {"topology": "on", "dims": "on", "traffic": "under", "workload": "in", "benchmark": "in"}
 """Prepositions before the value of a column."""
 
+_AVERAGES = {"mean": " on average", "median": " in the median"}
+"""Words for statistics of comparisons."""
+
 _Keys = Mapping[str, str]
+_At = tuple[tuple[str, str], ...]
 _Row = tuple[_Keys, str, tuple[float, float, float]]
 """Conditions, routing, and value with the ends of its range."""
 
@@ -83,6 +93,8 @@ class Case:
         runs of both; NaN if the baseline's value is not positive.
     values : tuple of float
         Both values; empty if the column is relative to the baseline already.
+    runs : sequence of tuple
+        The runs of both.
     """
 
     keys: _Keys
@@ -90,6 +102,7 @@ class Case:
     low: float
     high: float
     values: tuple[float, ...] = ()
+    runs: Sequence[Run] = ()
 
 
 def find_answer(
@@ -101,7 +114,8 @@ def find_answer(
     """Return the first of these that exists.
 
     1. the comparison that the headline declares, or that of a table of measurements, with a
-       reservation if results of its kind are missing;
+       reservation if results of its kind are missing; if runs have values, but none that can be
+       compared, the reason;
     2. the most serious loss of any kind of result except bounds;
     3. the number of tables proven free of deadlock;
     4. the number of runs and their outcomes.
@@ -109,10 +123,10 @@ def find_answer(
     Raises
     ------
     InputError
-        If the headline names a routing that its table does not show, or if the better direction of
-        its value is needed and unknown.
+        If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
+    lost = [as_sentence(one.sentence) for one in losses if one.is_alarm and one.noun != BOUND]
     named = headline.table or (tables[0][0].name if headline.value and tables else "")
     for table, view in tables:
         if named and table.name != named:
@@ -123,51 +137,101 @@ def find_answer(
                 return Answer(sentences[0], table.name)
         elif headline.value is not None:
             spec = study.tables[table.name]
-            answer = _compare(table, spec, view, headline, study.place("headline"))
-            if answer is not None:
+            answer = _compare(table, spec, view, views, headline, study.place("headline"))
+            if answer.sentence or not lost:
                 text, reservation = answer.sentence, incomplete(view, views)
+                text = text or f"Table {table.name!r} has no values of two routings to compare."
                 text = f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
                 return Answer(text, answer.table, answer.routings)
-    for loss in losses:
-        if loss.is_alarm and loss.noun != BOUND:
-            return Answer(as_sentence(loss.sentence))
+    if lost:
+        return Answer(lost[0])
     return Answer([*runs_sentences(views), *proof_sentence(views.routes)][-1])
 
 
 def _compare(
-    table: ReportTable, spec: TableSpec, view: View, headline: Headline, place: str
-) -> Answer | None:
+    table: ReportTable, spec: TableSpec, view: View, views: Views, headline: Headline, place: str
+) -> Answer:
     """Compare the best of the headline's routings with its baseline.
 
-    A routing is compared only where all its runs are proven free of deadlock and the baseline has
-    a value. A routing with more such cases wins over one with fewer.
+    A routing is compared only where the baseline has a value, all runs of the routing are proven
+    free of deadlock, and no run of either is starved, blocked or unfinished. A routing with more
+    such cases wins over one with fewer. Without any, the sentence is the reason, or empty if values
+    are missing.
     """
     value = headline.value or ""
     relative = spec.relative
     baseline = headline.baseline or (relative.routings[0] if relative else "")
-    rows = _rows(table, spec, headline)
-    if view.any_ok:
-        shown = {routing for _, routing, _ in rows} | set(relative.routings if relative else ())
-        for name in (*headline.routings, baseline):
-            if name not in shown:
-                fix = did_you_mean(name, shown) or f"; it shows {', '.join(sorted(shown))}"
-                raise InputError(f"{place}the table does not show routing {name!r}{fix}")
     source = statistic_columns(spec).get(value, value)
+    keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
+    runs = compared_runs(spec, keys, view, views, spec.names.get(source, source))
     relation = _relation(spec, source)
-    cases, total = _cases(_chosen(rows, headline), _proven(spec, view, value), relation, baseline)
-    wanted = {name: found for name, found in cases.items() if name in headline.routings}
-    cases = wanted if headline.routings else cases
+    rows = _chosen(_rows(table, spec, headline), headline)
+    cases, left = _cases(rows, runs, relation, baseline, headline.routings)
+    wanted = headline.routings or list(left)
+    cases = {name: cases[name] for name in wanted if name in cases}
+    name = headline.name or _value_name(spec, value, source)
     if not cases:
-        return None
+        reasons: Counter[str] = Counter()
+        for one in wanted:
+            reasons |= Counter(left[one])
+        total = max((len(left[one]) for one in wanted), default=0)
+        if not total:
+            return Answer("")
+        cases_of = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
+        why = "; ".join(text + (rest if total > 1 else "") for text, rest in cases_of.items())
+        whose = (
+            f"{' and '.join(headline.routings)} cannot" if headline.routings else "no routing can"
+        )
+        return Answer(f"The {name} of {whose} be compared with that of {baseline}: {why}.")
     most = max(map(len, cases.values()))
-    cases = {name: found for name, found in cases.items() if len(found) == most}
+    cases = {one: found for one, found in cases.items() if len(found) == most}
     routing = next(iter(cases))
     if len(cases) > 1:
         lower = _is_lower_better(headline, spec, view, source, place)
         routing = min(cases, key=lambda name: _mean(cases[name]) * (1 if lower else -1))
-    name = headline.name or _value_name(spec, value, source)
-    text = _sentence(cases[routing], total, spec, headline, (name, routing, baseline))
-    return Answer(text, table.name, (routing, baseline))
+    best = cases[routing]
+    text = _sentence(best, spec, headline, (name, routing, baseline))
+    if value != source or "mean" in spec.over.values():
+        text += _pairs(spec, view, source, best, (routing, baseline))
+    text += unproven_text(baseline, [case.runs for case in best])
+    text += states_text([run for case in best for run in case.runs])
+    text += _left_out(left[routing], len(best))
+    return Answer(f"{text}.", table.name, (routing, baseline))
+
+
+def _left_out(reasons: Sequence[str], compared: int) -> str:
+    total = compared + len(reasons)
+    parts = [f"{count} of {total} cases, where {why}" for why, count in Counter(reasons).items()]
+    return f"; left out: {'; '.join(parts)}" if parts else ""
+
+
+def _pairs(
+    spec: TableSpec, view: View, source: str, cases: Sequence[Case], names: tuple[str, str]
+) -> str:
+    """Return in how many pairs of runs a value is higher and lower, if a statistic mixes both."""
+    relation, column = _relation(spec, source), spec.names.get(source, source)
+    if not relation:
+        relative = Relative(to=names[1], column=column)
+        spec = spec.model_copy(update={"relative": relative})
+    wanted = [case.keys for case in cases]
+    signs: Counter[int] = Counter()
+    for row in select_rows(spec, view, "").to_dict("records"):
+        at = {key: key_text(row[key]) for key in cases[0].keys}
+        if row["status"] == OK and (row[ROUTING], row[RELATIVE_TO]) == names and at in wanted:
+            if relation:
+                more = _as_ratio(row[column], relation) - 1
+            else:
+                more = row[column] - row[f"{column}_reference"]
+            signs[int(np.sign(np.round(np.nan_to_num(more), 9)))] += 1
+    if not (signs[1] and signs[-1]):
+        return ""
+    lower, higher = _words(relation == "improvement")
+    total = signs.total()
+    return f"; {higher} in {signs[1]} and {lower} in {signs[-1]} of {total} pairs of runs"
+
+
+def _words(improves: bool) -> tuple[str, str]:
+    return ("worse", "better") if improves else ("lower", "higher")
 
 
 def _rows(table: ReportTable, spec: TableSpec, headline: Headline) -> list[_Row]:
@@ -210,41 +274,48 @@ def _chosen(rows: Sequence[_Row], headline: Headline) -> list[_Row]:
     return [rows[position] for position in frame.index]
 
 
-def _proven(spec: TableSpec, view: View, value: str) -> set[tuple[str, ...]]:
-    """Return routing and conditions for which every run is proven free of deadlock."""
-    frame = select_rows(spec, view, "")
-    frame = frame[frame["status"] == OK]
-    if "deadlock" not in frame:
-        return set()
-    keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
-    columns = [map(key_text, frame[key]) for key in keys]
-    verdicts: dict[tuple[str, ...], bool] = {}
-    for verdict, *at in zip(frame["deadlock"], frame[ROUTING], *columns, strict=True):
-        verdicts[tuple(at)] = verdicts.get(tuple(at), True) and verdict in PROVEN
-    return {at for at, proven in verdicts.items() if proven}
-
-
 def _cases(
-    rows: Sequence[_Row], proven: set[tuple[str, ...]], relation: str, baseline: str
-) -> tuple[dict[str, list[Case]], int]:
-    """Return the cases of every routing, and the number of conditions with a baseline."""
+    rows: Sequence[_Row],
+    runs: Mapping[tuple[str, ...], Mapping[int, Run]],
+    relation: str,
+    baseline: str,
+    named: Sequence[str],
+) -> tuple[dict[str, list[Case]], dict[str, list[str]]]:
+    """Return the cases of every routing, and why others of these, and of `named`, are left out."""
     base = {tuple(keys.items()): value for keys, routing, value in rows if routing == baseline}
     cases: dict[str, list[Case]] = {}
-    conditions = set()
+    left: dict[str, list[str]] = {}
+    found: dict[str, set[_At]] = {}
     for keys, routing, value in rows:
         at = tuple(keys.items())
-        shown = {name: text for name, text in keys.items() if name != RELATIVE_TO}
-        if relation and keys.get(RELATIVE_TO, baseline) == baseline:
-            ratio, *ends = (_as_ratio(one, relation) for one in value)
-            case = Case(shown, ratio, min(ends), max(ends))
-        elif not relation and at in base:
-            case = Case(shown, *_ratios(value, base[at]), (value[0], base[at][0]))
-        else:
+        if relation and keys.get(RELATIVE_TO, baseline) != baseline:
             continue
-        conditions.add(at)
-        if routing != baseline and (routing, *keys.values()) in proven:
+        found.setdefault(routing, set()).add(at)
+        if routing == baseline:
+            continue
+        mine = {
+            **runs.get((baseline, *keys.values()), {}),
+            **runs.get((routing, *keys.values()), {}),
+        }
+        both = [one for one in mine.values() if one[0] in (routing, baseline)]
+        shown = {name: text for name, text in keys.items() if name != RELATIVE_TO}
+        if problem := problem_of(both, routing):
+            left.setdefault(routing, []).append(problem)
+        elif relation:
+            ratio, *ends = (_as_ratio(one, relation) for one in value)
+            case = Case(shown, ratio, min(ends), max(ends), runs=both)
             cases.setdefault(routing, []).append(case)
-    return cases, len(conditions)
+        elif at in base:
+            values = (value[0], base[at][0])
+            case = Case(shown, *_ratios(value, base[at]), values, both)
+            cases.setdefault(routing, []).append(case)
+        else:
+            left.setdefault(routing, []).append(f"{baseline} has no value")
+    conditions = set[_At]().union(*found.values()) if relation else base.keys()
+    for routing in dict.fromkeys([*cases, *left, *named]):
+        lacks = len(conditions - found.get(routing, set()))
+        left.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
+    return cases, left
 
 
 def _relation(spec: TableSpec, source: str) -> str:
@@ -295,7 +366,6 @@ def _is_lower_better(
 
 def _sentence(
     cases: Sequence[Case],
-    total: int,
     spec: TableSpec,
     headline: Headline,
     words: tuple[str, str, str],
@@ -304,13 +374,20 @@ def _sentence(
     name, routing, baseline = words
     value = headline.value or ""
     where = _where(cases, spec)
-    over = _over(cases, total, spec.of)
+    over = _over(cases, spec.of)
     source = statistic_columns(spec).get(value, value)
     improves = _relation(spec, source) == "improvement"
     verb = f"{routing} is" if improves else f"the {name} of {routing} is"
+    # the other names of statistics say so themselves
+    if _relation(spec, source):
+        verb += _AVERAGES.get(value.removeprefix(f"{source}_"), "")
     values = zip(*(case.values for case in cases), strict=True)
     numbers = [number_text(value, fmean(one)) for one in values]
-    if any(np.isnan(case.ratio) for case in cases):
+    signs = [_sign(case) for case in cases]
+    than = f"{baseline} in {name}" if improves else f"that of {baseline}"
+    if 1 in signs and -1 in signs:
+        text = f"{verb} {_wins_and_losses(cases, signs, than, improves)} of {over}"
+    elif any(np.isnan(case.ratio) for case in cases):
         text = f"{verb} {numbers[0]}, that of {baseline} is {numbers[1]}"
         text += f" (means over {over})" if len(cases) > 1 else ""
     else:
@@ -318,7 +395,6 @@ def _sentence(
         how, spread = _difference(_mean(cases), low, high, improves)
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
-        than = f"{baseline} in {name}" if improves else f"that of {baseline}"
         if len(cases) > 1:
             text = f"{verb} {how} {than} (geometric mean over {over}; {spread})"
         else:
@@ -326,7 +402,35 @@ def _sentence(
                 verb, than = f"{verb} {numbers[0]},", f"the {numbers[1]} of {baseline}"
             text = f"{verb} {how} {than}" + (f" ({spread})" if low < high else "")
     text = f"{where}, {text}" if where else text
-    return f"{text[0].upper() if where or not improves else text[0]}{text[1:]}."
+    return f"{text[0].upper() if where or not improves else text[0]}{text[1:]}"
+
+
+def _sign(case: Case) -> int:
+    """Return 1 if the value is higher, or better, than that of the baseline, and -1 if lower."""
+    if np.isnan(case.ratio):
+        return int(np.sign(case.values[0] - case.values[1]))
+    return 0 if abs(100 * (case.ratio - 1)) < SMALLEST else int(np.sign(case.ratio - 1))
+
+
+def _wins_and_losses(cases: Sequence[Case], signs: Sequence[int], than: str, improves: bool) -> str:
+    """Return in how many cases a value is higher and lower, and by how much at most."""
+    less, more = _words(improves)
+    parts = []
+    as_factor = any(case.high >= 2 for case in cases) and not improves
+    for sign, word in ((1, f"{more} than {than}"), (-1, less)):
+        ratios = [
+            end
+            for case, one in zip(cases, signs, strict=True)
+            if one == sign
+            for end in (case.low, case.high)
+        ]
+        most = max(ratios) if sign > 0 else min(ratios)
+        extreme = f"{'up' if sign > 0 else 'down'} to {two_digits(most)} times"
+        extreme = extreme if as_factor else f"by up to {size_text(100 * (most - 1))}"
+        rest = "" if np.isnan(ratios).any() else f" ({extreme})"
+        parts.append(f"{word} in {signs.count(sign)}{rest}")
+    parts += [f"equal in {signs.count(0)}"] if 0 in signs else []
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _difference(mean: float, low: float, high: float, improves: bool) -> tuple[str, str]:
@@ -334,7 +438,7 @@ def _difference(mean: float, low: float, high: float, improves: bool) -> tuple[s
     if high >= 2 and not improves:
         how = f"{two_digits(mean)} times" if two_digits(mean) != "1" else "about equal to"
         return how, f"{_range(two_digits(low), two_digits(high))} times"
-    less, more = ("worse", "better") if improves else ("lower", "higher")
+    less, more = _words(improves)
     percent, least, greatest = (100 * (one - 1) for one in (mean, low, high))
     how = f"{size_text(percent)} {more if percent > 0 else less} than"
     if abs(percent) < SMALLEST:
@@ -401,14 +505,13 @@ def _condition(key: str, text: str, of: str) -> str:
     return f"{'at' if text[0].isdigit() else 'with'} {_heading(key, of)} {text}"
 
 
-def _over(cases: Sequence[Case], total: int, of: str) -> str:
+def _over(cases: Sequence[Case], of: str) -> str:
     """Return the number of cases in words: ``4 networks``, ``9 combinations of …``."""
-    number = f"{len(cases)} of {total}" if total > len(cases) else f"{len(cases)}"
     first = cases[0].keys
     keys = [key for key in first if any(case.keys[key] != first[key] for case in cases)]
     for key in keys:
         if len({case.keys[key] for case in cases}) == len(cases):
             noun, _, rest = _NOUNS.get(key, f"value of {_heading(key, of)}").partition(" of ")
-            return f"{number} {noun}s{f' of {rest}' if rest else ''}"
+            return f"{len(cases)} {noun}s{f' of {rest}' if rest else ''}"
     nouns = [_NOUNS.get(key, _heading(key, of)) for key in keys]
-    return f"{number} combinations of {' and '.join(nouns)}"
+    return f"{len(cases)} combinations of {' and '.join(nouns)}"

@@ -34,7 +34,8 @@ from routelab.report.page.commands import (
     study_command,
     throughput_command,
 )
-from routelab.report.page.headline import ROUTING, find_answer
+from routelab.report.page.compared_runs import ROUTING
+from routelab.report.page.headline import find_answer
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
 from routelab.report.page.provenance import cpu_seconds, provenance_lines

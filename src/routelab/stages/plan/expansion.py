@@ -28,6 +28,7 @@ from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, instance_of
 from routelab.stages.parts.parts import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
+from routelab.stages.plan.headlines import unknown_in_headline
 from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches
 from routelab.stages.plan.samples import select_networks
 
@@ -99,6 +100,8 @@ class _Expansion:
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
         self.mistakes += _unknown_references(study, parts.routings)
+        if parts.routings:
+            self.mistakes += unknown_in_headline(parts)
         if self._unknown == unknown and not _any_quarantined(parts):
             self.mistakes += column_mistakes(parts)
         self.studies[study.name] = parts
@@ -250,12 +253,6 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
                     place = study.place(part, name, "relative")
                     fix = suggestion(other, sorted(known))
                     yield f"{place}the study has no routing {other!r} to compare with{fix}"
-    headline = study.headline
-    for key, others in (("compare", headline.routings), ("baseline", [headline.baseline])):
-        for one in others if routings else ():
-            if one is not None and re.sub(r"~[^@]*", "", one) not in known:
-                fix = suggestion(one, sorted(known))
-                yield f"{study.place('headline', key)}the study has no routing {one!r}{fix}"
 
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from small_graphs import networks
 
 from routelab.api import Demand, needed_classes
+from routelab.api.hops import program_digest
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
@@ -130,9 +131,22 @@ def test_too_few_virtual_channels_are_refused_with_their_number(routing) -> None
 
 
 @pytest.mark.parametrize("routing", ["valiant", "ugal"])
-def test_a_base_that_needs_coordinates_is_refused_with_one_that_does_not(routing: str) -> None:
-    network = load("topology", "dragonfly~h=1").build()
-    reason = part_of(load_routing(routing)).supports(network, 16)
-    assert reason is not None
-    assert reason.endswith("; base=minimal routes any connected network")
-    assert part_of(load_routing(f"{routing}~base=minimal")).supports(network, 16) is None
+@pytest.mark.parametrize(
+    ("network", "base"),
+    [
+        ("torus~dims=4x3", "dimension-order"),
+        ("mesh~dims=3x3", "dimension-order"),
+        ("dragonfly~h=1", "dragonfly-minimal"),
+        ("hypercube~dims=3", "minimal"),
+        ("random-regular~n=12,degree=3", "minimal"),
+    ],
+)
+def test_the_base_is_the_usual_one_of_the_network(routing, network, base) -> None:
+    topology = load("topology", network).build()
+    made, explicit = (part_of(load_routing(text)) for text in (routing, f"{routing}~base={base}"))
+    vcs = next(vcs for vcs in range(1, 33) if explicit.supports(topology, vcs) is None)
+    assert made.supports(topology, vcs) is None
+    assert vcs == 1 or made.supports(topology, vcs - 1) is not None
+    programs = [part.prepare(topology, vcs) for part in (made, explicit)]
+    assert program_digest(programs[0]) == program_digest(programs[1])
+    assert check_hop_routing(made, topology, vcs).proven

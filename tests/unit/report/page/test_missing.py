@@ -71,6 +71,8 @@ def test_when_all_simulations_are_lost_the_page_says_so_first(world, write_study
     assert boxes(page) == [("alert", [ALL_LOST])]
     # the same sentence again would be noise
     assert bold(page) == []
+    answer = page.index('id="answer"')
+    assert answer < page.index("No answer: results are missing") < page.index('id="summary"')
     assert page.index('role="alert"') < page.index('id="answer"')
     assert 'href="#lost"' in page
     assert page.count('id="lost"') == 1

@@ -61,7 +61,7 @@ def test_a_table_that_is_not_proven_is_said(world):
 def test_simulated_routers_are_named_once(world):
     for routing in ("dor", "sssp"):
         world.simulate(routing, router="combined", vcs=2, buffer_flits=16)
-        world.simulate(routing, vcs=2, buffer_flits=16, priority="random")
+        world.simulate(routing, router="input-queued", vcs=2, buffer_flits=16, priority="random")
     views = Views(world.records, world.simulated)
     assert (
         "Simulated routers: combined input and output queues with speed-up 2, 2 virtual channels "
