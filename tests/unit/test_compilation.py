@@ -43,7 +43,7 @@ SEVERAL_TYPES = {
     "routelab.simulation.packet.kernels.sources next_gap",
     "routelab.kernels.bits draw",
     "routelab.kernels.bits mark",
-    "routelab.kernels.hops pick",
+    "routelab.kernels.hops pick_word",
 }
 
 
