@@ -6,6 +6,9 @@ import random
 from collections.abc import Callable
 from itertools import product
 
+import numpy as np
+from numba import njit
+
 from routelab.api import HopProgram, Topology, pack_tables
 from routelab.kernels.hops import (
     ESCAPE,
@@ -32,6 +35,12 @@ Steps = Callable[[int, int, int, int, int], list[tuple[int, int, Candidates]]]
 KEEP = -2
 """Instead of a waypoint: leave it as it is."""
 OWN_STATES = 3
+
+
+@njit
+def low_bit(random):
+    """Read a random word itself: 1 for one word in 2^40, else 0."""
+    return np.int64(random.word % np.uint64(1 << 40) == np.uint64(7))
 
 
 @hop_kernel

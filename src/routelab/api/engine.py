@@ -86,7 +86,7 @@ class Judge(Protocol):
         Returns
         -------
         facts : mapping
-            ``deadlock`` (``proven``, ``cycle``, ``broken`` or ``unproven``), ``deadlock_proof``,
+            ``deadlock`` (a word of `routelab.api.verdicts`), ``deadlock_proof``,
             ``deadlock_reason``, ``deadlock_coverage`` and ``deadlock_cycle``; the last two may be
             empty.
         """

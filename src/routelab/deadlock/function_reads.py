@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 from routelab.api import HopProgram
@@ -35,6 +36,15 @@ def _pair(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else ()
 
 
+def leaves_draws(program: HopProgram) -> bool:
+    """Return whether a function has draws that the checker does not try."""
+    return any(
+        {"redraw", "unscripted"} & set(one.__code__.co_names)
+        for function in (program.hop, program.inject)
+        for one in _reachable(function, set())
+    )
+
+
 def reads_words(function: Any) -> str:
     """Return the name of a function that reads a random word itself; empty if none does.
 
@@ -56,7 +66,10 @@ def _reachable(function: Any, seen: set[Any]) -> Iterator[Any]:
         return
     seen.add(python)
     yield python
-    for name in python.__code__.co_names:
-        yield from _reachable(python.__globals__.get(name), seen)
+    names = python.__code__.co_names
+    called = [python.__globals__.get(name) for name in names]
+    modules = [one for one in called if isinstance(one, ModuleType)]
+    for one in (*called, *(getattr(module, name, None) for module in modules for name in names)):
+        yield from _reachable(one, seen)
     for cell in python.__closure__ or ():
         yield from _reachable(cell.cell_contents, seen)

@@ -147,7 +147,7 @@ from routelab.api import (
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
-from routelab.deadlock.function_reads import reads_queues
+from routelab.deadlock.function_reads import leaves_draws, reads_queues
 from routelab.deadlock.hop_states import (
     MAX_DEPENDENCIES,
     MAX_STATES,
@@ -459,6 +459,8 @@ def _proof(
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
     elif reads_queues(exploration.program):
         calls, what = exploration.sampled, "queues decide only what `either` and penalties show"
+    elif leaves_draws(exploration.program):
+        calls, what = exploration.sampled, "draws that are not tried decide nothing"
     else:
         return HopVerdict("proven", reason=reason, **facts)
     reason = f"{reason}, if {what} ({calls:,} calls agree)"

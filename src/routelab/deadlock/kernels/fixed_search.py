@@ -208,15 +208,7 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
     for column in range(STATE, STATE + STATES):
         row[column] = 0
     count = hop(
-        task.tables,
-        search.packets,
-        0,
-        task.pictures[0],
-        switch,
-        channel,
-        vc,
-        RandomWord(np.uint64(0), np.uint64(0)),
-        out,
+        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, _no_choice(), out
     )
     calls = findings.numbers[N_CALLS]
     findings.numbers[N_CALLS] += 1
@@ -312,15 +304,7 @@ def _examine_switch(hop, task, findings, search, leg, stamp, switch, tail):
     vc, channel = np.int64(search.vc[switch]), np.int64(search.came[switch])
     numbers[N_CALLS] += 1
     count = hop(
-        task.tables,
-        search.packets,
-        0,
-        task.pictures[0],
-        switch,
-        channel,
-        vc,
-        RandomWord(np.uint64(0), np.uint64(0)),
-        out,
+        task.tables, search.packets, 0, task.pictures[0], switch, channel, vc, _no_choice(), out
     )
     search.depth[switch], search.fan[switch] = 0, 0
     if count <= 0 or count > limits[L_CANDIDATES]:
@@ -399,17 +383,7 @@ def _repeat(hop, task, findings, search, leg, done):
             continue
         numbers[N_VERIFIED] += 1
         channel, queues = np.int64(search.came[switch]), task.pictures[0]
-        count = hop(
-            task.tables,
-            search.packets,
-            0,
-            queues,
-            switch,
-            channel,
-            vc,
-            RandomWord(np.uint64(0), np.uint64(0)),
-            out,
-        )
+        count = hop(task.tables, search.packets, 0, queues, switch, channel, vc, _no_choice(), out)
         if count != search.fan[switch]:
             numbers[N_LOOSE] = 1
             continue
