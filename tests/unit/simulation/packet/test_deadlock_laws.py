@@ -58,7 +58,12 @@ def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
     """All start at once, and every packet fills the buffer that it comes to."""
     table = clockwise_ring_table(ring(4), 2)
     router = Router(
-        vcs=1, buffer_flits=1, packet_flits=flits, switching=switching, priority=priority
+        router="input-queued",
+        vcs=1,
+        buffer_flits=1,
+        packet_flits=flits,
+        switching=switching,
+        priority=priority,
     )
     messages = Messages.create(range(5), [2, 3, 0, 1])
     simulation = Simulation(table.topology, table_program(table), router, messages=messages)
@@ -81,6 +86,7 @@ def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
         switching=switching,
         priority="random",
         output_buffer_flits=fifo,
+        speedup=1,
     )
     simulation = two_clockwise("plain", router)
     while simulation.blocked() is None and simulation.now < 50_000:
@@ -111,7 +117,9 @@ def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size, fifo):
 
 def test_a_full_network_that_moves_is_not_called_blocked():
     """All wait for each other nearly always, and never for good."""
-    simulation = two_clockwise("bubble", Router(vcs=1, buffer_flits=2, router_delay=4))
+    simulation = two_clockwise(
+        "bubble", Router(router="input-queued", vcs=1, buffer_flits=2, router_delay=4)
+    )
     for _ in range(2000):
         simulation.run(1)
         assert simulation.blocked() is None
@@ -150,6 +158,7 @@ def test_what_the_checker_proves_does_not_block(seed, flits, buffers, fifo):
         packet_flits=flits,
         buffer_flits=flits * size * buffers,
         output_buffer_flits=fifo * flits * size * buffers,
+        speedup=1,
     )
     simulation = Simulation(
         table.topology,
@@ -169,7 +178,7 @@ def test_a_torus_under_bubble_moves_with_the_least_buffers():
     simulation = Simulation(
         table.topology,
         table_program(table),
-        Router(vcs=1, packet_flits=4, buffer_flits=8),
+        Router(router="input-queued", vcs=1, packet_flits=4, buffer_flits=8),
         demand=Demand.uniform(table.topology, "to all others"),
         load=1.0,
     )

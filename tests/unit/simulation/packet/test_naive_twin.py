@@ -106,7 +106,12 @@ def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
     waits = {}
     for fifo in (0, 2):
         router = Router(
-            vcs=1, buffer_flits=1, link_delay=50, router_delay=2, output_buffer_flits=fifo
+            vcs=1,
+            buffer_flits=1,
+            link_delay=50,
+            router_delay=2,
+            output_buffer_flits=fifo,
+            speedup=1,
         )
         simulation = Simulation(network, table_program(table), router, messages=messages)
         simulation.run(20)
@@ -171,6 +176,7 @@ def test_the_twin_knows_zero_load_latency(switching, queue, hops):
         ejection_delay=5,
         credit_delay=6,
         output_buffer_flits=queue,
+        speedup=1,
     )
     twin = naive(line_table(line(5)), router, messages_of([[hops], [], [], [], []]))
     assert twin.packets[0].delivered_at == hops * (2 + 3) + 2 + 4 + 5 + 3 - 1
@@ -180,5 +186,6 @@ def test_the_twin_knows_zero_load_latency(switching, queue, hops):
 def test_the_twin_knows_what_a_bubble_is_good_for(flow_control, drains):
     table = clockwise_ring_table(ring(4), 2, flow_control)
     messages = messages_of([[(s + 2) % 4] * 40 for s in range(4)])
-    twin = NaiveNetwork(table.topology, listed(table), Router(vcs=1, buffer_flits=2), messages)
+    router = Router(router="input-queued", vcs=1, buffer_flits=2)
+    twin = NaiveNetwork(table.topology, listed(table), router, messages)
     assert twin.run(2000) == drains
