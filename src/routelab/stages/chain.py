@@ -25,6 +25,7 @@ from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
 from routelab.registry.instances import Routing
+from routelab.registry.requirements import require_support
 from routelab.stages.damage import check_unchanged, check_usable
 from routelab.toolkit import build_grid, determinized, source_symmetry
 
@@ -101,7 +102,7 @@ def _run(
     check_usable(topology)
     if routing.complete is not None:
         report("routing")
-        _ask(routing.complete.name, routing.complete.supports(topology))
+        require_support(routing.complete.name, routing.complete.supports(topology))
         table = _check_owner(routing.complete.route(topology), topology, routing.complete.name)
         check_unchanged(routing.complete.name, topology, table)
         return table, None
@@ -112,12 +113,12 @@ def _run(
     report("rules")
     graph = graph_of_rules(topology, rules)
     report("selection")
-    _ask(selection.name, selection.supports(graph))
+    require_support(selection.name, selection.supports(graph))
     table = _check_owner(selection.select(graph), topology, selection.name)
     check_unchanged(selection.name, topology, graph, table)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
     report("layers")
-    _ask(layers.name, layers.supports(table))
+    require_support(layers.name, layers.supports(table))
     result = _check_owner(layers.assign(table), topology, layers.name)
     check_unchanged(layers.name, topology, graph, result)
     return result, graph
@@ -131,15 +132,10 @@ def graph_of_rules(topology: Topology, rules: RulesPlugin) -> RoutingGraph:
     UnsupportedError
         If the rules do not apply to the network.
     """
-    _ask(rules.name, rules.supports(topology))
+    require_support(rules.name, rules.supports(topology))
     legal = rules.routing_graph(topology)
     check_unchanged(rules.name, topology, legal)
     return determinized(legal)
-
-
-def _ask(name: str, reason: str | None) -> None:
-    if reason is not None:
-        raise UnsupportedError(f"{name}: {reason}")
 
 
 def _check_owner(table: object, topology: Topology, name: str) -> RouteTable:

@@ -32,6 +32,7 @@ from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import require_support
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
@@ -222,8 +223,7 @@ def case_of(
                 (*options, digest),
                 lambda: _verdict_of_hops(routing, network, options),
             )
-        if obstacle := facts.pop("obstacle"):
-            raise UnsupportedError(f"{routing.name}: {obstacle}")
+        require_support(routing.name, facts.pop("obstacle") or None)
         return facts
 
     case = EngineCase(network, routing, work, judge, store or NoStore(), tell)

@@ -18,11 +18,11 @@ from routelab.api import (
     RouteTable,
     Topology,
     TrafficPlugin,
-    UnsupportedError,
 )
 from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
+from routelab.registry.requirements import require_support
 from routelab.stages.damage import check_unchanged, check_usable
 from routelab.stages.engines.case import ComputedRoutes, case_of
 from routelab.stages.engines.proofs import Proofs
@@ -64,10 +64,10 @@ def run_simulation(
     """
     check_usable(network)
     if isinstance(work, TrafficPlugin):
-        _ask(work.name, work.supports(network))
+        require_support(work.name, work.supports(network))
         check_unchanged(work.name, network)
     case, routing = case_of(network, algorithm, work, store, proofs, routes)
-    _ask(engine.name, engine.supports(case))
+    require_support(engine.name, engine.supports(case))
     result = run_engine(engine, case)
     check_unchanged(engine.name, network, *routing.known_tables)
     facts = {
@@ -79,11 +79,6 @@ def run_simulation(
         "engine": engine.name,
     }
     return replace(result, facts=facts)
-
-
-def _ask(name: str, reason: str | None) -> None:
-    if reason is not None:
-        raise UnsupportedError(f"{name}: {reason}")
 
 
 def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
