@@ -17,8 +17,8 @@ from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
 from routelab.stages import bound as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
@@ -114,7 +114,7 @@ class BoundJob(NetworkJob):
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        rules, (name, network) = call_all(
+        rules, (name, network) = collect_errors(
             lambda: None if self.text == stage.BARE else load("rules", self.text),
             self.look_up_network,
         )

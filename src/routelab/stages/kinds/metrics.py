@@ -17,8 +17,8 @@ from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing, graph_of_rules
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import TableJob, route_jobs
@@ -114,14 +114,14 @@ class MetricJob(TableJob):
         return (Rehearsal((self.kind, *self.metrics), "metrics", rehearse, self.classes),)
 
     def _plugins(self) -> list[Any]:
-        return call_all(
+        return collect_errors(
             lambda: load_routing(self.text),
             *(partial(load, "metric", name) for name in self.metrics),
         )
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        (name, network), (chosen, *metrics) = call_all(self.look_up_network, self._plugins)
+        (name, network), (chosen, *metrics) = collect_errors(self.look_up_network, self._plugins)
         plugins = (*chosen.plugins, *metrics)
         computed = self.routes_outcome()
         return _Task(

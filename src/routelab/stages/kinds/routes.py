@@ -17,8 +17,8 @@ from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, TopologyJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
@@ -86,7 +86,7 @@ class RouteJob(NetworkJob):
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        chosen, (name, network), *metrics = call_all(
+        chosen, (name, network), *metrics = collect_errors(
             lambda: load_routing(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),

@@ -16,7 +16,7 @@ from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
-from routelab.stages.argument_errors import call_all
+from routelab.registry.requirements import collect_errors
 from routelab.stages.engines import run as stage
 from routelab.stages.engines.case import ComputedRoutes, EngineTask, network_of, routing_of
 from routelab.stages.engines.proofs import FOLDER as PROOFS
@@ -154,16 +154,16 @@ class EngineJob(TableJob):
             is_table = False  # reported with all other mistakes below
 
         def plugins() -> list[Any]:
-            return call_all(
+            return collect_errors(
                 lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
             )
 
         if is_table:
-            (name, network, algorithm, routing), (work, engine) = call_all(
+            (name, network, algorithm, routing), (work, engine) = collect_errors(
                 lambda: network_of(self.topology, self.text), plugins
             )
         else:
-            algorithm, (name, network), (work, engine) = call_all(
+            algorithm, (name, network), (work, engine) = collect_errors(
                 lambda: routing_of(self.text), self.look_up_network, plugins
             )
             routing = algorithm.name

@@ -19,8 +19,8 @@ from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
 from routelab.stages import bound as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.facts import topology_facts
 from routelab.stages.kinds.bounds import MARGIN
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
@@ -120,7 +120,7 @@ class ThroughputJob(NetworkJob):
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        traffic, (name, network) = call_all(
+        traffic, (name, network) = collect_errors(
             lambda: load("traffic", self.text), self.look_up_network
         )
         return _Task(
