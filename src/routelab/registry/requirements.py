@@ -1,11 +1,24 @@
-"""Requirements on plugins, and on arguments that name them."""
+"""Requirements on plugins, and on arguments that name them.
+
+Plugins are not trusted: they are asked whether they support an input before they get it, and must
+not have changed it afterwards.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from routelab.api import InputError, UnsupportedError
+from routelab.api import (
+    InputError,
+    PluginError,
+    RouteTable,
+    RoutingGraph,
+    Topology,
+    UnsupportedError,
+)
+
+_NOUNS = {Topology: "network", RoutingGraph: "routing graph", RouteTable: "route table"}
 
 
 def require_support(plugin_name: str, reason: str | None) -> None:
@@ -19,6 +32,33 @@ def require_support(plugin_name: str, reason: str | None) -> None:
     """
     if reason is not None:
         raise UnsupportedError(f"{plugin_name}: {reason}")
+
+
+def require_unchanged(
+    plugin_name: str | None, *values: Topology | RoutingGraph | RouteTable
+) -> None:
+    """Raise PluginError if a field of an input or a result differs from when it was created.
+
+    Parameters
+    ----------
+    plugin_name : str or None
+        The plugin that has just run; None before the first one runs.
+    *values : Topology, RoutingGraph or RouteTable
+    """
+    for value in values:
+        changes = value.changes()
+        if not changes:
+            continue
+        fields = f"{', '.join(changes)} of the {_NOUNS[type(value)]}"
+        if plugin_name is None:
+            raise PluginError(
+                f"{fields} were changed in memory after it was built; build it again without the "
+                "plugin that changes it"
+            )
+        raise PluginError(
+            f"{plugin_name}: it changed {fields} in memory, so no result with it is valid; a "
+            "plugin must not write to arrays that it was given or has returned"
+        )
 
 
 def collect_errors(*functions: Callable[[], Any]) -> list[Any]:

@@ -24,10 +24,9 @@ from routelab.bounds import (
     tighten_bound,
 )
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
-from routelab.registry.requirements import require_support
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.simulation.packet.traffic import demand_of
 from routelab.stages.chain import AppliedRouting, graph_of_rules
-from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import topology_facts
 
 BARE = "_network"
@@ -171,7 +170,7 @@ def bound_traffic(
     """
     require_support(traffic.name, traffic.supports(topology))
     demand = demand_of(traffic, topology, seed)
-    check_unchanged(traffic.name, topology)
+    require_unchanged(traffic.name, topology)
     try:
         return bound_throughput(topology, demand, tuple(loads), seconds=seconds)
     except UnsupportedError as error:

@@ -25,8 +25,7 @@ from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
 from routelab.registry.instances import Routing
-from routelab.registry.requirements import require_support
-from routelab.stages.damage import check_unchanged, check_usable
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.toolkit import build_grid, determinized, source_symmetry
 
 
@@ -99,12 +98,12 @@ def _run(
             f"{routing.hops.name}: it decides hop by hop and has no route table; use routelab "
             "simulate"
         )
-    check_usable(topology)
+    require_unchanged(None, topology)
     if routing.complete is not None:
         report("routing")
         require_support(routing.complete.name, routing.complete.supports(topology))
         table = _check_owner(routing.complete.route(topology), topology, routing.complete.name)
-        check_unchanged(routing.complete.name, topology, table)
+        require_unchanged(routing.complete.name, topology, table)
         return table, None
     rules, selection, layers = routing.rules, routing.selection, routing.layers
     assert rules is not None
@@ -115,12 +114,12 @@ def _run(
     report("selection")
     require_support(selection.name, selection.supports(graph))
     table = _check_owner(selection.select(graph), topology, selection.name)
-    check_unchanged(selection.name, topology, graph, table)
+    require_unchanged(selection.name, topology, graph, table)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
     report("layers")
     require_support(layers.name, layers.supports(table))
     result = _check_owner(layers.assign(table), topology, layers.name)
-    check_unchanged(layers.name, topology, graph, result)
+    require_unchanged(layers.name, topology, graph, result)
     return result, graph
 
 
@@ -134,7 +133,7 @@ def graph_of_rules(topology: Topology, rules: RulesPlugin) -> RoutingGraph:
     """
     require_support(rules.name, rules.supports(topology))
     legal = rules.routing_graph(topology)
-    check_unchanged(rules.name, topology, legal)
+    require_unchanged(rules.name, topology, legal)
     return determinized(legal)
 
 

@@ -22,8 +22,7 @@ from routelab.api import (
 from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
-from routelab.registry.requirements import require_support
-from routelab.stages.damage import check_unchanged, check_usable
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.stages.engines.case import ComputedRoutes, case_of
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.facts import topology_facts
@@ -62,14 +61,14 @@ def run_simulation(
     PluginError
         If a plugin breaks its contract.
     """
-    check_usable(network)
+    require_unchanged(None, network)
     if isinstance(work, TrafficPlugin):
         require_support(work.name, work.supports(network))
-        check_unchanged(work.name, network)
+        require_unchanged(work.name, network)
     case, routing = case_of(network, algorithm, work, store, proofs, routes)
     require_support(engine.name, engine.supports(case))
     result = run_engine(engine, case)
-    check_unchanged(engine.name, network, *routing.known_tables)
+    require_unchanged(engine.name, network, *routing.known_tables)
     facts = {
         **topology_facts(network),
         **settings_facts(engine),
