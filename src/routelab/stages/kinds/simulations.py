@@ -82,7 +82,7 @@ class EngineJob(TableJob):
         parts : Parts
         pairs : iterable of (str, str)
             Ids of topology and routing.
-        works : mapping of str to (Instance, sequence of Chosen)
+        works : mapping of str to (Instance, sequence of EngineChoice)
             Traffic or workloads by id, each with the engines that run it.
         """
         digests = {r: code_digest(one) for r, one in parts.routings.items()}
