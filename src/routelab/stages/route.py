@@ -56,8 +56,7 @@ class RouteResult:
     verdict : Verdict
     facts : dict
         See `routelab.stages.facts`.
-    measurements : tuple of (Measurement, Column)
-        See `Measured`.
+    measurements : Measured
     """
 
     routed: AppliedRouting

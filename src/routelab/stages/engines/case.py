@@ -55,7 +55,7 @@ class EngineTask(Task):
     network : Topology or None
         None if the network could not be built.
     algorithm : Routing or RouteTable
-    work : TrafficPlugin, WorkloadPlugin or Path
+    work : TrafficPlugin, WorkloadPlugin or path
     engine : EnginePlugin
     routes : ComputedRoutes, optional
         The algorithm's table, which is computed otherwise.
@@ -195,7 +195,7 @@ def case_of(
     network : Topology
     algorithm : Routing or RouteTable
         A table must belong to this network.
-    work : TrafficPlugin, WorkloadPlugin or Path
+    work : TrafficPlugin, WorkloadPlugin or path
     store : Store, optional
         Store of finished parts.
     proofs : Proofs, optional
