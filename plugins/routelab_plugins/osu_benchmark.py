@@ -13,6 +13,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from routelab.api import (
     BenchmarkError,
     BenchmarkPlugin,
@@ -80,8 +82,8 @@ class OsuBenchmark(BenchmarkPlugin):
         """Return one name for all versions."""
         return (self.program,)
 
+    @override
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """Return the program and its options."""
         return (str(task.executable), *self.options(task))
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:

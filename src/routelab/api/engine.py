@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api.plugin_base import Plugin
 from routelab.api.topology import Topology
@@ -60,15 +62,16 @@ class Store(Protocol):
         """Store a row of JSON values."""
 
 
-class NoStore:
+class NoStore(Store):
     """A store that stores nothing."""
 
+    @override
     def find(self, key: str) -> dict[str, Any] | None:
-        """See `Store.find`."""
         return None
 
+    @override
     def keep(self, key: str, row: Mapping[str, Any]) -> None:
-        """See `Store.keep`."""
+        pass
 
 
 class Judge(Protocol):

@@ -181,6 +181,11 @@ class HopRoutingPlugin(Plugin):
         topology : Topology
         virtual_channels : int
             Virtual channels of every channel, at least as many as the algorithm needs.
+
+        Raises
+        ------
+        UnsupportedError
+            If the algorithm does not apply.
         """
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from routelab.api import ExportPlugin, InputError, PluginError, RouteTable, UnsupportedError
+from routelab.api import ExportPlugin, InputError, PluginError, RouteTable
 from routelab.api.export import MachineSpeeds
 from routelab.registry.instances import name_of
+from routelab.registry.requirements import require_support
 
 NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", "channel_target")
 """Attributes of a network that a file must preserve."""
@@ -24,9 +25,7 @@ def export_files(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds
     PluginError
         If the files cannot be read back or differ from the table.
     """
-    reason = plugin.supports(table)
-    if reason is not None:
-        raise UnsupportedError(f"{name_of(plugin)}: {reason}")
+    require_support(name_of(plugin), plugin.supports(table))
     files = plugin.export(table, machine)
     try:
         back = plugin.read(files)

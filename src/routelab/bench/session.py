@@ -137,7 +137,7 @@ class Session:
         RoutelabError
             If an earlier session left the fabric switched and it cannot be restored, or ranks
             run on the wrong hosts.
-        Stopped, KeyboardInterrupt
+        StopRequest, KeyboardInterrupt
             If a signal asked for it; the fabric is restored first.
         """
         if not self._turns and self.journal.entry() is None:

@@ -174,11 +174,11 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds.columns import COLUMNS
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
-    from routelab.stages.argument_errors import call_all
+    from routelab.registry.requirements import collect_errors
     from routelab.stages.bound import WEIGHT_COLUMNS, bound_load, weight_rows
     from routelab.stages.topology import obtain
 
-    rules, (name, network) = call_all(
+    rules, (name, network) = collect_errors(
         lambda: load("rules", arguments.rules) if arguments.rules else None,
         lambda: obtain(arguments.topology),
     )
@@ -205,11 +205,11 @@ def _print_any(arguments: argparse.Namespace) -> int:
     from routelab.bounds.throughput.facts import throughput_numbers
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load, name_of
-    from routelab.stages.argument_errors import call_all
+    from routelab.registry.requirements import collect_errors
     from routelab.stages.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
     from routelab.stages.topology import obtain
 
-    traffic, (name, network) = call_all(
+    traffic, (name, network) = collect_errors(
         lambda: load("traffic", arguments.traffic), lambda: obtain(arguments.topology)
     )
     seed = _seed(arguments)

@@ -146,14 +146,14 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
-    from routelab.stages.argument_errors import call_all
+    from routelab.registry.requirements import collect_errors
     from routelab.stages.fact_columns import COLUMNS
     from routelab.stages.route import route_network
     from routelab.stages.topology import obtain
 
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)
-    routing, (name, network), *metrics = call_all(
+    routing, (name, network), *metrics = collect_errors(
         lambda: load_routing(arguments.routing),
         lambda: obtain(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),

@@ -77,8 +77,8 @@ def search_in_chunks(
     explore : callable
         Searches some items and updates the findings.
     items : int32 array, shape (N, 4)
-    findings : Findings or LegFindings
-        Updated; `longest` and `wanted` go by item.
+    findings : Found
+        `Findings` or `LegFindings`, updated; `longest` and `wanted` go by item.
     done : callable
         Returns the number of items that were searched.
     chunk : int

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from routelab.api import Plugin
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, close_folder
@@ -94,8 +96,9 @@ class FolderJob(BaseJob):
     def close(self, status: Status) -> None:
         """Clean up after the outcome has been written."""
 
+    @override
     def do(self) -> None:
-        """See `BaseJob.do`; a plugin that cannot be used becomes an outcome."""
+        """Do the work; a plugin that cannot be used becomes an outcome."""
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
         try:
@@ -105,8 +108,8 @@ class FolderJob(BaseJob):
         except QuarantinedError as error:
             write_breach(self, Breach("failed", str(error)))
 
+    @override
     def end(self, ended: int | Breach, meter: Meter) -> None:
-        """See `BaseJob.end`."""
         if isinstance(ended, Breach):
             write_breach(self, ended)
         elif ended or not self.has_outcome():

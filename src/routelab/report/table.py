@@ -47,7 +47,7 @@ class ReportTable:
     Attributes
     ----------
     name, title : str
-    columns : tuple of Column
+    columns : tuple of ReportColumn
     rows : tuple of dict
         Values by column name; None or NaN if missing.
     counts : bool

@@ -83,7 +83,7 @@ class Layout:
         First line of headings.
     headings : tuple of Heading or None
         One for each column, or None if one line is enough.
-    rows : tuple of tuple of Cell
+    rows : tuple of tuple of TableCell
     verdict : int or None
         Position of the column with the deadlock verdict, which always stays visible.
     """

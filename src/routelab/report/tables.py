@@ -31,7 +31,7 @@ def build_table(
     ----------
     name : str
         Key of the table in the study.
-    spec : config.study.Table
+    spec : TableSpec
     frames : View
         The rows that ``spec.of`` names.
     reference : Reference or None

@@ -24,11 +24,10 @@ from routelab.bounds import (
     tighten_bound,
 )
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.simulation.packet.traffic import demand_of
-from routelab.stages.chain import AppliedRouting
-from routelab.stages.damage import check_unchanged
+from routelab.stages.chain import AppliedRouting, graph_of_rules
 from routelab.stages.facts import topology_facts
-from routelab.toolkit import determinized
 
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""
@@ -63,12 +62,7 @@ def bound_load(
     """
     if rules is None:
         return lower_bound_topology(topology, seconds=seconds)
-    reason = rules.supports(topology)
-    if reason is not None:
-        raise UnsupportedError(f"{rules.name}: {reason}")
-    legal = rules.routing_graph(topology)
-    check_unchanged(rules.name, topology, legal)
-    graph = determinized(legal)
+    graph = graph_of_rules(topology, rules)
     return lower_bound_rules(graph, seconds=seconds, exact=exact)
 
 
@@ -174,11 +168,9 @@ def bound_traffic(
     UnsupportedError
         If the pattern is not defined on the network or has no rates.
     """
-    reason = traffic.supports(topology)
-    if reason is not None:
-        raise UnsupportedError(f"{traffic.name}: {reason}")
+    require_support(traffic.name, traffic.supports(topology))
     demand = demand_of(traffic, topology, seed)
-    check_unchanged(traffic.name, topology)
+    require_unchanged(traffic.name, topology)
     try:
         return bound_throughput(topology, demand, tuple(loads), seconds=seconds)
     except UnsupportedError as error:

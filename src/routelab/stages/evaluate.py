@@ -22,7 +22,7 @@ from routelab.jobs.blame import sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
-from routelab.stages.argument_errors import call_all
+from routelab.registry.requirements import collect_errors
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
 from routelab.stages.plots import check_plot, plot_channel_loads
@@ -72,7 +72,7 @@ def evaluate_routings(
         or without a proof, or the plot cannot be drawn.
     """
     texts = tuple(routings)
-    _, _, (name, network), *found = call_all(
+    _, _, (name, network), *found = collect_errors(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
         lambda: obtain(topology),

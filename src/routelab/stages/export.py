@@ -14,8 +14,8 @@ from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
+from routelab.registry.requirements import collect_errors
 from routelab.simulation.flow.machine import Machine
-from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import obtain
@@ -67,7 +67,7 @@ def export_routes(export: str, routes: Sequence[str], machine: str | Machine = "
     PluginError
         If the files that are read back are not the network with its routes.
     """
-    plugin, chosen, table = call_all(
+    plugin, chosen, table = collect_errors(
         lambda: load("export", export), lambda: machine_by_name(machine), lambda: table_of(routes)
     )
     return ExportResult(name_of(plugin), table, export_files(plugin, table, chosen))
@@ -95,7 +95,7 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
     DifferentError
         If the content differs.
     """
-    plugin, table, files = call_all(
+    plugin, table, files = collect_errors(
         lambda: load("export", export), lambda: table_of(routes), lambda: read_folder(folder)
     )
     found = file_mismatch(plugin, table, files)
@@ -139,7 +139,9 @@ def table_of(routes: Sequence[str]) -> RouteTable:
         network = [_network_of(file)]
     if file is not None:
         return load_routes(file, obtain(network[0])[1])
-    chosen, (_, topology) = call_all(lambda: load_routing(routing), lambda: obtain(network[0]))
+    chosen, (_, topology) = collect_errors(
+        lambda: load_routing(routing), lambda: obtain(network[0])
+    )
     return apply_routing(topology, chosen).table
 
 

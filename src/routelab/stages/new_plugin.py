@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -18,6 +19,7 @@ from routelab.api import KINDS, InputError
 from routelab.artifacts.atomic import atomic_directory
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.names import Name
+from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
 from routelab.toolkit.input_files import is_folder
 
@@ -161,36 +163,43 @@ def make_new_plugin(
     InputError
         Lists all mistakes.
     """
-    problems = []
-    if kind not in KINDS:
-        problems.append(
-            f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
-            f"{', '.join(KINDS)})"
-        )
-    elif kind not in SUMMARIES:
-        room = "src/routelab/stages/engines" if kind == "engine" else f"{PLUGINS}/{kind}"
-        problems.append(
-            f"there is no template for the kind {kind}; copy a built-in plugin of {room}, as "
-            "docs/plugins.md describes"
-        )
-    elif hop_by_hop and kind != "routing":
-        problems.append(f"--hop-by-hop is for plugins of the kind routing, not {kind}")
-    match = _AUTHOR.fullmatch(author.strip())
-    if match is None:
-        problems.append(f"--author {author!r} is not of the form 'Name' or 'Name <address>'")
-    try:
-        Name(key)
-    except InputError as error:
-        problems.append(str(error))
-    if problems or match is None:
-        raise InputError("\n".join(problems))
-    new = NewPlugin(kind, key, match["name"], match["email"] or "", hop_by_hop)
+    _, author_match, _ = collect_errors(
+        partial(_check_kind, kind, hop_by_hop=hop_by_hop),
+        partial(_match_author, author),
+        partial(Name, key),
+    )
+    new = NewPlugin(kind, key, author_match["name"], author_match["email"] or "", hop_by_hop)
     if importlib.util.find_spec(new.package) is not None:
         raise InputError(
             f"a package {new.package} is already installed, and this one would have the same "
             "name; choose another name or uninstall it"
         )
     return new
+
+
+def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
+    """Raise InputError if there is no template for this kind of plugin."""
+    if kind not in KINDS:
+        raise InputError(
+            f"unknown kind of plugin: {kind!r}{did_you_mean(kind, KINDS)} (kinds: "
+            f"{', '.join(KINDS)})"
+        )
+    if kind not in SUMMARIES:
+        room = "src/routelab/stages/engines" if kind == "engine" else f"{PLUGINS}/{kind}"
+        raise InputError(
+            f"there is no template for the kind {kind}; copy a built-in plugin of {room}, as "
+            "docs/plugins.md describes"
+        )
+    if hop_by_hop and kind != "routing":
+        raise InputError(f"--hop-by-hop is for plugins of the kind routing, not {kind}")
+
+
+def _match_author(author: str) -> re.Match[str]:
+    """Return the match of an author's name and address."""
+    match = _AUTHOR.fullmatch(author.strip())
+    if match is None:
+        raise InputError(f"--author {author!r} is not of the form 'Name' or 'Name <address>'")
+    return match
 
 
 def owner(kind: str, key: str) -> str | None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedError, needed_classes
 from routelab.registry.instances import Routing
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import reroute
-from routelab.stages.damage import check_unchanged
 
 
 def program(routing: Routing, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -89,11 +89,9 @@ class HopByHopRouting(_Part):
             If it does not apply.
         """
         assert self.routing.hops is not None
-        reason = self.supports(topology, virtual_channels)
-        if reason is not None:
-            raise UnsupportedError(f"{self.routing.hops.name}: {reason}")
+        require_support(self.routing.hops.name, self.supports(topology, virtual_channels))
         made = self.routing.hops.prepare(topology, virtual_channels)
-        check_unchanged(self.routing.hops.name, topology)
+        require_unchanged(self.routing.hops.name, topology)
         return made
 
 

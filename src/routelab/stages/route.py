@@ -28,8 +28,8 @@ from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
+from routelab.registry.requirements import require_unchanged
 from routelab.stages.chain import AppliedRouting, apply_routing, prove, reroute
-from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
@@ -56,8 +56,7 @@ class RouteResult:
     verdict : Verdict
     facts : dict
         See `routelab.stages.facts`.
-    measurements : tuple of (Measurement, Column)
-        See `Measured`.
+    measurements : Measured
     """
 
     routed: AppliedRouting
@@ -112,7 +111,7 @@ def measure_table(
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
         measured += _measurements(metric, context)
-        check_unchanged(metric.name, table.topology, table)
+        require_unchanged(metric.name, table.topology, table)
     return tuple(measured)
 
 

@@ -8,14 +8,13 @@ from routelab.api import (
     PluginError,
     Program,
     Topology,
-    UnsupportedError,
     WorkloadPlugin,
 )
 from routelab.jobs.blame import one_message
 from routelab.registry.instances import load
+from routelab.registry.requirements import collect_errors, require_support
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
 from routelab.simulation.flow.settings import MAX_RANKS, MAX_RANKS_PER_NODE
-from routelab.stages.argument_errors import call_all
 from routelab.stages.topology import obtain
 
 
@@ -47,7 +46,7 @@ def workload_program(
     PluginError
         If the plugin breaks its contract.
     """
-    plugin, job = call_all(
+    plugin, job = collect_errors(
         lambda: load("workload", workload), lambda: job_of(ranks, topology, ranks_per_node)
     )
     with one_message():
@@ -93,9 +92,7 @@ def program_of(workload: WorkloadPlugin, job: Job) -> Program:
     PluginError
         If the plugin returns anything else.
     """
-    reason = workload.supports(job)
-    if reason is not None:
-        raise UnsupportedError(f"{workload.name}: {reason}")
+    require_support(workload.name, workload.supports(job))
     program = workload.program(job)
     if not isinstance(program, Program):
         raise PluginError(f"{workload.name}: expected a Program, found {type(program).__name__}")

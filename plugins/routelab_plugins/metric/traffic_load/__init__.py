@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from routelab import metrics
 from routelab.api import (
@@ -93,8 +94,8 @@ class TrafficLoad(MetricPlugin):
     def _prefix(self) -> str:
         return f"traffic_{self.parameters.label}_" if self.parameters.label else "traffic_"
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the matrix, so that a change of it makes the results stale."""
         return [self.parameters.matrix]
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:

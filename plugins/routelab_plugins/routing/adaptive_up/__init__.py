@@ -13,6 +13,7 @@ channels of lower levels. So one class of virtual channels is free of deadlock.
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -50,14 +51,8 @@ class AdaptiveUp(HopRoutingPlugin):
             return str(error)
         return None if tree.whole else dead_end(topology, tree)
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not a fat tree, or has dead ends because parts are missing.
-        """
         reason = self.supports(topology, virtual_channels)
         if reason is not None:
             raise UnsupportedError(reason)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -109,14 +110,8 @@ class AllPaths(HopRoutingPlugin):
             )
         return survey.reason
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not supported.
-        """
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
         survey = _survey(topology, self.parameters.length)

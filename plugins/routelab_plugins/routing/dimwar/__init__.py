@@ -19,6 +19,8 @@ Deroutes lose ties. A packet decides once, when it reaches the front of its buff
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -54,14 +56,8 @@ class Dimwar(HopRoutingPlugin):
             )
         return None
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not a Hamming graph without failures.
-        """
         if reason := not_hamming(topology):
             raise UnsupportedError(reason)
         return HopProgram(

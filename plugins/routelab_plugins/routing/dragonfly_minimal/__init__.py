@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -73,14 +74,8 @@ class DragonflyMinimal(HopRoutingPlugin):
             )
         return None
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the groups are not complete, or two of them have no link.
-        """
         group, gate = _read_groups(topology)
         own = [gate.shape[1], self.parameters.links == "random"]
         return HopProgram(

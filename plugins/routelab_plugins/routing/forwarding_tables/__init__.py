@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -61,8 +62,8 @@ class PresentTables(RoutingPlugin):
     )
     Parameters = ForwardingTablesParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the files, so that a change of them makes the results stale."""
         given = (self.parameters.file, self.parameters.sls, self.parameters.sl2vl)
         return [path for path in given if path is not None]
 

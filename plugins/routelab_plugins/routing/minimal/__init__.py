@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from typing_extensions import override
+
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -66,14 +68,8 @@ class Minimal(HopRoutingPlugin):
             )
         return None
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If some pairs of switches have no path.
-        """
         distance = switch_distances(topology)
         diameter = endpoint_diameter(topology, distance)
         if diameter is None:

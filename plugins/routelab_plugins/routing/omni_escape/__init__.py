@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from typing_extensions import override
+
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -89,14 +91,8 @@ class OmniEscape(HopRoutingPlugin):
             )
         return not_partly_hamming(topology) or no_escape(topology)
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not a connected Hamming graph, or has links in one direction only.
-        """
         if reason := self.supports(topology, max(2, virtual_channels)):
             raise UnsupportedError(reason)
         options = self.parameters

@@ -25,6 +25,8 @@ full class of a channel that looks empty, and accept much less under bit complem
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -82,14 +84,8 @@ class Omniwar(HopRoutingPlugin):
             )
         return None
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not a Hamming graph without failures.
-        """
         if reason := not_hamming(topology):
             raise UnsupportedError(reason)
         deroutes, dimensions = self.parameters.deroutes, coordinates(topology).shape[1]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -114,8 +115,8 @@ class OpenSM(RoutingPlugin):
         program = opensm_program()
         return [Path(program)] if program else []
 
+    @override
     def program_versions(self) -> dict[str, str]:
-        """See `Plugin.program_versions`."""
         program = opensm_program()
         return {"OpenSM": program_version(program)} if program else {}
 

@@ -26,6 +26,7 @@ lead to the target from everywhere, as `minimal` and `dragonfly-minimal` do.
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -109,14 +110,8 @@ class Par(HopRoutingPlugin):
         extra = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
         return max(1, longest + (self.parameters.hops + extra if self.parameters.hops else 0))
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network or the base is not supported.
-        """
         if reason := self.supports(topology, virtual_channels):
             raise UnsupportedError(reason)
         base = self.parts["base"].prepare(topology, virtual_channels)

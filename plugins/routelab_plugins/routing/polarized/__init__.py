@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Capabilities,
@@ -123,14 +124,8 @@ class Polarized(HopRoutingPlugin):
             return _too_few(most, f"the longest route, from {a} to {b}, has", virtual_channels)
         return None
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If some pairs of switches have no path.
-        """
         distance = switch_distances(topology)
         diameter = endpoint_diameter(topology, distance)
         if diameter is None:

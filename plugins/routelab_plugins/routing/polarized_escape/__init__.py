@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from typing_extensions import override
+
 from routelab.api import (
     Capabilities,
     HopProgram,
@@ -83,14 +85,8 @@ class PolarizedEscape(HopRoutingPlugin):
             )
         return no_escape(topology)
 
+    @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Return the program.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is not connected, or has links in one direction only.
-        """
         if reason := no_escape(topology):
             raise UnsupportedError(reason)
         options = self.parameters

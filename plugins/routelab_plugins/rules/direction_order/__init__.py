@@ -7,6 +7,8 @@ Hot Interconnects IV, 1996. Deadlock-free between rings; inside a ring it takes 
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 from routelab.toolkit import (
     DirectionAutomaton,
@@ -30,8 +32,8 @@ class DirectionOrder(RulesPlugin):
         """Require the direction labels of a torus or mesh."""
         return torus_directions(topology).reason
 
+    @override
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Build the automaton of legal routes."""
         whole = full_grid(topology) is not None
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")

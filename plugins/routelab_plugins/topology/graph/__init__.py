@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from typing_extensions import override
+
 from routelab.api import Parameters, Topology, TopologyPlugin, parameter
 from routelab.toolkit.failures import FailureParameters, with_failures
 
@@ -56,8 +58,8 @@ class Graph(TopologyPlugin):
     summary = "Network from a file: edge list, CSV, GraphML or node-link JSON"
     Parameters = GraphParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the file, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def build(self) -> Topology:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from typing_extensions import override
+
 from routelab.api import Parameters, Topology, TopologyPlugin, Words, parameter
 from routelab.toolkit.failures import FailureParameters, with_failures
 from routelab.toolkit.infiniband import NOT_HOSTS, read_fabric, topology_of
@@ -33,8 +35,8 @@ class InfiniBand(TopologyPlugin):
     summary = "InfiniBand fabric from the output of ibnetdiscover"
     Parameters = InfiniBandParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the file, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def build(self) -> Topology:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import Demand, Parameters, Topology, TrafficPlugin, parameter
 from routelab.api.topology import Float64Array
@@ -31,8 +32,8 @@ class MatrixTraffic(TrafficPlugin):
     summary = "Traffic in proportion to a matrix of bytes in a CSV file"
     Parameters = MatrixTrafficParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the matrix, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import Demand, InputError, Parameters, Topology, TrafficPlugin, parameter
 from routelab.toolkit.input_files import read_text
@@ -29,8 +30,8 @@ class PermutationTraffic(TrafficPlugin):
     summary = "Every terminal sends to the one that a file names"
     Parameters = PermutationTrafficParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the file, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:

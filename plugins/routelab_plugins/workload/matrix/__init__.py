@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Block,
@@ -44,8 +45,8 @@ class MatrixWorkload(WorkloadPlugin):
     summary = "Messages and bytes between ranks from a CSV file"
     Parameters = MatrixWorkloadParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the matrix, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def supports(self, job: Job) -> str | None:

@@ -165,7 +165,7 @@ def sweep_plane(part: GridDivision, amount: float, *, up: bool) -> Block:
 
     Parameters
     ----------
-    part : Division
+    part : GridDivision
     amount : float
         Operations of all ranks in all planes.
     up : bool

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from typing_extensions import override
+
 from routelab.api import (
     InputError,
     Job,
@@ -32,8 +34,8 @@ class Trace(WorkloadPlugin):
     summary = "Recorded MPI program: a time-independent trace of SimGrid"
     Parameters = TraceParameters
 
+    @override
     def input_files(self) -> list[Path]:
-        """List the files, so that a change of one makes the results stale."""
         file = self.parameters.file
         try:
             return list(dict.fromkeys([file, *trace_files(file)]))

@@ -149,7 +149,7 @@ def end_process(
 
     Parameters
     ----------
-    process : Popen
+    process : Process
         The first one of a process group.
     seconds : float
         Time between asking it to end and killing its group, and at most as long after that.

@@ -51,7 +51,7 @@ def lines_of(
 
     Parameters
     ----------
-    spec : config.Figure
+    spec : FigureSpec
         Selects the rows.
     view : View
     pooled : collection of str

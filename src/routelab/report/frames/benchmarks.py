@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
+from typing_extensions import override
 
 from routelab.api import InputError
 from routelab.config import Relative
@@ -91,6 +92,7 @@ class BenchFrames(View):
         names = record.topology_name, record.benchmark_name, record.settings_id
         return " ".join((*names, values["metric"], str(values["size"])))
 
+    @override
     def select(
         self,
         where: Mapping[str, Any] | None,
@@ -98,7 +100,7 @@ class BenchFrames(View):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """See `View.select`; figures with different preferred directions cannot be compared."""
+        """Refuse to compare figures with different preferred directions."""
         if relative is not None and relative.column in OF_A_METRIC:
             rows = super().select(where, pooled, place)
             if len(set(rows["better"]) - {""}) > 1:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from typing_extensions import override
 
 from routelab.api import Column, EnginePlugin, InputError
 from routelab.api.engine import FACTS, TABLES, Work
@@ -64,8 +65,8 @@ class EngineRecord(Record):
     settings_id: str
     throughput: Path | None = None
 
+    @override
     def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
-        """See `Record.part`."""
         if kind == self.engine.work:
             return self.work, self.work_name, self.work_parameters
         return super().part(kind)

@@ -54,12 +54,12 @@ class PageComparison:
         Number of runs, and of runs with figures.
     facts, versions, environment : sequence of (str, str)
         Headings and texts.
-    failed, runs : sequence of ShownRun
+    failed, runs : sequence of PageRun
         Runs without figures, and all runs; each at most `MOST_RUNS`.
     cut : bool
         Whether some runs are not listed.
     links : mapping of str to str
-    Links to its tables.
+        Links to its tables.
     """
 
     title: str

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
 
 from routelab._progress import tell
-from routelab.api import InputError, Plugin
+from routelab.api import Plugin
 from routelab.artifacts.json_files import write_json
 from routelab.artifacts.losses import status_text
 from routelab.artifacts.outcome import Outcome
-from routelab.config import ConfigError, Study
+from routelab.config import Study
+from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
@@ -138,30 +140,21 @@ def write_study_report(
 
     Raises
     ------
-    ConfigError
+    InputError
         If tables or figures do not fit the results; lists all mistakes.
     """
     tell(study.name, "results")
     views = Views(jobs, simulations, flows, benchmarks)
-    mistakes: list[str] = []
-    tables: list[ReportTable] = []
-    for name, spec in study.tables.items():
-        tell(study.name, f"table {name}")
-        try:
-            place = study.place("tables", name)
-            tables.append(build_table(name, spec, views.view_for(spec), study.reference, place))
-        except InputError as error:
-            mistakes.append(str(error))
-    figures: list[PageFigure] = []
     looks = Looks()
-    for name in study.figures:
-        tell(study.name, f"figure {name}")
-        try:
-            figures.append(_write_figure(study, name, views, looks, directory / "figures"))
-        except InputError as error:
-            mistakes.append(str(error))
-    if mistakes:
-        raise ConfigError(mistakes)
+    parts = collect_errors(
+        *(partial(_build_table, study, name, views) for name in study.tables),
+        *(
+            partial(_write_figure, study, name, views, looks, directory / "figures")
+            for name in study.figures
+        ),
+    )
+    tables: list[ReportTable] = parts[: len(study.tables)]
+    figures: list[PageFigure] = parts[len(study.tables) :]
 
     tell(study.name, "pages")
     for table in tables:
@@ -248,10 +241,17 @@ def _pooled_parameters(study: Study) -> list[str]:
     return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
 
 
+def _build_table(study: Study, name: str, views: Views) -> ReportTable:
+    tell(study.name, f"table {name}")
+    spec, place = study.tables[name], study.place("tables", name)
+    return build_table(name, spec, views.view_for(spec), study.reference, place)
+
+
 def _write_figure(
     study: Study, name: str, views: Views, looks: Looks, directory: Path
 ) -> PageFigure:
     """Draw and save a figure; by default it pools the same parameters as the tables."""
+    tell(study.name, f"figure {name}")
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled_parameters(study)
     view = views.view_for(spec)

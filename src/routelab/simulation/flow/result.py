@@ -32,7 +32,7 @@ class StuckError(InputError):
 
     Attributes
     ----------
-    waiting : tuple of Waiting
+    waiting : tuple of WaitingRank
         The ranks that have not ended.
     """
 

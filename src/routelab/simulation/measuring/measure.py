@@ -126,13 +126,13 @@ def measure_simulation(simulation: PacketSimulation, settings: SimulationSetting
 
     Parameters
     ----------
-    simulation : Simulated
+    simulation : PacketSimulation
         Made with these settings; cannot be used again.
     settings : SimulationSettings
 
     Returns
     -------
-    Measured
+    LoadResult
         Deadlock, livelock, saturation and too few cycles are states of the result, not errors.
     """
     run = _Run(simulation)

@@ -51,7 +51,7 @@ class Samples:
 
         Parameters
         ----------
-        sample : Sample
+        sample : CycleCounts
         latencies : int64 array, optional
             Bins of the histogram of latencies at its end, cumulative from the first sample.
         """

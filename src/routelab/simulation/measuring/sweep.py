@@ -39,7 +39,7 @@ class Point:
     Attributes
     ----------
     load : float
-    runs : tuple of Measured
+    runs : tuple of LoadResult
         One per seed.
     """
 

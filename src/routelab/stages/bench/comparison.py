@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ from routelab.bench.store import RunStore
 from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
-from routelab.stages.argument_errors import call_all
+from routelab.registry.requirements import collect_errors
 from routelab.stages.chain import reroute
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import obtain
@@ -96,14 +97,14 @@ def prepare_comparison(
         be switched for missing runs, and may not.
     """
     settings = comparison.settings
-    file, (topology, network), benchmarks = call_all(
+    file, (topology, network), benchmarks = collect_errors(
         lambda: load_cluster(find_cluster(settings.cluster, word="cluster")),
         lambda: _network(comparison),
         lambda: _load_plugins("benchmark", comparison.benchmarks),
     )
     cluster = file.cluster
     nodes = network.num_terminals if network is not None else _size(file)
-    fabric, hosts, program, executables, (tables, refusals) = call_all(
+    fabric, hosts, program, executables, (tables, refusals) = collect_errors(
         lambda: _fabric(file, comparison, apply=apply),
         lambda: _hosts(file, topology, nodes),
         lambda: find_program(cluster),
@@ -214,12 +215,8 @@ def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
 
 
 def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
-    plugins = call_all(*(_loader(kind, one) for one in chosen))
+    plugins = collect_errors(*(partial(load, kind, one.text) for one in chosen))
     return {one.id: plugin for one, plugin in zip(chosen, plugins, strict=True)}
-
-
-def _loader(kind: str, one: ComparisonPart) -> Callable[[], Any]:
-    return lambda: load(kind, one.text)
 
 
 def _executables(
@@ -228,7 +225,7 @@ def _executables(
     def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
         return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
 
-    found = call_all(*(finder(plugin) for plugin in benchmarks.values()))
+    found = collect_errors(*(finder(plugin) for plugin in benchmarks.values()))
     return dict(zip(benchmarks, found, strict=True))
 
 

@@ -15,7 +15,7 @@ from routelab.bench.statistics import cov_percent
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.stages.argument_errors import call_all
+from routelab.registry.requirements import collect_errors
 from routelab.stages.bench.comparison import ComparisonSession
 
 SUMMARY = (
@@ -50,7 +50,7 @@ def make_comparison(
         raise InputError(
             "no benchmark is named; add --benchmark NAME (see `routelab plugins list benchmark`)"
         )
-    network, *_ = call_all(
+    network, *_ = collect_errors(
         lambda: _network(topology, routings, settings),
         *(_check("benchmark", text) for text in benchmarks),
         *(_check("routing", text) for text in routings),

@@ -32,8 +32,8 @@ from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors, require_support
 from routelab.simulation.packet.tables import table_program
-from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.programs import part_of
@@ -55,7 +55,7 @@ class EngineTask(Task):
     network : Topology or None
         None if the network could not be built.
     algorithm : Routing or RouteTable
-    work : TrafficPlugin, WorkloadPlugin or Path
+    work : TrafficPlugin, WorkloadPlugin or path
     engine : EnginePlugin
     routes : ComputedRoutes, optional
         The algorithm's table, which is computed otherwise.
@@ -118,7 +118,7 @@ def tasks_of(
         made.check()
         return made
 
-    made, algorithms, (name, network), found = call_all(
+    made, algorithms, (name, network), found = collect_errors(
         make,
         lambda: _distinct_routings(routings),
         lambda: obtain(topology),
@@ -144,7 +144,7 @@ def tasks_of(
 
 def _distinct_routings(texts: Sequence[str | Plugin]) -> list[Routing | None]:
     """Look up routings; None stands for the file of a table."""
-    found = call_all(*(partial(routing_of, text) for text in texts))
+    found = collect_errors(*(partial(routing_of, text) for text in texts))
     names = [one.name if one else str(text) for one, text in zip(found, texts, strict=True)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -167,7 +167,7 @@ def network_of(
     InputError
         If something is missing or invalid; the message lists all problems.
     """
-    chosen, (name, network) = call_all(lambda: routing_of(routing), lambda: obtain(topology))
+    chosen, (name, network) = collect_errors(lambda: routing_of(routing), lambda: obtain(topology))
     if chosen is None:
         table = load_routes(routing, network)
         return name, table.topology, table, routing
@@ -195,7 +195,7 @@ def case_of(
     network : Topology
     algorithm : Routing or RouteTable
         A table must belong to this network.
-    work : TrafficPlugin, WorkloadPlugin or Path
+    work : TrafficPlugin, WorkloadPlugin or path
     store : Store, optional
         Store of finished parts.
     proofs : Proofs, optional
@@ -222,8 +222,7 @@ def case_of(
                 (*options, digest),
                 lambda: _verdict_of_hops(routing, network, options),
             )
-        if obstacle := facts.pop("obstacle"):
-            raise UnsupportedError(f"{routing.name}: {obstacle}")
+        require_support(routing.name, facts.pop("obstacle") or None)
         return facts
 
     case = EngineCase(network, routing, work, judge, store or NoStore(), tell)

@@ -18,12 +18,11 @@ from routelab.api import (
     RouteTable,
     Topology,
     TrafficPlugin,
-    UnsupportedError,
 )
 from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
-from routelab.stages.damage import check_unchanged, check_usable
+from routelab.registry.requirements import require_support, require_unchanged
 from routelab.stages.engines.case import ComputedRoutes, case_of
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.facts import topology_facts
@@ -62,14 +61,14 @@ def run_simulation(
     PluginError
         If a plugin breaks its contract.
     """
-    check_usable(network)
+    require_unchanged(None, network)
     if isinstance(work, TrafficPlugin):
-        _ask(work.name, work.supports(network))
-        check_unchanged(work.name, network)
+        require_support(work.name, work.supports(network))
+        require_unchanged(work.name, network)
     case, routing = case_of(network, algorithm, work, store, proofs, routes)
-    _ask(engine.name, engine.supports(case))
+    require_support(engine.name, engine.supports(case))
     result = run_engine(engine, case)
-    check_unchanged(engine.name, network, *routing.known_tables)
+    require_unchanged(engine.name, network, *routing.known_tables)
     facts = {
         **topology_facts(network),
         **settings_facts(engine),
@@ -79,11 +78,6 @@ def run_simulation(
         "engine": engine.name,
     }
     return replace(result, facts=facts)
-
-
-def _ask(name: str, reason: str | None) -> None:
-    if reason is not None:
-        raise UnsupportedError(f"{name}: {reason}")
 
 
 def settings_facts(engine: EnginePlugin) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import (
     Collective,
@@ -27,8 +28,8 @@ class UniformTraffic(TrafficPlugin):
     name = "everywhere"
     summary = "Every terminal sends to all others equally"
 
+    @override
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """See `TrafficPlugin.demand`."""
         return Demand.uniform(topology, self.summary)
 
 
@@ -38,8 +39,8 @@ class RingWorkload(WorkloadPlugin):
     name = "ring"
     summary = "Every rank sends to the next one"
 
+    @override
     def program(self, job: Job) -> Program:
-        """See `WorkloadPlugin.program`."""
         ranks = np.arange(job.ranks)
         builder = BlockBuilder(job.ranks)
         builder.send_receive(ranks, (ranks + 1) % job.ranks, BYTES, (ranks - 1) % job.ranks)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api import RulesPlugin, Topology
 from routelab.artifacts.fingerprint import job_fingerprint
@@ -17,8 +19,8 @@ from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
 from routelab.stages import bound as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
@@ -65,6 +67,7 @@ class BoundJob(NetworkJob):
     exact: bool = False
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the bounds of a study: every network without rules, and with all rules."""
         bound = parts.study.bound
@@ -95,26 +98,28 @@ class BoundJob(NetworkJob):
             )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         rules = self.text if self.text != stage.BARE else "all minimal routes"
         return f"{rules} on {self.ids[0] if self.ids else self.topology}"
 
+    @override
     def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`; the result depends on the time of the search."""
+        """Add the time of the search, which the result depends on."""
         return (*super().content(), str(float(self.seconds)), str(self.exact))
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`; the jobs load the kernels of rules themselves."""
+        """Load no kernels of rules: the jobs do."""
 
         def rehearse() -> None:
             stage.bound_load(build_grid("torus", (3, 2), wrap=True), None)
 
         return (Rehearsal(("bounds",), "bounds", rehearse),)
 
+    @override
     def load(self) -> Task:
-        """See `FolderJob.load`."""
-        rules, (name, network) = call_all(
+        rules, (name, network) = collect_errors(
             lambda: None if self.text == stage.BARE else load("rules", self.text),
             self.look_up_network,
         )
@@ -128,20 +133,20 @@ class BoundJob(NetworkJob):
             network=network,
         )
 
+    @override
     def run(self, task: _Task) -> _Result:
-        """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
         tell(task.routing, "bound")
         bound = stage.bound_load(network, task.rules, seconds=self.seconds, exact=self.exact)
         tell(task.routing, "ok", ended=True)
         return _Result(bound, network, stage.bound_outcome_facts(bound, network))
 
+    @override
     def facts(self, result: _Result) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return result.facts
 
+    @override
     def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_bound(result.bound, result.network, folder)
 
 

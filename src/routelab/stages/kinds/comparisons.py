@@ -14,6 +14,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from typing_extensions import override
+
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.artifacts.fingerprint import content_digest
 from routelab.bench.comparison import Comparison, ComparisonPart
@@ -95,6 +97,7 @@ class ComparisonJob(BaseJob):
     allocation: tuple[str, ...]
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the comparisons of a study: every network with all of its tables."""
         if not parts.benchmarks:
@@ -155,25 +158,27 @@ class ComparisonJob(BaseJob):
         )
 
     @classmethod
+    @override
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """See `BaseJob.folder_of`; comparisons are kept when a study's results are removed."""
+        """Return a folder that stays when a study's results are removed."""
         return "/".join([str(results), "bench", cls.kind, *map(folder_name, ids)])
 
     @classmethod
+    @override
     def manifest(cls, results: Path, batch: str) -> Path:
-        """See `BaseJob.manifest`."""
         return results / "bench" / "batches" / f"{batch}.json"
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         study, topology, settings = self.ids
         more = "" if settings == "default" else f" with {settings}"
         return f"{study} on {topology}{more}"
 
     @property
+    @override
     def labels(self) -> dict[str, str]:
-        """See `BaseJob.labels`: the routing is the study's name, because there are several."""
+        """Names by column; the routing is the study's name, because there are several."""
         study, topology, settings = self.ids
         return {"topology": topology, "routing": study, "settings": settings}
 
@@ -182,8 +187,9 @@ class ComparisonJob(BaseJob):
         """Node-hours that its allocation takes at most."""
         return self.nodes * self.minutes / 60
 
+    @override
     def group(self, study: str) -> str:
-        """See `BaseJob.group`: letters, digits, dots and dashes, and a hash that makes it unique.
+        """Return letters, digits, dots and dashes, with a hash that makes the name unique.
 
         Executors of clusters pass wildcards on as text, separated by commas.
         """
@@ -198,8 +204,9 @@ class ComparisonJob(BaseJob):
         options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
         return shlex.join(options)
 
+    @override
     def do(self) -> None:
-        """See `BaseJob.do`.
+        """Refuse.
 
         Raises
         ------
@@ -208,8 +215,9 @@ class ComparisonJob(BaseJob):
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
+    @override
     def end(self, ended: int | Breach, meter: Meter) -> None:
-        """See `BaseJob.end`."""
+        """Do nothing, because `do` has no process."""
 
 
 @lru_cache(maxsize=4)

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import Outcome
@@ -17,8 +19,8 @@ from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing, graph_of_rules
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import TableJob, route_jobs
@@ -60,6 +62,7 @@ class MetricJob(TableJob):
     metric_digests: tuple[str, ...] = ()
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the measurements of a study: every table with all metrics."""
         if not parts.metrics:
@@ -85,22 +88,22 @@ class MetricJob(TableJob):
             )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         t, r = self.ids or (self.topology, self.text)
         return f"metrics of {r} on {t}"
 
+    @override
     def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`."""
         return (*super().content(), *self.metrics, *self.metric_digests)
 
+    @override
     def endings(self) -> list[tuple[str, str]]:
-        """See `BaseJob.endings`; none if the table is missing, which is its own job's to tell."""
+        """Return none if the table is missing: the table's own job reports that."""
         return super().endings() if ending_in(self.routes)["status"] == "ok" else []
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
-
         def rehearse() -> None:
             chosen, *metrics = self._plugins()
             network = build_grid("torus", (3, 2), wrap=True)
@@ -114,14 +117,14 @@ class MetricJob(TableJob):
         return (Rehearsal((self.kind, *self.metrics), "metrics", rehearse, self.classes),)
 
     def _plugins(self) -> list[Any]:
-        return call_all(
+        return collect_errors(
             lambda: load_routing(self.text),
             *(partial(load, "metric", name) for name in self.metrics),
         )
 
+    @override
     def load(self) -> Task:
-        """See `FolderJob.load`."""
-        (name, network), (chosen, *metrics) = call_all(self.look_up_network, self._plugins)
+        (name, network), (chosen, *metrics) = collect_errors(self.look_up_network, self._plugins)
         plugins = (*chosen.plugins, *metrics)
         computed = self.routes_outcome()
         return _Task(
@@ -136,8 +139,8 @@ class MetricJob(TableJob):
             table=self.read_table(computed, network),
         )
 
+    @override
     def run(self, task: _Task) -> stage.Measured:
-        """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
         if task.computed is not None and task.table is None:
             raise LostInputError(task.computed.status, task.computed.reason)
@@ -149,10 +152,10 @@ class MetricJob(TableJob):
         tell(task.algorithm.name, "ok", ended=True)
         return measured
 
+    @override
     def facts(self, result: stage.Measured) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return {}
 
+    @override
     def write(self, result: stage.Measured, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_metrics(result, folder)

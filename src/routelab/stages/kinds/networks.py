@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
@@ -40,8 +42,8 @@ class TopologyJob(FolderJob):
     order = 0
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """Return the networks of a study."""
         return network_jobs(parts).values()  # type: ignore[return-value]
 
     @classmethod
@@ -57,36 +59,35 @@ class TopologyJob(FolderJob):
         )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         return self.ids[0] if self.ids else self.text
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
-
         def rehearse() -> None:
             stage.network_facts(build_grid("torus", (3, 2), wrap=True))
 
         return (Rehearsal(("topologies",), "networks", rehearse),)
 
+    @override
     def load(self) -> Task:
-        """See `FolderJob.load`."""
         plugin = load("topology", self.text)
         return _Task(
             topology=name_of(plugin), plugins=(plugin,), seed=seed_of([plugin]), plugin=plugin
         )
 
+    @override
     def run(self, task: _Task) -> Topology:
-        """See `FolderJob.run`."""
         tell(task.topology, "network")
         return stage.build_topology(task.plugin)
 
+    @override
     def facts(self, result: Topology) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return stage.network_facts(result)
 
+    @override
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_topology(result, folder, provenance)
 
 
@@ -124,12 +125,12 @@ class NetworkJob(FolderJob):
             "needs": (network.folder,),
         }
 
+    @override
     def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`."""
         return (self.network, self.network_digest)
 
+    @override
     def names(self) -> tuple[str, str]:
-        """See `FolderJob.names`."""
         return self.network or self.topology, self.text
 
     def look_up_network(self) -> tuple[str, Topology | None]:

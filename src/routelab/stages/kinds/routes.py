@@ -9,6 +9,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import OUTCOME, Outcome, read_outcome
@@ -17,8 +19,8 @@ from routelab.artifacts.routes_file import load_routes
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, TopologyJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
@@ -54,8 +56,8 @@ class RouteJob(NetworkJob):
     metrics: tuple[str, ...] = ()
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """Return the tables of a study."""
         return route_jobs(parts).values()  # type: ignore[return-value]
 
     @classmethod
@@ -76,17 +78,17 @@ class RouteJob(NetworkJob):
             )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
         return route_rehearsals(self.text, self.classes, self.metrics)
 
+    @override
     def load(self) -> Task:
-        """See `FolderJob.load`."""
-        chosen, (name, network), *metrics = call_all(
+        chosen, (name, network), *metrics = collect_errors(
             lambda: load_routing(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
@@ -102,19 +104,19 @@ class RouteJob(NetworkJob):
             network=network,
         )
 
+    @override
     def run(self, task: _Task) -> stage.RouteResult:
-        """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
         result = stage.route_network(network, task.algorithm, task.metrics)
         tell(task.algorithm.name, "ok", ended=True)
         return result
 
+    @override
     def facts(self, result: stage.RouteResult) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return result.facts
 
+    @override
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_routes(result, folder, provenance)
 
 

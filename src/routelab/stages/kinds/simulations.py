@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from typing_extensions import override
+
 from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
@@ -16,7 +18,7 @@ from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
-from routelab.stages.argument_errors import call_all
+from routelab.registry.requirements import collect_errors
 from routelab.stages.engines import run as stage
 from routelab.stages.engines.case import ComputedRoutes, EngineTask, network_of, routing_of
 from routelab.stages.engines.proofs import FOLDER as PROOFS
@@ -80,7 +82,7 @@ class EngineJob(TableJob):
         parts : Parts
         pairs : iterable of (str, str)
             Ids of topology and routing.
-        works : mapping of str to (Instance, sequence of Chosen)
+        works : mapping of str to (Instance, sequence of EngineChoice)
             Traffic or workloads by id, each with the engines that run it.
         """
         digests = {r: code_digest(one) for r, one in parts.routings.items()}
@@ -110,14 +112,14 @@ class EngineJob(TableJob):
                     )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
         more = "" if settings == "default" else f" ({settings})"
         return f"{r} on {t} with {work}{more}"
 
+    @override
     def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`."""
         return (
             *super().content(),
             self.work,
@@ -126,8 +128,8 @@ class EngineJob(TableJob):
             self.engine_digest,
         )
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
         if not self.classes:
             return ()
         key = self.engine.partition("~")[0]
@@ -146,24 +148,24 @@ class EngineJob(TableJob):
         classes = (*self.classes, *class_name("engine", key))
         return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
 
+    @override
     def load(self) -> EngineTask:
-        """See `FolderJob.load`."""
         try:
             is_table = routing_of(self.text) is None
         except InputError:
             is_table = False  # reported with all other mistakes below
 
         def plugins() -> list[Any]:
-            return call_all(
+            return collect_errors(
                 lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
             )
 
         if is_table:
-            (name, network, algorithm, routing), (work, engine) = call_all(
+            (name, network, algorithm, routing), (work, engine) = collect_errors(
                 lambda: network_of(self.topology, self.text), plugins
             )
         else:
-            algorithm, (name, network), (work, engine) = call_all(
+            algorithm, (name, network), (work, engine) = collect_errors(
                 lambda: routing_of(self.text), self.look_up_network, plugins
             )
             routing = algorithm.name
@@ -187,8 +189,9 @@ class EngineJob(TableJob):
             routes=routes,
         )
 
+    @override
     def run(self, task: Task) -> EngineResult:
-        """See `FolderJob.run`.
+        """Simulate.
 
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
@@ -218,20 +221,20 @@ class EngineJob(TableJob):
         finally:
             parts.close(done=False)
 
+    @override
     def close(self, status: Status) -> None:
-        """See `FolderJob.close`."""
         if self.fingerprint:
             self._parts().close(done=status in ("ok", "unsupported"))
 
     def _parts(self) -> FinishedParts:
         return FinishedParts(Path(self.folder), self.fingerprint)
 
+    @override
     def facts(self, result: EngineResult) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return result.facts
 
+    @override
     def write(self, result: EngineResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_engine_result(result, self.carried, folder)
 
 
@@ -248,6 +251,7 @@ class SimulationJob(EngineJob):
     carried = "traffic"
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the simulations of a study: every pair with all traffic and all settings."""
         return cls.of(parts, parts.pairs, traffic_engines(parts.study, parts.traffic))
@@ -266,6 +270,7 @@ class FlowJob(EngineJob):
     carried = "workload"
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
         works = workload_engines(parts.study, parts.workloads)

@@ -16,6 +16,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.fingerprint import job_fingerprint
@@ -128,6 +130,7 @@ class SurveyJob(BaseJob):
     origin: str = ""
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the jobs of a survey.
 
@@ -166,26 +169,27 @@ class SurveyJob(BaseJob):
             )
 
     @classmethod
+    @override
     def manifest(cls, results: Path, batch: str) -> Path:
-        """See `BaseJob.manifest`: the table of the runs."""
+        """Return the table of the runs."""
         study, _, number = batch.rpartition("-")
         return results / study / cls.kind / f"{number}.csv"
 
     @classmethod
+    @override
     def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
-        """See `BaseJob.write_manifest`."""
         (job,) = jobs
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path)
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         return self.ids[0]
 
     @property
+    @override
     def size(self) -> int:
-        """See `BaseJob.size`."""
         return len(self.runs)
 
     @property
@@ -200,12 +204,12 @@ class SurveyJob(BaseJob):
         items = {item.fingerprint: item for item in self.items}
         return tuple(item for key, item in items.items() if statuses.get(key) in undone)
 
+    @override
     def is_done(self) -> bool:
-        """See `BaseJob.is_done`."""
         return not self.missing()
 
+    @override
     def endings(self) -> list[tuple[str, str]]:
-        """See `BaseJob.endings`."""
         statuses = _statuses(self.results)
         lost = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
         rows = store(self.results).rows(lost) if lost else {}
@@ -214,8 +218,8 @@ class SurveyJob(BaseJob):
             for one in self.runs
         ]
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
         needed = {item.routing for item in self.items}
         found = [
             rehearsal
@@ -232,16 +236,18 @@ class SurveyJob(BaseJob):
             found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
         return found
 
+    @override
     def start(self) -> Self:
-        """See `BaseJob.start`; also record versions and machine."""
+        """Leave out finished items; record versions and machine."""
         with store(self.results).writer(self.ids[0]) as writer:
             return replace(self, items=self.missing(), origin=_write_origin(writer))
 
+    @override
     def rest(self, position: int) -> Self | None:
-        """See `BaseJob.rest`."""
         items = self.items[position:]
         return replace(self, items=items) if items else None
 
+    @override
     def do(self) -> None:
         """Compute the rows; a network is built once for all its items."""
         network = SurveyNetwork("")
@@ -257,8 +263,8 @@ class SurveyJob(BaseJob):
                 self._note(item, self._row(item, network), writer)
                 clean_up()
 
+    @override
     def end(self, ended: int | Breach, meter: Meter) -> None:
-        """See `BaseJob.end`."""
         if not isinstance(ended, Breach):
             ended = explain_missing_result(ended, meter)
         with store(self.results).writer(self.ids[0]) as writer:

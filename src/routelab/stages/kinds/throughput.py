@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from typing_extensions import override
+
 from routelab._progress import tell
 from routelab.api import Topology, TrafficPlugin
 from routelab.bounds.throughput import ThroughputBound
@@ -19,8 +21,8 @@ from routelab.config import Bound
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
 from routelab.stages import bound as stage
-from routelab.stages.argument_errors import call_all
 from routelab.stages.facts import topology_facts
 from routelab.stages.kinds.bounds import MARGIN
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
@@ -72,6 +74,7 @@ class ThroughputJob(NetworkJob):
     seconds: float = 60.0
 
     @classmethod
+    @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the bounds of a study: every network with all traffic."""
         bound = parts.study.bound
@@ -99,18 +102,18 @@ class ThroughputJob(NetworkJob):
                 )
 
     @property
+    @override
     def title(self) -> str:
-        """See `BaseJob.title`."""
         t, traffic = self.ids or (self.topology, self.text)
         return f"any routing on {t} with {traffic}"
 
+    @override
     def content(self) -> tuple[str, ...]:
-        """See `BaseJob.content`; the result depends on the time of the search."""
+        """Add the time of the search, which the result depends on."""
         return (*super().content(), str(self.loads), str(self.seeds), str(float(self.seconds)))
 
+    @override
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `BaseJob.rehearsals`."""
-
         def rehearse() -> None:
             traffic = load("traffic", self.text)
             stage.bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
@@ -118,9 +121,9 @@ class ThroughputJob(NetworkJob):
         key = self.text.partition("~")[0]
         return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
 
+    @override
     def load(self) -> Task:
-        """See `FolderJob.load`."""
-        traffic, (name, network) = call_all(
+        traffic, (name, network) = collect_errors(
             lambda: load("traffic", self.text), self.look_up_network
         )
         return _Task(
@@ -132,8 +135,8 @@ class ThroughputJob(NetworkJob):
             network=network,
         )
 
+    @override
     def run(self, task: _Task) -> _Result:
-        """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:
@@ -150,12 +153,12 @@ class ThroughputJob(NetworkJob):
         }
         return _Result(bounds, network, facts)
 
+    @override
     def facts(self, result: _Result) -> Mapping[str, Any]:
-        """See `FolderJob.facts`."""
         return result.facts
 
+    @override
     def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
         stage.write_throughput(result.bounds, result.network, folder)
 
 

@@ -189,7 +189,7 @@ def cut_batches(
 
     Parameters
     ----------
-    studies : mapping of str to mapping of str to tuple of Job
+    studies : mapping of str to mapping of str to tuple of BaseJob
         By name and kind.
     """
     groups: dict[tuple[str, str], list[BaseJob]] = {}

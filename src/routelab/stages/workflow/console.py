@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from routelab.artifacts.losses import cause_text
 from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.stages.kinds import kinds
@@ -67,6 +69,7 @@ class ShortFormatter(logging.Formatter):
         self._titles: dict[int, str] = {}
         self._jobs: dict[int, Sequence[BaseJob]] = {}
 
+    @override
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of a record; an empty text is not printed."""
         try:

@@ -22,8 +22,8 @@ from routelab.config.cluster.file import load_cluster
 from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
+from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
-from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.kinds.surveys import SurveyJob, store
@@ -160,7 +160,7 @@ def check_fabrics(plan: Plan) -> None:
         if isinstance(job, ComparisonJob) and not job.is_done():
             path = Path(job.comparison.settings.cluster)
             most[path] = max(most.get(path, 0), len(job.comparison.routings))
-    call_all(*(partial(_check_fabric, path, routings) for path, routings in most.items()))
+    collect_errors(*(partial(_check_fabric, path, routings) for path, routings in most.items()))
 
 
 def _check_fabric(path: Path, routings: int) -> None:
@@ -177,30 +177,26 @@ def select_studies(choice: object) -> list[Path]:
     """
     names = _names(choice)
     files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
-    known = sorted(files)
     if not names:
         raise InputError(
             "no study is selected: list studies in config/config.yaml, or select with 'snakemake "
-            f"report --config studies=NAME,NAME' (known: {', '.join(known)})"
+            f"report --config studies=NAME,NAME' (known: {', '.join(sorted(files))})"
         )
-    paths, problems = [], []
-    for name in names:
-        if Path(name).suffix in (".yaml", ".yml"):
-            found = [Path(name)] if Path(name).is_file() else []
-        else:
-            found = [files[name]] if name in files else _studies_named(name, files)
-        if len(found) == 1:
-            paths += found
-        elif found:
-            problems.append(f"there are several studies {name!r}: {', '.join(map(str, found))}")
-        else:
-            path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
-            problems.append(
-                f"study {name!r} not found: no file {path}{_unknown_study(name, known)}"
-            )
-    if problems:
-        raise InputError("\n".join(problems))
-    return paths
+    return collect_errors(*(partial(_study_file, name, files) for name in names))
+
+
+def _study_file(name: str, files: Mapping[str, Path]) -> Path:
+    """Return the file of a study, which is named by its path or one of `files`."""
+    if Path(name).suffix in (".yaml", ".yml"):
+        paths = [Path(name)] if Path(name).is_file() else []
+    else:
+        paths = [files[name]] if name in files else _studies_named(name, files)
+    if not paths:
+        path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
+        raise InputError(f"study {name!r} not found: no file {path}{_unknown_study(name, files)}")
+    if len(paths) > 1:
+        raise InputError(f"there are several studies {name!r}: {', '.join(map(str, paths))}")
+    return paths[0]
 
 
 def _study_files() -> list[Path]:

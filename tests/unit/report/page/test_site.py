@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from routelab.api import InputError
 from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.artifacts.tables import write_csv
-from routelab.config import ConfigError
 from routelab.report.figures.styles import PALETTE
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.views import Views
@@ -180,9 +180,9 @@ def test_all_mistakes_of_tables_and_figures_are_told_at_once(world, write_study,
         "tables: {a: {rows: [routing], values: [foo]}}\n"
         "figures: {b: {kind: ecdf, x: bar}, c: {kind: network, colour: load}}\n"
     )
-    with pytest.raises(ConfigError) as error:
+    with pytest.raises(InputError) as error:
         write_study_report(study, world.records, world.results, tmp_path / "report")
-    assert [line.partition(": ")[2].split(":")[0] for line in error.value.mistakes] == [
+    assert [line.partition(": ")[2].split(":")[0] for line in str(error.value).splitlines()] == [
         "tables.a",
         "figures.b",
     ]

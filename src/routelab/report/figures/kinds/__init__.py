@@ -62,7 +62,7 @@ def draw_figure(
 
     Parameters
     ----------
-    spec : config.study.Figure
+    spec : FigureSpec
     frames : View
     pooled : collection of str
         Parameters whose runs belong together.

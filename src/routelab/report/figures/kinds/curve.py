@@ -56,7 +56,7 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
     data : DataFrame
         Columns ``hue`` (and ``col``), ``x``, ``y``, ``<y>_low``, ``<y>_high`` and ``state``; a row
         per point, in the order of ``x``.
-    spec : config.Figure
+    spec : FigureSpec
     place : str
         Prefix of messages: where the figure is declared.
     looks : Looks

@@ -64,7 +64,7 @@ def line_panels(
     data : DataFrame
         Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; lines have a
         gap where ``y`` is missing.
-    spec : config.Figure
+    spec : FigureSpec
     place : str
         Prefix of messages: where the figure is declared.
     looks : Looks

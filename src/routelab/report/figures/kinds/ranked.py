@@ -48,7 +48,7 @@ def ranked_drawing(
         Columns ``hue`` (and ``col``), ``y``, and `COUNT`, the number of items of a line.
     things : str
         Noun for the items, in the plural.
-    spec : config.Figure
+    spec : FigureSpec
     place : str
         Prefix of messages: where the figure is declared.
     looks : Looks

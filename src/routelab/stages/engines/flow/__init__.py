@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from routelab.api import EngineCase, EngineResult
 from routelab.simulation.flow.columns import CLOCK, COLUMNS
 from routelab.stages.engines.flow.settings import MachineEngine
@@ -15,8 +17,8 @@ class FlowEngine(MachineEngine):
     columns = COLUMNS
     clock = CLOCK
 
+    @override
     def run(self, case: EngineCase) -> EngineResult:
-        """See `EnginePlugin.run`."""
         from routelab.stages.engines.flow.simulate import simulate_flows
 
         return simulate_flows(case, self.parameters)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+from typing_extensions import override
+
 from routelab.api import EnginePlugin
 from routelab.config.cluster.file import find_cluster, load_cluster, locate_cluster
 from routelab.config.files import seen_from_here
@@ -19,12 +21,14 @@ class MachineEngine(EnginePlugin):
     work = "workload"
     Parameters = FlowSettings
 
+    @override
     def check(self) -> None:
-        """Check that the machine exists; see `EnginePlugin.check`."""
+        """Check that the machine exists."""
         machine_of(self.parameters)
 
+    @override
     def in_folder(self, folder: Path) -> Self:
-        """See `EnginePlugin.in_folder`; clusters are searched for next to the folder."""
+        """Search for clusters next to the folder."""
         settings: FlowSettings = self.parameters
         files: dict[str, str] = {}
         if settings.machine:
@@ -36,6 +40,7 @@ class MachineEngine(EnginePlugin):
             files["placement"] = seen_from_here(path)
         return type(self)(settings.model_copy(update=files))
 
+    @override
     def input_files(self) -> list[Path]:
         """Return the files of the machine and the placement."""
         settings: FlowSettings = self.parameters

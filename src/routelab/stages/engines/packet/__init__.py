@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from typing_extensions import override
+
 from routelab.api import EngineCase, EnginePlugin, EngineResult
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.columns import CLOCK, COLUMNS
@@ -29,8 +31,8 @@ class PacketEngine(EnginePlugin):
 
     Parameters = SimulationSettings
 
+    @override
     def run(self, case: EngineCase) -> EngineResult:
-        """See `EnginePlugin.run`."""
         from routelab.stages.engines.packet.simulate import simulate_packets
 
         return simulate_packets(case, self.parameters)

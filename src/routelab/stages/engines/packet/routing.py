@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from routelab.api import EngineCase, HopProgram, RouteTable, UnsupportedError, needed_classes
+from routelab.api import EngineCase, HopProgram, RouteTable, needed_classes
+from routelab.registry.requirements import require_support
 from routelab.simulation.packet.layout import class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
@@ -51,9 +52,7 @@ def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
     else:
         table = routing.table(case.network)
         program = table_program(table)
-    reason = unsupported_reason(program, router)
-    if reason is not None:
-        raise UnsupportedError(f"{routing.name}: {reason}")
+    require_support(routing.name, unsupported_reason(program, router))
     verdict = case.judge(
         router.vcs,
         switching=router.switching,

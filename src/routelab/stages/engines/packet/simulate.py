@@ -22,6 +22,7 @@ from routelab.api import (
 from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
+from routelab.registry.requirements import require_unchanged
 from routelab.simulation.measuring.measure import PacketSimulation as Run
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.saturation import saturation
@@ -30,7 +31,6 @@ from routelab.simulation.measuring.sweep import Make, sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
-from routelab.stages.damage import check_unchanged
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
@@ -69,7 +69,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     @cache
     def demand(seed: int) -> Demand:
         made = demand_of(traffic, network, seed)
-        check_unchanged(traffic.name, network)
+        require_unchanged(traffic.name, network)
         return made
 
     first = demand(settings.seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from routelab.api import Citation, EngineCase, EngineResult, InputError
 from routelab.simulation.flow.columns import CLOCK, FACTS
 from routelab.stages.engines.flow.settings import MachineEngine
@@ -25,8 +27,8 @@ class SmpiEngine(MachineEngine):
     clock = CLOCK
     executables = True
 
+    @override
     def supports(self, case: EngineCase) -> str | None:
-        """See `EnginePlugin.supports`."""
         from routelab.simulation.smpi.simgrid import find
 
         try:
@@ -35,15 +37,15 @@ class SmpiEngine(MachineEngine):
             return str(error)
         return None
 
+    @override
     def program_versions(self) -> dict[str, str]:
-        """See `Plugin.program_versions`."""
         from routelab.simulation.smpi.simgrid import PROGRAM
         from routelab.toolkit.program_versions import program_version
 
         return {"SimGrid": program_version(PROGRAM, "-version")}
 
+    @override
     def run(self, case: EngineCase) -> EngineResult:
-        """See `EnginePlugin.run`."""
         from routelab.stages.engines.smpi.simulate import simulate_smpi
 
         return simulate_smpi(case, self.parameters)

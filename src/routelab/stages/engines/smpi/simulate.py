@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import EngineCase, EngineResult, UnsupportedError, WorkloadPlugin
+from routelab.api import EngineCase, EngineResult, WorkloadPlugin
 from routelab.registry.instances import load
+from routelab.registry.requirements import require_support
 from routelab.simulation.flow.columns import FACTS
 from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
@@ -82,8 +83,6 @@ def _facts(run: SmpiRun) -> dict[str, Any]:
 def _platform(paths: Paths, machine: Machine, settings: FlowSettings) -> tuple[str, Sequence[str]]:
     """Return the text of the platform file, and the host of each rank."""
     exporter = load("export", EXPORT.format(cores=settings.ranks_per_node))
-    reason = exporter.supports(paths.table)
-    if reason is not None:
-        raise UnsupportedError(f"{exporter.name}: {reason}")
+    require_support(exporter.name, exporter.supports(paths.table))
     platform = exporter.export(paths.table, machine)[FILE]
     return platform, [paths.topology.host_names[terminal] for terminal in paths.terminal.tolist()]

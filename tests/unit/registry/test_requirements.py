@@ -1,10 +1,11 @@
-"""Plugins that write to networks, graphs and tables are found and named."""
+"""Errors are reported together; plugins that write to their inputs are found and named."""
 
 from __future__ import annotations
 
 import pytest
 
 from routelab.api import (
+    InputError,
     LayersPlugin,
     Measurement,
     MetricPlugin,
@@ -16,9 +17,11 @@ from routelab.api import (
     Topology,
     TrafficPlugin,
 )
+from routelab.api.errors import MissingInputError
 from routelab.api.topology import frozen_array
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
 from routelab.stages.chain import apply_routing
 from routelab.stages.engines.run import run_simulation
 from routelab.stages.evaluate import _row
@@ -141,3 +144,18 @@ def test_traffic_that_writes_is_named():
     engine = engine_class("packet")()
     with pytest.raises(PluginError, match="bad-traffic: it changed channel_capacity"):
         run_simulation(grid(), load_routing("dor"), Traffic(), engine)
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def test_all_errors_are_in_one_message_and_an_only_one_keeps_its_exit_code():
+    wrong, missing = InputError("a is wrong"), MissingInputError("b is missing")
+    with pytest.raises(InputError) as raised:
+        collect_errors(lambda: fail(wrong), list, lambda: fail(missing))
+    assert str(raised.value) == "a is wrong\nb is missing"
+    assert raised.value.exit_code == 2
+    with pytest.raises(MissingInputError, match="b is missing"):
+        collect_errors(list, lambda: fail(missing))
+    assert collect_errors(lambda: 1, lambda: 2) == [1, 2]
