@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from routelab._progress import tell
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
+from routelab.artifacts.outcome import digest_in
 from routelab.artifacts.provenance import seed_of
+from routelab.artifacts.topology_file import topology_digest
 from routelab.config import Limits
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import FolderJob, Task
@@ -85,6 +87,10 @@ class TopologyJob(FolderJob):
         """See `FolderJob.facts`."""
         return stage.network_facts(result)
 
+    def result_digest(self, result: Topology) -> str:
+        """See `FolderJob.result_digest`."""
+        return topology_digest(result)
+
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
         stage.write_topology(result, folder, provenance)
@@ -127,6 +133,11 @@ class NetworkJob(FolderJob):
     def content(self) -> tuple[str, ...]:
         """See `BaseJob.content`."""
         return (self.network, self.network_digest)
+
+    def sources(self) -> dict[str, str]:
+        """See `BaseJob.sources`."""
+        digest = digest_in(self.topology)
+        return {} if digest is None else {"network": digest}
 
     def names(self) -> tuple[str, str]:
         """See `FolderJob.names`."""
