@@ -19,6 +19,7 @@ from routelab.stages.engines import case
 from routelab.stages.kinds import metrics, simulations
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.route import ROUTES, apply_routing
+from routelab_plugins.rules.unrestricted import Unrestricted
 
 STUDY = """\
 title: Tables
@@ -126,6 +127,20 @@ def test_results_of_a_table_that_was_drawn_again_are_computed_again(jobs, draw, 
     shutil.rmtree(Path(job.folder).parent)
     assert result(job) == second
     assert (second == first) == (kind == "flows")  # its programs take equally long on both
+
+
+def test_rules_that_are_not_reproducible_are_not_those_of_the_table(jobs, draw, monkeypatch):
+    draw()
+    columns = {}
+    for reproducible in (True, False):
+        drawn = replace(Unrestricted.capabilities, deterministic=reproducible)
+        monkeypatch.setattr(Unrestricted, "capabilities", drawn)
+        status, _, files = result(jobs["metrics", "lash"])
+        columns[reproducible] = {row["metric"]: row["value"] for row in files["metrics.csv"]}
+        assert status == "ok"
+    missing = columns[True].keys() - columns[False].keys()
+    assert "mean_routes" in missing
+    assert "max_load" not in missing
 
 
 def test_a_table_of_a_network_that_was_drawn_again_is_computed_again(jobs, draw):
