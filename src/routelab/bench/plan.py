@@ -138,6 +138,11 @@ class MeasurementPlan:
         )
 
     @property
+    def digests(self) -> dict[str, str]:
+        """Digests of the tables, by routing."""
+        return {routing: _digest(table) for routing, table in self.tables.items()}
+
+    @property
     def runs(self) -> Iterator[PlannedRun]:
         """Iterate over the runs of all turns."""
         return (run for turn in self.turns for run in turn.runs)

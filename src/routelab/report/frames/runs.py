@@ -66,16 +66,18 @@ class Frames(View):
 
     Attributes
     ----------
-    table_outcomes : tuple of Outcome
-        Of the jobs that make the tables; `outcomes` are those of measurements that failed.
+    tables : dict of (str, str) to Outcome
+        Outcomes of the jobs that make the tables, by topology and routing. `outcomes` has that of
+        a measurement instead if only this failed.
     """
 
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records: tuple[JobRecord, ...] = tuple(records)
-        self.table_outcomes = tuple(map(_table_outcome, self.records))
+        self.tables = {(one.topology, one.routing): _table_outcome(one) for one in self.records}
         self.outcomes = tuple(
             with_bounds(_outcome_of(record, table), record.rules_bound, record.network_bound)
-            for record, table in zip(self.records, self.table_outcomes, strict=True)
+            for record in self.records
+            for table in [self.tables[record.topology, record.routing]]
         )
         self._channels: dict[int, pd.DataFrame] = {}
 

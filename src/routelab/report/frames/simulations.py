@@ -104,13 +104,9 @@ class EngineFrames(View):
         self.kinds = ("topology", "routing", work)
         self._key = KEYS[work]
         self._routes = routes
-        tables = {
-            (record.topology, record.routing): outcome
-            for record, outcome in zip(routes.records, routes.table_outcomes, strict=True)
-        }
         rows: list[tuple[EngineRecord, Outcome, dict[str, Any]]] = []
         for record in records:
-            table = tables.get((record.topology, record.routing))
+            table = routes.tables.get((record.topology, record.routing))
             outcome = on_table(outcome_of(self._key, record), table)
             lines = list(self._lines_of(record, outcome))
             rows += [(record, outcome, line) for line in lines or [{}]]
