@@ -162,6 +162,18 @@ def test_a_table_that_ran_out_of_time_is_not_tried_again(jobs, computed):
     assert computed == []
 
 
+def test_jobs_do_not_draw_a_table_that_failed_each_for_itself(jobs, computed, monkeypatch):
+    path = Path(jobs["routes", "lash"].folder, OUTCOME)
+    perform(jobs["routes", "lash"])
+    write_outcome(replace(read_outcome(path), status="failed", reason="bad luck"), path)
+    assert perform(jobs["flows", "lash"]).status == "ok"
+    drawn = replace(Unrestricted.capabilities, deterministic=False)
+    monkeypatch.setattr(Unrestricted, "capabilities", drawn)
+    outcome = perform(jobs["flows", "lash"])
+    assert (outcome.status, outcome.reason) == ("failed", "route table: bad luck")
+    assert computed == ["lash"]
+
+
 def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
     perform(jobs["routes", "lash"])
