@@ -24,6 +24,7 @@ from typing import Any
 import yaml
 
 from routelab.report.labels import duration_text, label
+from routelab.report.number_formats import ROUNDING
 
 HOME = Path(__file__).parents[1]
 RESULTS = HOME / "docs/results"
@@ -151,6 +152,8 @@ def number(column: str, text: str) -> str:
         value = float(text)
     except ValueError:
         return text or "–"
+    if abs(value) < ROUNDING:
+        return "0"
     if abs(value) >= 100 or value.is_integer():
         return f"{value:.0f}"
     if column == UPPER_BOUND:  # rounded down, it would claim too much
@@ -186,14 +189,18 @@ def _paper(result: Result) -> str:
     source = result.facts["source"]
     title = source["title"]
     lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
-    for one in result.facts["published"]:
-        equal = one["numbers"] - one["differing"]
+    published = result.facts["published"]
+    for part in dict.fromkeys(one["part"] for one in published):
+        mine = [one for one in published if one["part"] == part]
+        numbers = sum(one["numbers"] for one in mine)
+        equal = numbers - sum(one["differing"] for one in mine)
         lines.append(
-            f"{one['part']}: {equal} of {one['numbers']} published numbers are equal to ours as "
-            "printed or within the range of our runs."
+            f"{part}: {equal} of {numbers} published numbers are equal to ours as printed or "
+            "within the range of our runs."
         )
-        reason = result.tables[one["table"]]["beside"].get("not_reproducible", "")
-        lines += [" ".join(reason.split())] if reason else []
+        beside = [result.tables[one["table"]]["beside"] for one in mine]
+        reasons = (one.get("not_reproducible", "") for one in beside)
+        lines += [text for text in (" ".join(one.split()) for one in reasons) if text]
     lines += [result.fill(result.text["paper"])] if "paper" in result.text else []
     return "\n\n".join(dict.fromkeys(lines))
 

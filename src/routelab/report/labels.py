@@ -11,6 +11,7 @@ import pandas as pd
 
 from routelab.api import Column
 from routelab.registry.columns import installed_columns
+from routelab.simulation.flow.machine import UNITS
 
 STATISTIC_LABELS = {
     "mean": "mean",
@@ -65,6 +66,9 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
 
     The unit is empty if there is none, or if the heading names it.
     """
+    if of == "flows" and column in UNITS:
+        # a setting, not the column that packet simulations have under this name
+        return column.replace("_", " "), UNITS[column]
     declared = column_of(column, of)
     if declared is not None:
         return declared.heading_parts

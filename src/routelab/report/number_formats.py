@@ -23,6 +23,10 @@ RATIO_DECIMALS: Final = 2
 DIGITS: Final = 4
 """Significant digits of the largest value of a column whose unit has no fixed decimals."""
 
+ROUNDING: Final = 1e-11
+"""Sizes below this are rounding errors, such as the gap of a fractional load to its bound: no time,
+load or share of ours is as small."""
+
 LARGEST_SPREAD: Final = 100
 """Largest quotient of two values of a column with a common number of decimals."""
 
@@ -126,12 +130,15 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
 
 
 def finite_number(value: Any) -> float | None:
-    """Return a finite number as float; None for other values."""
+    """Return a finite number as float, 0 for a rounding error; None for other values."""
     if isinstance(value, bool | np.bool_):
         return None
     if not isinstance(value, int | float | np.integer | np.floating):
         return None
-    return float(value) if math.isfinite(value) else None
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return number if abs(number) >= ROUNDING else 0.0
 
 
 def _base_decimals(column: str, of: str) -> int | None:

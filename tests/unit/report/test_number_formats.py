@@ -26,6 +26,7 @@ def shown(column, *values, published=()):
         ("max_load", (28, 30.5), ("maximum channel load (routes)", "28.0", "30.5")),
         ("mean_hops", (1.5, 2, 2.25), ("mean path length (hops)", "1.50", "2.00", "2.25")),
         ("gap_percent", (0, 7.692), ("gap to the bound (%)", "0.0", "7.7")),
+        ("gap", (7.74e-13, -3e-14, 2), ("gap to the bound (routes)", "0", "0", "2")),
         ("gap_percent_mean", (3.21,), ("gap to the bound, mean (%)", "3.2")),
         (
             "max_load_ratio",
