@@ -101,6 +101,7 @@ class Result:
         self.facts = json.loads((self.folder / "result.json").read_text("utf-8"))
         declared = yaml.safe_load((HOME / f"config/studies/{study}.yaml").read_text("utf-8"))
         self.notes, self.tables = declared["notes"], declared["tables"]
+        self.caption = declared["figures"][self.facts["figure"]]["title"]
 
     @property
     def table(self) -> str:
@@ -173,6 +174,7 @@ def study_page(result: Result) -> str:
         f"# {result.question}",
         f"**{result.answer}**",
         f"![{result.question}]({study}/figure.svg)",
+        f"Figure: {result.caption}.",
         "\n".join(_table(result)),
         *(["## The paper", _paper(result)] if source else []),
         "## Conditions",

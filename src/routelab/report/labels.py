@@ -39,6 +39,13 @@ _ENDINGS = {
 """Headings of columns that are computed from another column, by their suffix, and their units;
 None: that of the other column."""
 
+_PARAMETERS = {
+    "allocate": "allocated nodes",
+    "fail_links": "failed links",
+    "fail_switches": "failed switches",
+}
+"""Headings of parameters of networks whose names are short orders."""
+
 _PUBLISHED = "paper_"
 """Prefix of columns with published numbers."""
 
@@ -81,7 +88,7 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
     if source != column and has_heading(source, of):
         text, unit = heading_parts(source, of)
         return f"published {text}", unit
-    return column.replace("_", " "), ""
+    return _PARAMETERS.get(column, column.replace("_", " ")), ""
 
 
 def has_heading(column: str, of: str = "routes") -> bool:

@@ -43,7 +43,7 @@ def test_columns_have_names_for_people():
     assert label("max_load_gain_mean") == "reduction of maximum channel load, mean (%)"
     assert label("paper_max_load") == "published maximum channel load (routes)"
     assert label("cpu_seconds_argmax") == "network with the highest CPU time"
-    assert label("fail_links") == "fail links"
+    assert label("fail_links") == "failed links"
     assert label("hops_mean", "loads") == "mean path length (hops)"
     assert label("load", "loads") == "offered load (flits per cycle)"
 
