@@ -25,6 +25,7 @@ import yaml
 
 from routelab.report.labels import duration_text, label
 from routelab.report.number_formats import ROUNDING
+from routelab.report.page.summary import UNDECIDED
 
 HOME = Path(__file__).parents[1]
 RESULTS = HOME / "docs/results"
@@ -36,9 +37,6 @@ the tables beside the pages."""
 UNPUBLISHED = """\
 The two studies `desmos-rerun-*` measure on a cluster; their files begin with the commands."""
 UPPER_BOUND = "accepted_bound"
-UNDECIDED = """\
-An undecided load is one for which the run was too short to call it stationary or saturated; its
-accepted load is measured all the same."""
 KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
 """Facts of a report's summary that a page needs."""
 
@@ -58,6 +56,7 @@ def keep(study: str) -> None:
     report, folder = REPORT / study, RESULTS / study
     summary = json.loads((report / "summary.json").read_text("utf-8"))
     versions = json.loads((report / "versions.json").read_text("utf-8"))
+    left_out = [one["text"] for one in summary["losses"] if one["status"] == "unsupported"]
     lost = [one["sentence"] for one in summary["losses"] if one["status"] != "unsupported"]
     if lost:
         raise SystemExit(f"{study}: {lost[0]}")
@@ -65,6 +64,7 @@ def keep(study: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     facts = {name: summary[name] for name in KEPT}
+    facts["left_out"] = left_out
     facts["figure"] = text.get("figure") or summary["figure"]
     facts |= {name: versions[name] for name in ("command", "commits", "machines")}
     (folder / "result.json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
@@ -169,6 +169,10 @@ def study_page(result: Result) -> str:
     files = sorted(result.folder.glob("*.csv"))
     tables = ", ".join(f"[{path.name}]({study}/{path.name})" for path in files)
     made = ", ".join(f"`{one[:8]}`" for one in facts["commits"])
+    sentences = [*facts["sentences"], *facts.get("left_out", ())]
+    # a result that was kept earlier does not explain the word
+    if UNDECIDED not in sentences and any("undecided" in one for one in sentences):
+        sentences.append(UNDECIDED)
     machines = "; ".join(facts["machines"])
     parts = [
         f"# {result.question}",
@@ -178,8 +182,7 @@ def study_page(result: Result) -> str:
         "\n".join(_table(result)),
         *(["## The paper", _paper(result)] if source else []),
         "## Conditions",
-        "\n".join(f"- {' '.join(one.split())}" for one in [*facts["sentences"], *result.notes]),
-        *([UNDECIDED] if any("undecided" in one for one in facts["sentences"]) else []),
+        "\n".join(f"- {' '.join(one.split())}" for one in [*sentences, *result.notes]),
         "## Reproduce",
         f"    {facts['command']}",
         f"CPU time: {result.cpu}. Machine: {machines}. Commit {made}. Tables: {tables}.",

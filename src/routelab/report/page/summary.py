@@ -20,6 +20,11 @@ VCS = "virtual_channels"
 _REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
 """States of simulations that the summary reports."""
 
+UNDECIDED = (
+    "An undecided load is one for which the run was too short to call it stationary or saturated; "
+    "its accepted load is measured all the same."
+)
+
 
 def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
@@ -70,13 +75,14 @@ def _routers_sentence(views: Views) -> list[str]:
 
 
 def _states_sentence(views: Views) -> list[str]:
-    """Return a sentence on the simulated loads with a problem or without a value."""
+    """Return sentences on the simulated loads with a problem or without a value."""
     if not views.simulations.records or "state" not in views.loads.jobs:
         return []
     states = Counter(views.loads.jobs["state"].dropna())
     parts = [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]
     total = _count(states.total(), "simulated load")
-    return [f"Of {total}: {', '.join(parts)}."] if parts else []
+    sentences = [f"Of {total}: {', '.join(parts)}."] if parts else []
+    return [*sentences, UNDECIDED] if states["undecided"] else sentences
 
 
 def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:

@@ -78,7 +78,8 @@ def draw_improvements(
     label_axes(panels, label(x, spec.of), title)
     more = [sign()] if spec.beside is not None else []
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of, more=more)
-    lines = "95 % intervals" if spec.of in BENCHMARKS else "all pairs of runs"
+    lines = "all runs" if spec.relative and spec.relative.median else "all pairs of runs"
+    lines = "95 % intervals" if spec.of in BENCHMARKS else lines
     text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
     if spec.beside is not None:
         text += " Diamonds: published values."
