@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -45,12 +45,15 @@ class ColumnFormat:
         One shown unit, in units of the column.
     decimals : int or None
         Decimals of all numbers; None: each number has its own.
+    published : int or None
+        Decimals of published numbers, as many as their most exact one has; None: as `decimals`.
     """
 
     heading: str
     unit: str = ""
     scale: float = 1.0
     decimals: int | None = None
+    published: int | None = None
 
     @property
     def label(self) -> str:
@@ -61,6 +64,12 @@ class ColumnFormat:
         """Return a value of the column as text; empty if it is missing."""
         number = finite_number(value)
         return number_text("", value) if number is None else self.digits(number / self.scale)
+
+    def as_published(self, value: Any) -> str:
+        """Return a value of the column with the decimals of published numbers."""
+        if self.decimals is None or self.published is None:
+            return self.text(value)
+        return replace(self, decimals=self.published).text(value)
 
     def digits(self, number: float) -> str:
         """Return a number that already is in the shown unit."""
@@ -104,7 +113,10 @@ def column_format(
         decimals = _common_decimals([number / scale for number in numbers])
     else:
         decimals = max([declared, *map(_decimals, theirs)])
-    return ColumnFormat(heading, shown, scale, decimals)
+    printed = max((_decimals(number / scale) for number in theirs), default=None)
+    if printed is not None and decimals is not None:
+        printed = min(printed, decimals)
+    return ColumnFormat(heading, shown, scale, decimals, printed)
 
 
 def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:

@@ -48,6 +48,15 @@ def test_the_unit_decides_the_decimals(column, values, texts):
     assert shown(column, *values) == texts
 
 
+def test_published_numbers_have_no_more_decimals_than_were_printed():
+    form = column_format("max_load_ratio", "routes", [1.605], published=[1.6, 2])
+    assert (form.text(1.605), form.as_published(1.6), form.as_published(1.605)) == (
+        "1.60",
+        "1.6",
+        "1.6",
+    )
+
+
 def test_published_numbers_keep_their_decimals_and_ours_have_as_many():
     assert shown("gap_percent", 2.25, published=[1.15, 3]) == ("gap to the bound (%)", "2.25")
 
