@@ -19,6 +19,9 @@ TIMES: Final = ((1.0, SECOND), (1e-3, "ms"), (1e-6, "µs"))
 DECIMALS: Final = {"%": 1}
 """Decimals by unit, unless a column declares its own."""
 
+UPPER_BOUND: Final = "upper bound"
+"""Words in the headings of columns that are rounded up."""
+
 RATIO_DECIMALS: Final = 2
 DIGITS: Final = 4
 """Significant digits of the largest value of a column whose unit has no fixed decimals."""
@@ -75,6 +78,8 @@ class ColumnFormat:
         """Return a number that already is in the shown unit."""
         if self.decimals is None:
             return number_text("", number, DIGITS)
+        if UPPER_BOUND in self.heading:  # rounded down, it would claim too much
+            number = math.ceil(round(number * 10**self.decimals, 6)) / 10**self.decimals
         text = f"{number:.{self.decimals}f}"
         return text if float(text) else text.removeprefix("-")
 

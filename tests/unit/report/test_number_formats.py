@@ -48,6 +48,11 @@ def test_the_unit_decides_the_decimals(column, values, texts):
     assert shown(column, *values) == texts
 
 
+def test_upper_bounds_are_rounded_up():
+    form = column_format("accepted_bound", "loads", [0.931021, 0.5, 1])
+    assert [form.text(one) for one in (0.931021, 0.5, 1)] == ["0.932", "0.500", "1.000"]
+
+
 def test_published_numbers_have_no_more_decimals_than_were_printed():
     form = column_format("max_load_ratio", "routes", [1.605], published=[1.6, 2])
     assert (form.text(1.605), form.as_published(1.6), form.as_published(1.605)) == (
