@@ -29,6 +29,7 @@ UNDECIDED = (
 def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
     sentences = [*runs_sentences(views), *proof_sentence(views.routes)]
+    sentences += _algorithms_sentence(views)
     sentences += _bounds_sentence(views.routes)
     sentences += _routers_sentence(views)
     sentences += _states_sentence(views)
@@ -124,6 +125,22 @@ def proof_sentence(frames: Frames) -> list[str]:
     others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"]
     proven = f"{counts['proven']} of {_count(total, 'route table')}"
     return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
+
+
+def _algorithms_sentence(views: Views) -> list[str]:
+    """Return the verdicts on routings without tables, which are checked in each simulation."""
+    with_tables = {record.routing for record in views.routes.records}
+    runs = zip(views.simulations.records, views.simulations.outcomes, strict=True)
+    counts = Counter(
+        str(outcome.facts.get("deadlock") or "unproven")
+        for record, outcome in runs
+        if outcome.status == OK and record.routing not in with_tables
+    )
+    if not counts:
+        return []
+    parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    total = _count(counts.total(), "simulation")
+    return [f"Deadlock freedom of routings without tables, in {total}: {parts}."]
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:
