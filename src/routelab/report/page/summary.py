@@ -128,7 +128,7 @@ def proof_sentence(frames: Frames) -> list[str]:
 
 
 def _algorithms_sentence(views: Views) -> list[str]:
-    """Return the verdicts on routings without tables, which are checked in each simulation."""
+    """Return the verdicts on routings that `proof_sentence` does not count, by simulation."""
     with_tables = {record.routing for record in views.routes.records}
     runs = zip(views.simulations.records, views.simulations.outcomes, strict=True)
     counts = Counter(
@@ -140,7 +140,8 @@ def _algorithms_sentence(views: Views) -> list[str]:
         return []
     parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     total = _count(counts.total(), "simulation")
-    return [f"Deadlock freedom of routings without tables, in {total}: {parts}."]
+    others = " of the other routings," if with_tables else ""
+    return [f"Deadlock freedom{others} in {total}: {parts}."]
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:
