@@ -165,7 +165,6 @@ def number(column: str, text: str) -> str:
 def study_page(result: Result) -> str:
     """Return the page of a study."""
     facts, study = result.facts, result.study
-    source = facts["source"]
     files = sorted(result.folder.glob("*.csv"))
     tables = ", ".join(f"[{path.name}]({study}/{path.name})" for path in files)
     made = ", ".join(f"`{one[:8]}`" for one in facts["commits"])
@@ -180,7 +179,7 @@ def study_page(result: Result) -> str:
         f"![{result.question}]({study}/figure.svg)",
         f"Figure: {result.caption}.",
         "\n".join(_table(result)),
-        *(["## The paper", _paper(result)] if source else []),
+        *(["## The paper", paper] if (paper := _paper(result)) else []),
         "## Conditions",
         "\n".join(f"- {' '.join(one.split())}" for one in [*sentences, *result.notes]),
         "## Reproduce",
@@ -191,9 +190,10 @@ def study_page(result: Result) -> str:
 
 
 def _paper(result: Result) -> str:
-    source = result.facts["source"]
-    title = source["title"]
-    lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
+    lines = []
+    if source := result.facts["source"]:
+        title = source["title"]
+        lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
     published = result.facts["published"]
     for part in dict.fromkeys(one["part"] for one in published):
         mine = [one for one in published if one["part"] == part]
