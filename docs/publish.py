@@ -24,6 +24,8 @@ from typing import Any
 import yaml
 
 from routelab.report.labels import duration_text, label
+from routelab.report.number_formats import ROUNDING
+from routelab.report.page.summary import UNDECIDED
 
 HOME = Path(__file__).parents[1]
 RESULTS = HOME / "docs/results"
@@ -35,9 +37,6 @@ the tables beside the pages."""
 UNPUBLISHED = """\
 The two studies `desmos-rerun-*` measure on a cluster; their files begin with the commands."""
 UPPER_BOUND = "accepted_bound"
-UNDECIDED = """\
-An undecided load is one for which the run was too short to call it stationary or saturated; its
-accepted load is measured all the same."""
 KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
 """Facts of a report's summary that a page needs."""
 
@@ -57,6 +56,7 @@ def keep(study: str) -> None:
     report, folder = REPORT / study, RESULTS / study
     summary = json.loads((report / "summary.json").read_text("utf-8"))
     versions = json.loads((report / "versions.json").read_text("utf-8"))
+    left_out = [one["text"] for one in summary["losses"] if one["status"] == "unsupported"]
     lost = [one["sentence"] for one in summary["losses"] if one["status"] != "unsupported"]
     if lost:
         raise SystemExit(f"{study}: {lost[0]}")
@@ -64,6 +64,7 @@ def keep(study: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     facts = {name: summary[name] for name in KEPT}
+    facts["left_out"] = left_out
     facts["figure"] = text.get("figure") or summary["figure"]
     facts |= {name: versions[name] for name in ("command", "commits", "machines")}
     (folder / "result.json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
@@ -100,6 +101,7 @@ class Result:
         self.facts = json.loads((self.folder / "result.json").read_text("utf-8"))
         declared = yaml.safe_load((HOME / f"config/studies/{study}.yaml").read_text("utf-8"))
         self.notes, self.tables = declared["notes"], declared["tables"]
+        self.caption = declared["figures"][self.facts["figure"]]["title"]
 
     @property
     def table(self) -> str:
@@ -151,6 +153,8 @@ def number(column: str, text: str) -> str:
         value = float(text)
     except ValueError:
         return text or "–"
+    if abs(value) < ROUNDING:
+        return "0"
     if abs(value) >= 100 or value.is_integer():
         return f"{value:.0f}"
     if column == UPPER_BOUND:  # rounded down, it would claim too much
@@ -161,20 +165,23 @@ def number(column: str, text: str) -> str:
 def study_page(result: Result) -> str:
     """Return the page of a study."""
     facts, study = result.facts, result.study
-    source = facts["source"]
     files = sorted(result.folder.glob("*.csv"))
     tables = ", ".join(f"[{path.name}]({study}/{path.name})" for path in files)
     made = ", ".join(f"`{one[:8]}`" for one in facts["commits"])
+    sentences = [*facts["sentences"], *facts.get("left_out", ())]
+    # a result that was kept earlier does not explain the word
+    if UNDECIDED not in sentences and any("undecided" in one for one in sentences):
+        sentences.append(UNDECIDED)
     machines = "; ".join(facts["machines"])
     parts = [
         f"# {result.question}",
         f"**{result.answer}**",
         f"![{result.question}]({study}/figure.svg)",
+        f"Figure: {result.caption}.",
         "\n".join(_table(result)),
-        *(["## The paper", _paper(result)] if source else []),
+        *(["## The paper", paper] if (paper := _paper(result)) else []),
         "## Conditions",
-        "\n".join(f"- {' '.join(one.split())}" for one in [*facts["sentences"], *result.notes]),
-        *([UNDECIDED] if any("undecided" in one for one in facts["sentences"]) else []),
+        "\n".join(f"- {' '.join(one.split())}" for one in [*sentences, *result.notes]),
         "## Reproduce",
         f"    {facts['command']}",
         f"CPU time: {result.cpu}. Machine: {machines}. Commit {made}. Tables: {tables}.",
@@ -183,17 +190,22 @@ def study_page(result: Result) -> str:
 
 
 def _paper(result: Result) -> str:
-    source = result.facts["source"]
-    title = source["title"]
-    lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
-    for one in result.facts["published"]:
-        equal = one["numbers"] - one["differing"]
+    lines = []
+    if source := result.facts["source"]:
+        title = source["title"]
+        lines = [f"[{title}](https://doi.org/{source['doi']})." if source["doi"] else f"{title}."]
+    published = result.facts["published"]
+    for part in dict.fromkeys(one["part"] for one in published):
+        mine = [one for one in published if one["part"] == part]
+        numbers = sum(one["numbers"] for one in mine)
+        equal = numbers - sum(one["differing"] for one in mine)
         lines.append(
-            f"{one['part']}: {equal} of {one['numbers']} published numbers are equal to ours as "
-            "printed or within the range of our runs."
+            f"{part}: {equal} of {numbers} published numbers are equal to ours as printed or "
+            "within the range of our runs."
         )
-        reason = result.tables[one["table"]]["beside"].get("not_reproducible", "")
-        lines += [" ".join(reason.split())] if reason else []
+        beside = [result.tables[one["table"]]["beside"] for one in mine]
+        reasons = (one.get("not_reproducible", "") for one in beside)
+        lines += [text for text in (" ".join(one.split()) for one in reasons) if text]
     lines += [result.fill(result.text["paper"])] if "paper" in result.text else []
     return "\n\n".join(dict.fromkeys(lines))
 

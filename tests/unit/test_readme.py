@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def publish():
 def test_pages_of_results_are_made_of_the_kept_results(publish):
     for path, text in publish.pages().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run docs/publish.py"
+
+
+def test_a_page_counts_all_numbers_that_a_paper_published(publish):
+    for study in publish.texts():
+        facts = json.loads((ROOT / f"docs/results/{study}/result.json").read_text("utf-8"))
+        page = (ROOT / f"docs/results/{study}.md").read_text("utf-8")
+        shown = [int(count) for count in re.findall(r": \d+ of (\d+) published numbers are", page)]
+        assert sum(shown) == sum(one["numbers"] for one in facts["published"]), study
 
 
 def test_every_published_study_is_in_the_manual(publish):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from routelab.api.errors import InputError
@@ -119,16 +120,56 @@ def close_folder(outcome: Outcome, folder: Path) -> Outcome:
     return closed
 
 
-def is_whole(folder: Path, fingerprint: str) -> bool:
-    """Return whether a folder has an undamaged outcome of a fingerprint, and files of its sizes."""
+def is_whole(
+    folder: Path, fingerprint: str, sources: Mapping[str, str] = MappingProxyType({})
+) -> bool:
+    """Return whether a folder has an undamaged outcome of a fingerprint, and files of its sizes.
+
+    Parameters
+    ----------
+    folder : Path
+    fingerprint : str
+    sources : mapping of str to str, optional
+        Digests of the network and the table that the result must have been made from.
+    """
     try:
         outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
-        return bool(outcome["provenance"]["fingerprint"] == fingerprint) and all(
-            os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
-            for name, file in outcome.get("files", {}).items()
+        provenance = outcome["provenance"]
+        known = provenance.get("sources", {})
+        return (
+            bool(provenance["fingerprint"] == fingerprint)
+            and all(known.get(name) == digest for name, digest in sources.items())
+            and all(
+                os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
+                for name, file in outcome.get("files", {}).items()
+            )
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
+
+
+def digest_in(folder: str, fingerprint: str = "") -> str | None:
+    """Return the digest of the network or table in a folder; None if there is none.
+
+    Parameters
+    ----------
+    folder : str
+    fingerprint : str, optional
+        The result is None if the outcome has another one.
+    """
+    path = Path(folder, OUTCOME)
+    try:
+        status = path.stat()
+        found, digest = _digests(path, status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return digest if fingerprint in ("", found) else None
+
+
+@lru_cache(maxsize=4096)
+def _digests(outcome: Path, _modified: int, _size: int) -> tuple[str | None, str | None]:
+    provenance = load_sealed(read_bytes(outcome, MAX_ARTIFACT))["provenance"]
+    return provenance.get("fingerprint"), provenance.get("digest")
 
 
 def check_file(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from routelab.api.route_table import RouteTable
 from routelab.api.topology import Int64Array, Topology
 from routelab.artifacts.array_files import narrow_integers, read_arrays, write_arrays
 from routelab.artifacts.topology_file import topology_digest
+from routelab.deadlock import network_digest, routes_digest
 
 FORMAT = "routes/1"
 
@@ -94,6 +96,13 @@ def load_routes(path: str | os.PathLike[str], topology: Topology) -> RouteTable:
         raise InputError(
             f"{path} is damaged: expected a route table, found {error}; remove it and run again"
         ) from error
+
+
+def table_digest(table: RouteTable) -> str:
+    """Return the SHA-256 of network, routes and weights, hexadecimal."""
+    parts = network_digest(table.topology), routes_digest(table)
+    weights = np.ascontiguousarray(table.path_weight).tobytes()
+    return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
 
 
 def _offsets(counts: NDArray[Any]) -> Int64Array:

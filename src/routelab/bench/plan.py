@@ -12,14 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from routelab.api import (
     BenchmarkPlugin,
     BenchmarkTask,
     InputError,
     RouteTable,
 )
+from routelab.artifacts.routes_file import table_digest
 from routelab.bench.circumstances import relevant_variables
 from routelab.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
 from routelab.bench.fabric.fabric import Fabric, FabricJob
@@ -27,7 +26,6 @@ from routelab.bench.launchers import Launcher
 from routelab.bench.order import benchmark_order, routing_orders
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster.file import ClusterFile
-from routelab.deadlock import network_digest, routes_digest
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 HERE = Path()
@@ -140,6 +138,11 @@ class MeasurementPlan:
         )
 
     @property
+    def digests(self) -> dict[str, str]:
+        """Digests of the tables, by routing."""
+        return {routing: _digest(table) for routing, table in self.tables.items()}
+
+    @property
     def runs(self) -> Iterator[PlannedRun]:
         """Iterate over the runs of all turns."""
         return (run for turn in self.turns for run in turn.runs)
@@ -241,14 +244,8 @@ def _digest(table: RouteTable) -> str:
     """Return the SHA-256 of network and routes, hexadecimal; compute it once per table."""
     known = _digests.get(id(table))
     if known is None or known[0] is not table:
-        known = _digests[id(table)] = (table, _compute_digest(table))
+        known = _digests[id(table)] = (table, table_digest(table))
     return known[1]
-
-
-def _compute_digest(table: RouteTable) -> str:
-    parts = network_digest(table.topology), routes_digest(table)
-    weights = np.ascontiguousarray(table.path_weight).tobytes()
-    return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
 
 
 _contents: dict[tuple[str, int, int], str] = {}

@@ -60,11 +60,11 @@ class Relative(StudyPart):
     """Compare each run with that of another routing on the same network."""
 
     to: Scalars = Field(description="Routing to compare with; several make separate rows for each")
-    column: str = Field(description="Column to compare; larger values are worse")
+    column: str = Field(description="Column to compare")
     median: bool = Field(
         default=False,
-        description="Compare with the median of all runs of the other routing on the network (of "
-        "an even number, the worse one), and keep these runs",
+        description="Compare with the lower median of all runs of the other routing on the "
+        "network, and keep these runs",
     )
 
     @property

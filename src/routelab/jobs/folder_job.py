@@ -93,6 +93,10 @@ class FolderJob(BaseJob):
     def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
         """Write a result without its outcome into a folder."""
 
+    def result_digest(self, result: Any) -> str | None:
+        """Return the digest of a result that other jobs read; None if none does."""
+        return None
+
     def close(self, status: Status) -> None:
         """Clean up after the outcome has been written."""
 
@@ -125,13 +129,17 @@ def perform(job: FolderJob) -> Outcome:
         If a name is wrong or the folder cannot be written.
     """
     here = Path.cwd()
+    sources = job.sources()
     task = job.load()
     with ResourceMeter() as resources:
         ending = contain(lambda: job.run(task))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
-    provenance |= task.provenance
-    facts = task.facts if ending.result is None else job.facts(ending.result)
+    provenance |= {**task.provenance, "sources": sources}
+    facts: Mapping[str, Any] = task.facts
+    if ending.result is not None:
+        provenance["digest"] = job.result_digest(ending.result)
+        facts = job.facts(ending.result)
     outcome = Outcome(
         job.outcome_kind,
         task.topology,

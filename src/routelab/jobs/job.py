@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -226,8 +226,15 @@ class BaseJob(ABC):
         return self.has_outcome() and self.status() not in TRY_AGAIN
 
     def has_outcome(self) -> bool:
-        """Return whether an outcome with this fingerprint exists, and all its files."""
-        return is_whole(Path(self.folder), self.fingerprint)
+        """Return whether an outcome with this fingerprint and `sources` exists, and its files."""
+        return is_whole(Path(self.folder), self.fingerprint, self.sources())
+
+    def sources(self) -> Mapping[str, str]:
+        """Return the digests of the present network and table, if it is made from such.
+
+        A fingerprint does not tell apart two tables of an algorithm that is not reproducible.
+        """
+        return {}
 
     def status(self) -> str:
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""

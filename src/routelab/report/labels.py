@@ -11,6 +11,7 @@ import pandas as pd
 
 from routelab.api import Column
 from routelab.registry.columns import installed_columns
+from routelab.simulation.flow.machine import UNITS
 
 STATISTIC_LABELS = {
     "mean": "mean",
@@ -37,6 +38,13 @@ _ENDINGS = {
 }
 """Headings of columns that are computed from another column, by their suffix, and their units;
 None: that of the other column."""
+
+_PARAMETERS = {
+    "allocate": "allocated nodes",
+    "fail_links": "failed links",
+    "fail_switches": "failed switches",
+}
+"""Headings of parameters of networks whose names are short orders."""
 
 _PUBLISHED = "paper_"
 """Prefix of columns with published numbers."""
@@ -65,6 +73,9 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
 
     The unit is empty if there is none, or if the heading names it.
     """
+    if of == "flows" and column in UNITS:
+        # a setting, not the column that packet simulations have under this name
+        return column.replace("_", " "), UNITS[column]
     declared = column_of(column, of)
     if declared is not None:
         return declared.heading_parts
@@ -77,7 +88,7 @@ def heading_parts(column: str, of: str = "routes") -> tuple[str, str]:
     if source != column and has_heading(source, of):
         text, unit = heading_parts(source, of)
         return f"published {text}", unit
-    return column.replace("_", " "), ""
+    return _PARAMETERS.get(column, column.replace("_", " ")), ""
 
 
 def has_heading(column: str, of: str = "routes") -> bool:

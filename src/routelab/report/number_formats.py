@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,9 +19,16 @@ TIMES: Final = ((1.0, SECOND), (1e-3, "ms"), (1e-6, "µs"))
 DECIMALS: Final = {"%": 1}
 """Decimals by unit, unless a column declares its own."""
 
+UPPER_BOUND: Final = "upper bound"
+"""Words in the headings of columns that are rounded up."""
+
 RATIO_DECIMALS: Final = 2
 DIGITS: Final = 4
 """Significant digits of the largest value of a column whose unit has no fixed decimals."""
+
+ROUNDING: Final = 1e-11
+"""Sizes below this are rounding errors, such as the gap of a fractional load to its bound: no time,
+load or share of ours is as small."""
 
 LARGEST_SPREAD: Final = 100
 """Largest quotient of two values of a column with a common number of decimals."""
@@ -41,12 +48,15 @@ class ColumnFormat:
         One shown unit, in units of the column.
     decimals : int or None
         Decimals of all numbers; None: each number has its own.
+    published : int or None
+        Decimals of published numbers, as many as their most exact one has; None: as `decimals`.
     """
 
     heading: str
     unit: str = ""
     scale: float = 1.0
     decimals: int | None = None
+    published: int | None = None
 
     @property
     def label(self) -> str:
@@ -58,10 +68,18 @@ class ColumnFormat:
         number = finite_number(value)
         return number_text("", value) if number is None else self.digits(number / self.scale)
 
+    def as_published(self, value: Any) -> str:
+        """Return a value of the column with the decimals of published numbers."""
+        if self.decimals is None or self.published is None:
+            return self.text(value)
+        return replace(self, decimals=self.published).text(value)
+
     def digits(self, number: float) -> str:
         """Return a number that already is in the shown unit."""
         if self.decimals is None:
             return number_text("", number, DIGITS)
+        if UPPER_BOUND in self.heading:  # rounded down, it would claim too much
+            number = math.ceil(round(number * 10**self.decimals, 6)) / 10**self.decimals
         text = f"{number:.{self.decimals}f}"
         return text if float(text) else text.removeprefix("-")
 
@@ -100,7 +118,10 @@ def column_format(
         decimals = _common_decimals([number / scale for number in numbers])
     else:
         decimals = max([declared, *map(_decimals, theirs)])
-    return ColumnFormat(heading, shown, scale, decimals)
+    printed = max((_decimals(number / scale) for number in theirs), default=None)
+    if printed is not None and decimals is not None:
+        printed = min(printed, decimals)
+    return ColumnFormat(heading, shown, scale, decimals, printed)
 
 
 def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
@@ -126,12 +147,15 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
 
 
 def finite_number(value: Any) -> float | None:
-    """Return a finite number as float; None for other values."""
+    """Return a finite number as float, 0 for a rounding error; None for other values."""
     if isinstance(value, bool | np.bool_):
         return None
     if not isinstance(value, int | float | np.integer | np.floating):
         return None
-    return float(value) if math.isfinite(value) else None
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    return number if abs(number) >= ROUNDING else 0.0
 
 
 def _base_decimals(column: str, of: str) -> int | None:

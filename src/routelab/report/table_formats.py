@@ -193,15 +193,15 @@ def _spread(row: dict[str, Any], column: ReportColumn, form: ColumnFormat) -> st
 def _reference_cell(
     row: dict[str, Any], column: ReportColumn, value: ReportColumn, form: ColumnFormat
 ) -> TableCell:
-    """Return the published value with its relation to ours, both as printed."""
-    text, ours = form.text(row.get(column.name)), form.text(row.get(value.name))
+    """Return the published value with its relation to ours, both as exact as the published ones."""
+    text, ours = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
     if not text or not ours or isinstance(row[column.name], str):
         return TableCell(text)
-    gap = float(ours) - float(text)
-    if gap == 0:
+    if float(ours) == float(text):
         return TableCell(text, relation="equal")
+    gap = float(form.text(row.get(value.name))) - float(text)
     difference = ("+" if gap > 0 else "−") + form.digits(abs(gap))
-    ends = [form.text(end) for end in _ends(row, value)]
+    ends = [form.as_published(end) for end in _ends(row, value)]
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
         return TableCell(text, relation="inside", difference=difference)
     return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)

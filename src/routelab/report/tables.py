@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, median_low
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from routelab.api import InputError
 from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
+from routelab.report.frames.derivation import middle_of
 from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.pivot import pivot_table
@@ -198,7 +199,8 @@ def _pooled_rows(
             values = frames.column(mine, column, place).dropna()
             if "mean" in spec.over.values():
                 values = _average(values, mine, spec.over, f"{place}values: column {column!r}")
-            _pool(column, values, mine, spec.over, row)
+            middle = middle_of(column, spec.relative, frames.better)
+            _pool(column, values, mine, spec.over, row, middle)
         rows.append(row)
     return rows
 
@@ -247,12 +249,13 @@ def _pool(
     mine: pd.DataFrame,
     over: Mapping[str, str],
     row: dict[str, Any],
+    middle: Callable[[list[Any]], Any],
 ) -> None:
     """Add the pooled `values` of a row to `row`.
 
-    First the lower median over the parameters marked ``median``; of these medians, one for each
-    setting of the parameters marked ``range``, the lower median is the value, and the extremes
-    are the range.
+    First the median (`middle`) over the parameters marked ``median``; of these medians, one for
+    each setting of the parameters marked ``range``, the median is the value, and the extremes are
+    the range.
     """
     ranged = [parameter for parameter, how in over.items() if how == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
@@ -261,8 +264,8 @@ def _pool(
         settings.setdefault(setting, []).append(int(run))
     if not settings:
         return
-    medians = [median_low([values[run] for run in group]) for group in settings.values()]
-    numbers = {column: median_low(medians)}
+    medians = [middle([values[run] for run in group]) for group in settings.values()]
+    numbers = {column: middle(medians)}
     if ranged:
         numbers |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
     row |= numbers

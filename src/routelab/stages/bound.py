@@ -58,10 +58,16 @@ def bound_load(
     Raises
     ------
     UnsupportedError
-        If the rules do not apply to the network.
+        If the rules do not apply to the network, or are not reproducible: their bound would not
+        be that of a table, which was made under other rules.
     """
     if rules is None:
         return lower_bound_topology(topology, seconds=seconds)
+    if not rules.capabilities.deterministic:
+        raise UnsupportedError(
+            f"{rules.name}: these rules are not reproducible, so no bound of theirs holds for a "
+            "table"
+        )
     graph = graph_of_rules(topology, rules)
     return lower_bound_rules(graph, seconds=seconds, exact=exact)
 

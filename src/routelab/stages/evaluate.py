@@ -143,6 +143,8 @@ def _row(
         if bounds is not None:
             tell(routing.name, "bounds")
             rules = "" if routing.rules is None else name_of(routing.rules)
+            if routing.rules is not None and not routing.rules.capabilities.deterministic:
+                rules += f" of {routing.name}"  # other rules than those of other tables
             facts |= bounds.facts(routed, rules, facts)
     except UnsupportedError as error:
         row |= {"status": "unsupported", "reason": str(error)}

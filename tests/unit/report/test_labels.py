@@ -43,4 +43,13 @@ def test_columns_have_names_for_people():
     assert label("max_load_gain_mean") == "reduction of maximum channel load, mean (%)"
     assert label("paper_max_load") == "published maximum channel load (routes)"
     assert label("cpu_seconds_argmax") == "network with the highest CPU time"
-    assert label("fail_links") == "fail links"
+    assert label("fail_links") == "failed links"
+    assert label("hops_mean", "loads") == "mean path length (hops)"
+    assert label("load", "loads") == "offered load (flits per cycle)"
+
+
+def test_properties_of_a_machine_have_units_where_they_are_settings():
+    assert label("link_bandwidth", "flows") == "link bandwidth (bytes/s)"
+    assert label("overhead", "flows") == "overhead (s)"
+    assert label("latency", "flows") == "latency (s)"
+    assert label("latency", "latencies") == "latency (cycles)"

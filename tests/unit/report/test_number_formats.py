@@ -26,6 +26,7 @@ def shown(column, *values, published=()):
         ("max_load", (28, 30.5), ("maximum channel load (routes)", "28.0", "30.5")),
         ("mean_hops", (1.5, 2, 2.25), ("mean path length (hops)", "1.50", "2.00", "2.25")),
         ("gap_percent", (0, 7.692), ("gap to the bound (%)", "0.0", "7.7")),
+        ("gap", (7.74e-13, -3e-14, 2), ("gap to the bound (routes)", "0", "0", "2")),
         ("gap_percent_mean", (3.21,), ("gap to the bound, mean (%)", "3.2")),
         (
             "max_load_ratio",
@@ -45,6 +46,20 @@ def shown(column, *values, published=()):
 )
 def test_the_unit_decides_the_decimals(column, values, texts):
     assert shown(column, *values) == texts
+
+
+def test_upper_bounds_are_rounded_up():
+    form = column_format("accepted_bound", "loads", [0.931021, 0.5, 1])
+    assert [form.text(one) for one in (0.931021, 0.5, 1)] == ["0.932", "0.500", "1.000"]
+
+
+def test_published_numbers_have_no_more_decimals_than_were_printed():
+    form = column_format("max_load_ratio", "routes", [1.605], published=[1.6, 2])
+    assert (form.text(1.605), form.as_published(1.6), form.as_published(1.605)) == (
+        "1.60",
+        "1.6",
+        "1.6",
+    )
 
 
 def test_published_numbers_keep_their_decimals_and_ours_have_as_many():

@@ -90,6 +90,9 @@ def test_a_published_number_says_how_ours_relates_to_it():
     assert relation(max_load=30, paper=28, ends=(27, 30)) == ("inside", "+2")
     assert relation(max_load=30, paper=28, ends=(29, 30)) == ("above", "+2")
     assert relation(max_load=26, paper=28) == ("below", "−2")
+    # a mean of ours may have decimals where the paper has none
+    assert relation(max_load=28.2, paper=28) == ("equal", "")
+    assert relation(max_load=28.6, paper=28) == ("above", "+0.6")
     assert relation(max_load=26, paper=None) == ("", "")
     assert relation(max_load=None, paper=28) == ("", "")
 

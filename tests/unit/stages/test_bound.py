@@ -67,6 +67,27 @@ def test_rules_that_do_not_apply_and_networks_that_are_none_are_outcomes(tmp_pat
     assert outcome.reason.startswith("no network: ")
 
 
+def test_rules_that_are_not_reproducible_have_no_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from routelab_plugins.rules.angara import AngaraRules
+
+    drawn = replace(AngaraRules.capabilities, deterministic=False)
+    monkeypatch.setattr(AngaraRules, "capabilities", drawn)
+    outcome = perform(asked("torus~dims=2x4", "angara", tmp_path / "a"))
+    assert (outcome.status, "not reproducible" in outcome.reason) == ("unsupported", True)
+    # beside a table, the bound is that of its own rules
+    calls: list[str] = []
+
+    def counted(graph, **options):
+        calls.append(graph.turn_set)
+        return core.lower_bound_rules(graph, **options)
+
+    monkeypatch.setattr(bound, "lower_bound_rules", counted)
+    evaluate_routings("torus~dims=2x4", ["angara-sssp", "angara-bfs"], bound_seconds=10)
+    assert len(calls) == 2
+
+
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
     job = asked("torus~dims=4", "angara", tmp_path / "o")
     write_breach(job, Breach("timeout", "took too long"))

@@ -115,7 +115,7 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
             outcome = outcome_of("comparison", record)
             files[record.directory] = read_comparison(record.directory, outcome)
         place = record.directory, record.routing, record.benchmark
-        predictions[place] = _predictions(record, files[record.directory].outcome.facts)
+        predictions[place] = _predictions(record, files[record.directory])
     rows = []
     for record in records:
         mine, base = (
@@ -242,12 +242,14 @@ def _prediction_columns(mine: FigureOfMerit | None, base: FigureOfMerit | None) 
     return columns
 
 
-def _predictions(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, FigureOfMerit]:
+def _predictions(record: BenchRecord, files: ComparisonFiles) -> dict[Key, FigureOfMerit]:
     """Return what the flow engine predicts for a benchmark, if a prediction exists."""
+    facts = files.outcome.facts
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
     flow = outcome_of("flow", _at(record, record.prediction))
-    if flow.status != OK:
+    table = flow.provenance.get("sources", {}).get("table")
+    if flow.status != OK or not files.used(record.routing, table):
         return {}
     ranks, nodes = int(facts["ranks"]), int(facts["nodes"])
     task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)

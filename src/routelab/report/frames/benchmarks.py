@@ -59,13 +59,15 @@ class BenchFrames(View):
         """All rows, with or without a result; the index is ``run``.
 
         Columns: see `docs/report.md`; all parameters and settings, qualified and by their bare
-        names; and the facts of the routing's table.
+        names; and the facts of the routing's table, if the runs used the present one.
         """
-        facts = table_facts(self._routes)
-        rows = [
-            facts.get((row.record.topology, row.record.routing), {}) | row.values
-            for row in self.rows
-        ]
+        facts, tables = table_facts(self._routes), self._routes.tables
+        rows = []
+        for row in self.rows:
+            pair = row.record.topology, row.record.routing
+            table = tables[pair].provenance.get("digest") if pair in tables else None
+            used = row.files.used(row.record.routing, table)
+            rows.append((facts.get(pair, {}) if used else {}) | row.values)
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
         add_bare_names(frame, ("routing", "topology", "benchmark", "bench"))

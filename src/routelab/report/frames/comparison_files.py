@@ -93,6 +93,11 @@ class ComparisonFiles:
     runs: list[dict[str, Any]]
     groups: Mapping[tuple[str, str], RunGroup]
 
+    def used(self, routing: str, table: str | None) -> bool:
+        """Whether the runs used the table with this digest, as far as both are known."""
+        known = self.outcome.provenance.get("sources", {}).get(routing)
+        return known is None or table in (None, known)
+
     def keys(self, benchmark: str) -> list[Key]:
         """Return all figures of merit that a benchmark has under any routing."""
         samples = (group.samples for (_, one), group in self.groups.items() if one == benchmark)

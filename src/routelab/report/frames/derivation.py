@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
+from statistics import median_high, median_low
 from types import MappingProxyType
 from typing import Any
 
@@ -81,8 +82,8 @@ def compare_runs(
         With ``relative_to`` and, for the column c that is compared, ``c_reference``, ``c_ratio``,
         ``c_gain`` (by how many percent it is less), ``c_group`` (less, equal, greater) and
         ``improvement_percent``: how much more, or how many times as fast if less is better. Runs
-        of the other routing itself are left out, unless all are compared with its median,
-        of an even number the worse one; the index may repeat.
+        of the other routing itself are left out, unless all are compared with its lower median;
+        the index may repeat.
 
     Raises
     ------
@@ -105,8 +106,7 @@ def compare_runs(
     mine["_run"] = mine.index
     others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
-        # starting with the worst, so that the lower median of the improvements is 0
-        ranking = others.sort_values(column, ascending=better.get(column) == "higher")
+        ranking = others.sort_values(column)
         groups = ranking.groupby(["_same", "routing"], sort=False)
         lower = (groups[column].transform("size") - 1) // 2
         others = ranking[groups.cumcount() == lower]
@@ -129,6 +129,20 @@ def compare_runs(
     both[f"{column}_gain"] = 100 * (1 - ratio)
     both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
     return both.set_index("_run").drop(columns="_same").rename_axis("run")
+
+
+def middle_of(
+    column: str, spec: Relative | None, better: Mapping[str, str]
+) -> Callable[[list[Any]], Any]:
+    """Return the function that pools a column of runs to the value of one run.
+
+    It is the lower median, and the upper one if the column falls where the compared one rises: the
+    improvement in a row is then that of the run whose time is in the row.
+    """
+    if spec is None:
+        return median_low
+    faster = column == IMPROVEMENT and better.get(spec.column) != "higher"
+    return median_high if faster or column == f"{spec.column}_gain" else median_low
 
 
 def lies_between(values: pd.Series[Any], limits: Between) -> pd.Series[bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +48,20 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
         if isinstance(error.__cause__, FileNotFoundError):
             return PendingOutcome(kind, topology, routing, reason=f"{path} does not exist")
         return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")
+
+
+def on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
+    """Return the outcome of a job on a table; a failure if its table was not this one.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    table : Outcome or None
+        Of the job that makes the table; None if none does.
+    """
+    digest = None if table is None else table.provenance.get("digest")
+    found = outcome.provenance.get("sources", {}).get("table")
+    if outcome.status != "ok" or digest in (None, found):
+        return outcome
+    reason = "it was computed from another route table than the present one; run again"
+    return replace(outcome, status="failed", reason=reason, facts={})

@@ -16,7 +16,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
-from routelab.report.frames.pending_jobs import outcome_in
+from routelab.report.frames.pending_jobs import on_table, outcome_in
 from routelab.report.frames.view import (
     OK,
     Record,
@@ -63,13 +63,21 @@ class Frames(View):
     ----------
     records : sequence of JobRecord
         The runs in the study's order; ``run`` in all frames is the position in it.
+
+    Attributes
+    ----------
+    tables : dict of (str, str) to Outcome
+        Outcomes of the jobs that make the tables, by topology and routing. `outcomes` has that of
+        a measurement instead if only this failed.
     """
 
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records: tuple[JobRecord, ...] = tuple(records)
+        self.tables = {(one.topology, one.routing): _table_outcome(one) for one in self.records}
         self.outcomes = tuple(
-            with_bounds(_outcome_of(record), record.rules_bound, record.network_bound)
+            with_bounds(_outcome_of(record, table), record.rules_bound, record.network_bound)
             for record in self.records
+            for table in [self.tables[record.topology, record.routing]]
         )
         self._channels: dict[int, pd.DataFrame] = {}
 
@@ -196,13 +204,16 @@ class Frames(View):
         return table[["run", *table.columns.drop("run")]]
 
 
-def _outcome_of(record: JobRecord) -> Outcome:
-    """Return the outcome of a run: that of its table, or of the measurements if only they fail."""
+def _table_outcome(record: JobRecord) -> Outcome:
     if record.survey_result is not None:
         return record.survey_result[0]
-    outcome = outcome_of("route", record)
-    if outcome.status != OK or record.metrics_directory is None:
-        return outcome
+    return outcome_of("route", record)
+
+
+def _outcome_of(record: JobRecord, table: Outcome) -> Outcome:
+    """Return the outcome of a run: that of its table, or of the measurements if only they fail."""
+    if table.status != OK or record.survey_result or record.metrics_directory is None:
+        return table
     names = record.topology_name, record.routing_name
-    measured = outcome_in(record.metrics_directory, "metrics", *names)
-    return outcome if measured.status == OK else measured
+    measured = on_table(outcome_in(record.metrics_directory, "metrics", *names), table)
+    return table if measured.status == OK else measured

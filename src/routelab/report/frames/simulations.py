@@ -21,6 +21,7 @@ from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
 from routelab.report.frames.bounds import throughput_of, throughput_outcome
 from routelab.report.frames.derivation import derive_columns
+from routelab.report.frames.pending_jobs import on_table
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import (
     OK,
@@ -106,7 +107,8 @@ class EngineFrames(View):
         self._routes = routes
         rows: list[tuple[EngineRecord, Outcome, dict[str, Any]]] = []
         for record in records:
-            outcome = outcome_of(self._key, record)
+            table = routes.tables.get((record.topology, record.routing))
+            outcome = on_table(outcome_of(self._key, record), table)
             lines = list(self._lines_of(record, outcome))
             rows += [(record, outcome, line) for line in lines or [{}]]
         self.records: tuple[EngineRecord, ...] = tuple(record for record, _, _ in rows)

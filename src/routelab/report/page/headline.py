@@ -372,6 +372,8 @@ def _sentence(
 ) -> str:
     """Return a comparison as a sentence that is true alone: conditions, values and range."""
     name, routing, baseline = words
+    if spec.relative is not None and spec.relative.median:
+        baseline = f"the median of {baseline}"
     value = headline.value or ""
     where = _where(cases, spec)
     over = _over(cases, spec.of)

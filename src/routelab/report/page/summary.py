@@ -20,10 +20,16 @@ VCS = "virtual_channels"
 _REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
 """States of simulations that the summary reports."""
 
+UNDECIDED = (
+    "An undecided load is one for which the run was too short to call it stationary or saturated; "
+    "its accepted load is measured all the same."
+)
+
 
 def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
     sentences = [*runs_sentences(views), *proof_sentence(views.routes)]
+    sentences += _algorithms_sentence(views)
     sentences += _bounds_sentence(views.routes)
     sentences += _routers_sentence(views)
     sentences += _states_sentence(views)
@@ -70,13 +76,14 @@ def _routers_sentence(views: Views) -> list[str]:
 
 
 def _states_sentence(views: Views) -> list[str]:
-    """Return a sentence on the simulated loads with a problem or without a value."""
+    """Return sentences on the simulated loads with a problem or without a value."""
     if not views.simulations.records or "state" not in views.loads.jobs:
         return []
     states = Counter(views.loads.jobs["state"].dropna())
     parts = [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]
     total = _count(states.total(), "simulated load")
-    return [f"Of {total}: {', '.join(parts)}."] if parts else []
+    sentences = [f"Of {total}: {', '.join(parts)}."] if parts else []
+    return [*sentences, UNDECIDED] if states["undecided"] else sentences
 
 
 def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
@@ -118,6 +125,23 @@ def proof_sentence(frames: Frames) -> list[str]:
     others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"]
     proven = f"{counts['proven']} of {_count(total, 'route table')}"
     return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
+
+
+def _algorithms_sentence(views: Views) -> list[str]:
+    """Return the verdicts on routings that `proof_sentence` does not count, by simulation."""
+    with_tables = {record.routing for record in views.routes.records}
+    runs = zip(views.simulations.records, views.simulations.outcomes, strict=True)
+    counts = Counter(
+        str(outcome.facts.get("deadlock") or "unproven")
+        for record, outcome in runs
+        if outcome.status == OK and record.routing not in with_tables
+    )
+    if not counts:
+        return []
+    parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    total = _count(counts.total(), "simulation")
+    others = " of the other routings," if with_tables else ""
+    return [f"Deadlock freedom{others} in {total}: {parts}."]
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:

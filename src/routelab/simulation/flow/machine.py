@@ -11,6 +11,15 @@ LARGEST = 1e18
 LONGEST = 1e3
 """Largest delay, in seconds."""
 
+_RATES = ("link_bandwidth", "injection_bandwidth", "ejection_bandwidth", "memory_bandwidth")
+_DELAYS = ("latency", "hop_latency", "memory_latency", "overhead")
+UNITS = {
+    **dict.fromkeys(_RATES, "bytes/s"),
+    **dict.fromkeys(_DELAYS, "s"),
+    "compute_rate": "operations/s",
+}
+"""Units of the properties of a machine, for headings and axes."""
+
 
 class Machine(Parameters):
     """Speeds of the links, the nodes and the message layer of a cluster.

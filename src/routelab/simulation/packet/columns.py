@@ -106,6 +106,7 @@ MEASURED: tuple[Column, ...] = (
         "offered load: flits per cycle that a terminal of rate 1 generates; 0 in runs with "
         "`messages`",
         "offered load",
+        _RATE,
         of=("simulations", "loads", "channels", "terminals", "latencies"),
         shown=_SHOWN,
     ),
@@ -187,12 +188,14 @@ MEASURED: tuple[Column, ...] = (
         "hops_mean",
         "mean number of channels between switches that a packet crossed",
         "mean path length",
+        unit="hops",
         shown=_SHOWN,
     ),
     Column(
         "hops_max",
         "largest number of channels between switches that a packet crossed",
         "maximum path length",
+        "hops",
         seeds="max",
         of=_RUN,
     ),

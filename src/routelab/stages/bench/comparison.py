@@ -166,6 +166,7 @@ def run_comparison(
     if directory is not None:
         seed = measurement.plan.comparison.settings.seed
         provenance = measured.provenance(measurement.plugins, seed, fingerprint)
+        provenance["sources"] = measurement.plan.digests
         _write(measurement.plan, collected, ended, provenance, directory)
     return collected, ended
 

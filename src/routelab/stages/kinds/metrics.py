@@ -147,7 +147,10 @@ class MetricJob(TableJob):
         table, rules = task.table, task.algorithm.rules
         if table is None:
             table = apply_routing(network, task.algorithm).table
-        graph = None if rules is None else graph_of_rules(network, rules)
+        graph = None
+        # rules that are not reproducible would be other ones than those of the table
+        if rules is not None and rules.capabilities.deterministic:
+            graph = graph_of_rules(network, rules)
         measured = stage.measure_table(table, graph, task.algorithm, task.metrics)
         tell(task.algorithm.name, "ok", ended=True)
         return measured

@@ -13,7 +13,9 @@ from typing_extensions import override
 from routelab._progress import tell
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
+from routelab.artifacts.outcome import digest_in
 from routelab.artifacts.provenance import seed_of
+from routelab.artifacts.topology_file import topology_digest
 from routelab.config import Limits
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import FolderJob, Task
@@ -87,6 +89,10 @@ class TopologyJob(FolderJob):
         return stage.network_facts(result)
 
     @override
+    def result_digest(self, result: Topology) -> str:
+        return topology_digest(result)
+
+    @override
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
         stage.write_topology(result, folder, provenance)
 
@@ -128,6 +134,11 @@ class NetworkJob(FolderJob):
     @override
     def content(self) -> tuple[str, ...]:
         return (self.network, self.network_digest)
+
+    @override
+    def sources(self) -> dict[str, str]:
+        digest = digest_in(self.topology)
+        return {} if digest is None else {"network": digest}
 
     @override
     def names(self) -> tuple[str, str]:

@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
-from routelab.artifacts.outcome import OUTCOME, Outcome, read_outcome
+from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
-from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.routes_file import load_routes, table_digest
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
@@ -116,6 +116,10 @@ class RouteJob(NetworkJob):
         return result.facts
 
     @override
+    def result_digest(self, result: stage.RouteResult) -> str:
+        return table_digest(result.routed.table)
+
+    @override
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         stage.write_routes(result, folder, provenance)
 
@@ -149,6 +153,12 @@ class TableJob(NetworkJob):
             fields["needs"] += (table.folder,)
             fields |= {"routes": table.folder, "routes_fingerprint": table.fingerprint}
         return fields
+
+    @override
+    def sources(self) -> dict[str, str]:
+        # a table of other code is not read
+        digest = digest_in(self.routes, self.routes_fingerprint) if self.routes else None
+        return super().sources() | ({} if digest is None else {"table": digest})
 
     def routes_outcome(self) -> Outcome | None:
         """Return the outcome of the job that makes the table.

@@ -16,7 +16,7 @@ from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Task
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.stages.engines import run as stage
@@ -199,8 +199,10 @@ class EngineJob(TableJob):
         assert isinstance(task, EngineTask)
         network = self.find_network(task, task.network)
         computed = self.routes_outcome()
-        if computed is not None and computed.status == "timeout":
-            # it would reach the limit again
+        reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
+        # a table that ran out of time would do so again; others may be different for every job
+        lost = ("timeout",) if reproducible else TRY_AGAIN
+        if computed is not None and computed.status in lost:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
         if not self.fingerprint:
             return stage.run_simulation(network, task.algorithm, task.work, task.engine)

@@ -64,6 +64,15 @@ def test_an_improvement_is_the_median_over_all_pairs_with_their_range(runs):
         assert rows.loc[key].tolist() == pytest.approx(expected)
 
 
+def test_the_dot_of_the_baseline_is_on_its_line(runs):
+    relative = {"to": "sssp", "column": "max_load", "median": True}
+    spec = Figure(kind="improvement", x="nodes", y="improvement_percent", relative=relative)
+    rows = drawn(runs, spec, ["seed"]).data.set_index(["routing", "nodes"])
+    # two runs on each network: the lower median is the better one, in tables and here
+    assert rows["improvement_percent"].loc["sssp"].tolist() == [0, 0]
+    assert rows["improvement_percent"].loc["bfs"].tolist() == pytest.approx([-100 / 3, -100 / 3])
+
+
 def test_dots_are_the_numbers_of_the_file_and_places_descend(runs, tmp_path):
     drawing = drawn(runs, IMPROVEMENT, ["seed"])
     axis = drawing.figure.axes[0]

@@ -8,10 +8,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
-from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.config import Figure, Table
@@ -354,6 +355,24 @@ def test_predictions_stand_beside_measurements(world):
     drawn = draw_figure(spec, views(world, records).view_for(spec), (), "here: ")
     assert drawn.data["predicted"].tolist() == [3, 2]
     assert drawn.data["median_low"].tolist() == [10, 8]
+
+
+def test_facts_and_predictions_of_another_table_are_not_beside_measurements(world):
+    records = predicted(world, {"dor": 3.0, "fast": 2.0})
+    views(world, records)  # writes the tables
+    used = {"dor": "old", "fast": "new"}
+    present = {"digest": "new", "sources": {"table": "new"}}
+    known = [(records[0].directory, {"sources": used})]
+    known += [(record.prediction, present) for record in records]
+    for record in world.records:
+        known += [(record.directory, present), (record.metrics_directory, present)]
+    for folder, provenance in known:
+        outcome = read_outcome(folder / "outcome.json")
+        write_outcome(replace(outcome, provenance=provenance), folder / "outcome.json")
+    first, second = views(world, records).of("benchmarks").jobs.to_dict("records")
+    assert (first["median"], second["median"]) == (11, 8.2)
+    assert (second["max_load"], second["predicted"]) == (3, 2)
+    assert pd.isna([first["max_load"], first["predicted"]]).all()
 
 
 def test_without_a_model_there_is_no_prediction(world):

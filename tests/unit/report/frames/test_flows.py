@@ -69,9 +69,32 @@ def test_runs_are_compared_with_the_median_of_a_routing_which_stays(world):
         over={"tie_seed": "median"},
     ).rows
     assert [row["routing"] for row in rows] == ["bfs", "ours"]
-    # of 10, 20, 30 and 40, the worse one in the middle is 30
-    assert rows[1]["timed_s_ratio"] == pytest.approx(1 / 3)
-    assert [row["improvement_percent"] for row in rows] == pytest.approx([0, 200])
+    # of 10, 20, 30 and 40, the lower median is 20
+    assert [row["timed_s"] for row in rows] == [20, 10]
+    assert rows[1]["timed_s_ratio"] == pytest.approx(1 / 2)
+    assert [row["improvement_percent"] for row in rows] == pytest.approx([0, 100])
+
+
+@pytest.mark.parametrize("column", ["timed_s", "mops"])
+def test_an_improvement_is_that_of_the_values_in_its_row(world, column):
+    measured(world)
+    for seed, seconds in enumerate((5.0, 8.0)):
+        facts = {"timed_s": seconds, "mops": 120 / seconds}
+        parameters = {"tie_seed": str(seed)}
+        world.flow(f"even~tie_seed={seed}", facts=facts, parameters=parameters)
+    rows = table(
+        world,
+        rows=["routing"],
+        values=[column, "improvement_percent", f"{column}_gain"],
+        relative={"to": "bfs", "column": column, "median": True},
+        over={"tie_seed": "median"},
+    ).rows
+    base = rows[0][column]
+    assert [row["routing"] for row in rows] == ["bfs", "ours", "even"]
+    for row in rows:
+        ratio = row[column] / base if column == "mops" else base / row[column]
+        assert row["improvement_percent"] == pytest.approx(100 * (ratio - 1))
+        assert row[f"{column}_gain"] == pytest.approx(100 * (1 - row[column] / base))
 
 
 def test_more_is_better_where_a_column_says_so(world):

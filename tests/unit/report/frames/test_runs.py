@@ -7,8 +7,9 @@ import pytest
 
 from routelab.api import InputError
 from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
 from routelab.report.frames.runs import Frames
+from routelab.report.frames.simulations import EngineFrames
 from routelab.report.frames.view import key_text, sort_texts
 
 
@@ -79,6 +80,25 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     assert "status is 'not-run', expected one of" in frames.outcomes[2].reason
     assert frames.jobs["status"].tolist() == ["not-run", "failed", "failed"]
     assert not frames.any_ok
+
+
+def test_results_of_another_table_are_not_shown_beside_it(world):
+    def mark(folder, **provenance):
+        outcome = read_outcome(folder / "outcome.json")
+        provenance = {**outcome.provenance, **provenance}
+        write_outcome(replace(outcome, provenance=provenance), folder / "outcome.json")
+
+    for routing, digest in (("a", "old"), ("b", "new")):
+        table = world.add(routing, "4x2", metrics={"phase_load": 7.5})
+        mark(table.directory, digest="new")
+        mark(table.metrics_directory, sources={"table": digest})
+        curve = [{"load": 0.5, "latency_mean": 10.0}]
+        mark(world.simulate(routing, curve=curve).directory, sources={"table": digest})
+    tables = Frames(world.records)
+    for rows in (tables, EngineFrames(world.simulated, tables, "traffic")):
+        assert [outcome.status for outcome in rows.outcomes] == ["failed", "ok"]
+        assert "another route table" in rows.outcomes[0].reason
+    assert tables.metrics["routing"].unique().tolist() == ["b"]
 
 
 def test_an_outcome_that_is_no_file_is_a_failure(world):

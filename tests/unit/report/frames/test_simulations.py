@@ -124,7 +124,7 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
     world.simulate("bad", curve=stuck)
     drawing = drawn(world, of="loads", kind="curve", x="load", y="latency_mean")
     (axis,) = drawing.figure.axes
-    assert axis.get_xlabel() == "offered load"
+    assert axis.get_xlabel() == "offered load (flits per cycle)"
     lines = {tuple(line.get_xdata()) for line in axis.lines if len(line.get_xdata()) > 1}
     assert (0.1, 0.2) in lines
     marks = {
@@ -383,6 +383,7 @@ def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
     sentences = summarize(views(world), [])
     assert sentences == [
         "2 simulations on 1 network: 1 ok, 1 failed.",
+        "Deadlock freedom in 1 simulation: 1 proven.",
         f"Simulated routers: {SimulationSettings().text}.",
         "Of 3 simulated loads: 1 saturated.",
     ]

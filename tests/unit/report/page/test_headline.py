@@ -281,6 +281,16 @@ def test_comparisons_of_a_table_are_taken_as_they_are(world, answer, value, star
     assert found == f"{start} (geometric mean over 2 network sizes; {extremes})."
 
 
+def test_the_median_of_a_baseline_is_named(world, answer):
+    three_networks(world, (5, 20))
+    table = (
+        "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load, median: true}, "
+        "values: [improvement_percent]}}\n"
+    )
+    found = answer(f"headline: {{value: improvement_percent}}\n{table}").sentence
+    assert found.startswith("sssp is 41 % better than the median of bfs in maximum channel load")
+
+
 def test_values_of_zero_have_means_and_no_ratio(world, answer):
     for dims, share in (("2", 0.5), ("4", 1.0)):
         world.add("exact", dims, metrics={"share": share})

@@ -58,6 +58,18 @@ def test_a_table_that_is_not_proven_is_said(world):
     ]
 
 
+def test_algorithms_without_tables_have_their_own_verdicts(world):
+    world.add("dor")
+    for routing, verdict in (("dor", "proven"), ("ugal", "proven if declared"), ("par", None)):
+        world.simulate(routing, facts={"deadlock": verdict})
+    sentences = summarize(Views(world.records, world.simulated), [])
+    assert "The route table is proven free of deadlock." in sentences
+    assert (
+        "Deadlock freedom of the other routings, in 2 simulations: 1 proven if declared, "
+        "1 unproven." in sentences
+    )
+
+
 def test_simulated_routers_are_named_once(world):
     for routing in ("dor", "sssp"):
         world.simulate(routing, router="combined", vcs=2, buffer_flits=16)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from golden_rows import NOT_COMPARED
 from routelab.api import InputError
 from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.jobs.folder_job import perform
+from routelab.registry.instances import load_routing
+from routelab.stages import route
 from routelab.stages.engines import case
-from routelab.stages.kinds import metrics
+from routelab.stages.kinds import metrics, simulations
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.route import ROUTES, apply_routing
+from routelab_plugins.rules.unrestricted import Unrestricted
 
 STUDY = """\
 title: Tables
@@ -91,6 +95,64 @@ def test_a_table_of_other_code_is_not_read(jobs, computed, kind):
     assert computed == ["lash"]
 
 
+@pytest.fixture
+def draw(jobs, monkeypatch):
+    """Compute the table of ``lash``, as an algorithm that is not reproducible may do."""
+
+    def compute(other="lash"):
+        drawn = load_routing(other)
+        monkeypatch.setattr(
+            route, "apply_routing", lambda network, _: apply_routing(network, drawn)
+        )
+        assert perform(jobs["routes", "lash"]).status == "ok"
+
+    return compute
+
+
+@pytest.mark.parametrize("kind", ["metrics", "simulations", "flows"])
+def test_results_of_a_table_that_was_drawn_again_are_computed_again(jobs, draw, kind, monkeypatch):
+    job = jobs[kind, "lash"]
+    assert result(job)[0] == "ok"
+    draw()
+    assert not job.is_done()  # its table was its own
+    # as if the job had been killed: finished loads stay
+    monkeypatch.setattr(simulations.FinishedParts, "close", lambda self, done: None)
+    first = result(job)
+    draw()
+    assert job.is_done()
+    draw("dor")
+    assert not job.is_done()
+    second = result(job)
+    assert job.is_done()
+    shutil.rmtree(Path(job.folder).parent)
+    assert result(job) == second
+    assert (second == first) == (kind == "flows")  # its programs take equally long on both
+
+
+def test_rules_that_are_not_reproducible_are_not_those_of_the_table(jobs, draw, monkeypatch):
+    draw()
+    columns = {}
+    for reproducible in (True, False):
+        drawn = replace(Unrestricted.capabilities, deterministic=reproducible)
+        monkeypatch.setattr(Unrestricted, "capabilities", drawn)
+        status, _, files = result(jobs["metrics", "lash"])
+        columns[reproducible] = {row["metric"]: row["value"] for row in files["metrics.csv"]}
+        assert status == "ok"
+    missing = columns[True].keys() - columns[False].keys()
+    assert "mean_routes" in missing
+    assert "max_load" not in missing
+
+
+def test_a_table_of_a_network_that_was_drawn_again_is_computed_again(jobs, draw):
+    draw()
+    assert jobs["routes", "lash"].is_done()
+    perform(replace(jobs["topologies", ""], text="torus~dims=2x4"))
+    assert not jobs["metrics", "lash"].is_done()
+    assert not jobs["routes", "lash"].is_done()
+    draw()
+    assert jobs["routes", "lash"].is_done()
+
+
 def test_a_table_that_ran_out_of_time_is_not_tried_again(jobs, computed):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
     perform(jobs["routes", "lash"])
@@ -98,6 +160,18 @@ def test_a_table_that_ran_out_of_time_is_not_tried_again(jobs, computed):
     outcome = perform(jobs["flows", "lash"])
     assert (outcome.status, outcome.reason) == ("timeout", "route table: over 5 s")
     assert computed == []
+
+
+def test_jobs_do_not_draw_a_table_that_failed_each_for_itself(jobs, computed, monkeypatch):
+    path = Path(jobs["routes", "lash"].folder, OUTCOME)
+    perform(jobs["routes", "lash"])
+    write_outcome(replace(read_outcome(path), status="failed", reason="bad luck"), path)
+    assert perform(jobs["flows", "lash"]).status == "ok"
+    drawn = replace(Unrestricted.capabilities, deterministic=False)
+    monkeypatch.setattr(Unrestricted, "capabilities", drawn)
+    outcome = perform(jobs["flows", "lash"])
+    assert (outcome.status, outcome.reason) == ("failed", "route table: bad luck")
+    assert computed == ["lash"]
 
 
 def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):

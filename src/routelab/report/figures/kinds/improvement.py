@@ -25,6 +25,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
 from routelab.report.figures.styles import INK, Looks
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
+from routelab.report.frames.derivation import middle_of
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
@@ -77,7 +78,8 @@ def draw_improvements(
     label_axes(panels, label(x, spec.of), title)
     more = [sign()] if spec.beside is not None else []
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of, more=more)
-    lines = "95 % intervals" if spec.of in BENCHMARKS else "all pairs of runs"
+    lines = "all runs" if spec.relative and spec.relative.median else "all pairs of runs"
+    lines = "95 % intervals" if spec.of in BENCHMARKS else lines
     text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
     if spec.beside is not None:
         text += " Diamonds: published values."
@@ -104,10 +106,13 @@ def _medians(
         jobs[name] = frames.column(jobs, name, place)
     jobs[y] = frames.numbers(jobs, y, place)
     keys = list(dict.fromkeys(keys))
+    # of pairs with one run there is a row in tables, too
+    is_row = spec.relative is not None and spec.relative.median
+    middle = middle_of(y, spec.relative, frames.better) if is_row else median
     rows = []
     for key, mine in jobs.dropna(subset=[y]).groupby(keys, sort=False):
         values = mine[y].astype(float)
         ends = interval_and_noise(mine, y)[:2] if is_measurement else (values.min(), values.max())
-        rows.append((*key, median(values), *map(float, ends), len(values)))
+        rows.append((*key, middle(values.tolist()), *map(float, ends), len(values)))
     data = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", PAIRS])
     return data.sort_values(keys, key=ranks, ignore_index=True)

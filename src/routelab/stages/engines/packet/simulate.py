@@ -19,6 +19,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
+from routelab.api.hops import program_digest
 from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
@@ -77,15 +78,16 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
     prepared = make_packet_program(case, settings.routers())
+    digest = program_digest(prepared.program)  # a table that was drawn again has other loads
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)
 
     def on_result(measured: LoadResult) -> None:
-        case.store.keep(_key(measured.load, measured.seed), to_row(measured))
+        case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
         watch.finish(measured)
 
     def recall(load: float, seed: int) -> LoadResult | None:
-        row = case.store.find(_key(load, seed))
+        row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
     watch.begin()
@@ -133,10 +135,6 @@ def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -
         return
     both = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
     raise RuntimeError(f"{both}, and the simulation ends in a deadlock ({facts['blocked']})")
-
-
-def _key(load: float, seed: int) -> str:
-    return f"{load!r} {seed}"
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
