@@ -119,8 +119,8 @@ class Router(Parameters):
             )
         if self.speedup > 1 and not self.output_buffer_flits:
             raise ValueError(
-                f"`speedup` is {self.speedup}, but without output queues it has no effect: set it to "
-                "1, or `router` to input-queued"
+                f"`speedup` is {self.speedup}, but without output queues it has no effect: set it "
+                "to 1, or `router` to input-queued"
             )
         return self
 
