@@ -26,9 +26,9 @@ from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
 from routelab.simulation.measuring.measure import PacketSimulation as Run
 from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.saturation import saturation
+from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, sweep_loads
+from routelab.simulation.measuring.sweep import Make, Point, sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
@@ -90,8 +90,11 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
+    def measure(loads: Sequence[float]) -> list[Point]:
+        return sweep_loads(make, settings, loads, on_result=on_result, recall=recall)
+
     watch.begin()
-    points = sweep_loads(make, settings, on_result=on_result, recall=recall)
+    points = measure(settings.loads)
     bubble = bool(prepared.program.bubble)
     facts = {
         "convention": first.convention,
@@ -101,9 +104,9 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
         limit = _overload(prepared.table, first)
-        found = saturation(make, settings, tuple(points), None, on_result, recall, limit)
-        facts |= saturation_facts(found)
-        curve = [curve_row(point, bubble=bubble) for point in found.points]
+        saturation = find_saturation(measure, settings, points, limit)
+        facts |= saturation_facts(saturation)
+        curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
     @cache
     def ends(seed: int) -> Ends:
