@@ -98,7 +98,7 @@ def find_saturation(
         low, high = _bracket(points, settings.tolerance, limit)
         if high > 1 and 1.0 not in points:
             try_loads(1.0)
-        elif high > 1 or high - low <= settings.tolerance * high:
+        elif high > 1 or _is_narrow(low, high, settings.tolerance):
             break
         elif guesses:
             guesses -= 1
@@ -117,6 +117,11 @@ def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tupl
             return low, load
         low = load
     return low, inf
+
+
+def _is_narrow(low: float, high: float, tolerance: float) -> bool:
+    """Return whether a bracket is narrow enough, or has no load of six decimals inside."""
+    return high - low <= max(tolerance * high, 1.5e-6)
 
 
 def _is_sustained(point: Point, tolerance: float, limit: float) -> bool:
@@ -187,7 +192,7 @@ def _describe(
             f"although max_cycles={settings.max_cycles} did not suffice to call it stationary"
         )
     text += f", {points[high].state} at {high:g}"
-    if high - low > settings.tolerance * high:
+    if not _is_narrow(low, high, settings.tolerance):
         text += f"; max_probes={settings.max_probes} loads did not narrow it down further"
     stationary_above = [
         f"{load:g}"

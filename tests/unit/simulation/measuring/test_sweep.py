@@ -124,6 +124,17 @@ def test_known_points_and_few_probes():
     assert "max_probes=4" in found.text
 
 
+def test_search_ends_when_no_load_of_six_decimals_is_left():
+    def stuck(load, seed):
+        return Stuck(load, seed, at=1) if load > 0.3 else make(load, seed)
+
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 1e-7, "max_probes": 50})
+    found = search(stuck, settings)
+    assert (found.load, found.bound) == (0.3, 0.300001)
+    assert len(found.points) < 35
+    assert "max_probes" not in found.text
+
+
 def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
     """What is accepted beyond saturation tells where to look; other loads above it tell nothing."""
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
