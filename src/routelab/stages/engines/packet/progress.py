@@ -7,12 +7,13 @@ from collections import Counter
 from threading import Lock
 
 from routelab._progress import WAITING, tell
-from routelab.api import Demand, Topology
+from routelab.api import Topology
 from routelab.simulation.measuring.measure import PacketSimulation
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.traffic import OpenLoop
 
 SECONDS = 0.5
 """Time between two progress messages of a run."""
@@ -48,7 +49,7 @@ class Watch:
     def follow(self, simulation: Simulation) -> PacketSimulation:
         """Wrap a simulation so that it reports its progress and why it is blocked."""
         seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
-        return _Reporter(simulation, self.task(simulation.load), seed)
+        return _Reporter(simulation, self.task(simulation.traffic.load), seed)
 
     def finish(self, measured: LoadResult) -> None:
         """Report that a run has ended."""
@@ -64,9 +65,8 @@ class _Reporter:
     def __init__(self, simulation: Simulation, task: str, prefix: str) -> None:
         self._simulation, self._task, self._prefix = simulation, task, prefix
         self.topology: Topology = simulation.topology
-        self.demand: Demand | None = simulation.demand
-        self.load, self.seed = simulation.load, simulation.seed
-        self._phase = "warm-up" if simulation.demand is not None else "running"
+        self.traffic, self.seed = simulation.traffic, simulation.seed
+        self._phase = "warm-up" if isinstance(simulation.traffic, OpenLoop) else "running"
         self._cycles = 0
         self._reported = 0.0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from math import inf
 from typing import Any
 
@@ -13,9 +13,7 @@ from routelab.api import (
     Demand,
     EngineCase,
     EngineResult,
-    HopProgram,
     RouteTable,
-    Topology,
     TrafficPlugin,
     UnsupportedError,
 )
@@ -24,14 +22,21 @@ from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
-from routelab.simulation.measuring.measure import PacketSimulation as Run
+from routelab.simulation.measuring.measure import PacketSimulation
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, Point, sweep_loads
+from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
+from routelab.simulation.packet.traffic import (
+    ClosedLoop,
+    Ends,
+    OfferedTraffic,
+    OpenLoop,
+    active_terminals,
+    demand_of,
+)
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
@@ -77,10 +82,22 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
-    prepared = make_packet_program(case, settings.routers())
+    router = settings.routers()
+    prepared = make_packet_program(case, router)
     digest = program_digest(prepared.program)  # a table that was drawn again has other loads
     watch = Watch(settings)
-    make = _maker(network, prepared.program, traffic, demand, settings, watch)
+
+    def offered(load: float, seed: int) -> OfferedTraffic:
+        packets, in_order = settings.message_packets, settings.in_order
+        if not settings.messages:
+            return OpenLoop(demand(seed), load, packets, in_order)
+        messages = messages_of(traffic, network, settings.messages, seed)
+        return ClosedLoop(messages, packets, in_order)
+
+    def make(load: float, seed: int) -> PacketSimulation:
+        return watch.follow(
+            Simulation(network, prepared.program, router, offered(load, seed), seed)
+        )
 
     def on_result(measured: LoadResult) -> None:
         case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
@@ -90,9 +107,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
-    def measure(loads: Sequence[float]) -> list[Point]:
-        return sweep_loads(make, settings, loads, on_result=on_result, recall=recall)
-
+    measure = partial(sweep_loads, make, settings, on_result=on_result, recall=recall)
     watch.begin()
     points = measure(settings.loads)
     bubble = bool(prepared.program.bubble)
@@ -110,9 +125,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     @cache
     def ends(seed: int) -> Ends:
-        if settings.messages:
-            return active_terminals(messages_of(traffic, network, settings.messages, seed))
-        return active_terminals(demand(seed))
+        return active_terminals(offered(points[0].load, seed))
 
     terminals = terminal_table(points, network, ends)
     if settings.messages:
@@ -153,27 +166,3 @@ def _overload(table: RouteTable | None, demand: Demand) -> float:
     if table is not None:
         limits.append(channel_load_bound(table, demand))
     return min(limits)
-
-
-def _maker(
-    network: Topology,
-    program: HopProgram,
-    traffic: TrafficPlugin,
-    demand: Callable[[int], Demand],
-    settings: SimulationSettings,
-    watch: Watch,
-) -> Make:
-    """Return a function that makes the simulation of a load with a seed."""
-    router = settings.routers()
-    options: dict[str, Any] = {
-        "message_packets": settings.message_packets,
-        "in_order": settings.in_order,
-    }
-
-    def make(load: float, seed: int) -> Run:
-        offered: dict[str, Any] = {"demand": demand(seed), "load": load}
-        if settings.messages:
-            offered = {"messages": messages_of(traffic, network, settings.messages, seed)}
-        return watch.follow(Simulation(network, program, router, **offered, **options, seed=seed))
-
-    return make
