@@ -8,6 +8,7 @@ latency.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -45,6 +46,9 @@ TRANSITS = 4
 """Smallest time of an early verdict, in network latencies of packets: with long links and deep
 buffers, traffic comes in waves of that length."""
 
+REPORT_SECONDS = 0.5
+"""Time between two reports of a run."""
+
 
 class PacketSimulation(Protocol):
     """Interface of a simulation for a measurement; `Simulation` implements it."""
@@ -81,8 +85,13 @@ class PacketSimulation(Protocol):
 class _Run:
     """A simulation and the cost of its cycles."""
 
-    def __init__(self, simulation: PacketSimulation) -> None:
+    def __init__(
+        self, simulation: PacketSimulation, on_progress: Callable[[str], None] | None
+    ) -> None:
         self.simulation = simulation
+        self.phase = "running" if isinstance(simulation.traffic, ClosedLoop) else "warm-up"
+        self.on_progress = on_progress
+        self.reported = 0.0
         self.cycles = 0
         self.flit_hops = 0
         self.seconds = 0.0
@@ -100,6 +109,9 @@ class _Run:
         self.waiting = sample.packets_waiting
         if sample.packets_in_network and not sample.ejected_flits:
             self.look()
+        if self.on_progress is not None and time.monotonic() - self.reported > REPORT_SECONDS:
+            self.reported = time.monotonic()
+            self.on_progress(f"{self.phase}, {self.cycles - self.began} cycles")
         return sample
 
     def look(self) -> bool:
@@ -111,13 +123,18 @@ class _Run:
         """Reset the counts and begin to count."""
         self.simulation.reset()
         self.flit_hops = 0
+        self.phase = "measuring"
         self.began, self.began_seconds = self.cycles, self.seconds
         samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
 
 
-def measure_simulation(simulation: PacketSimulation, settings: SimulationSettings) -> LoadResult:
+def measure_simulation(
+    simulation: PacketSimulation,
+    settings: SimulationSettings,
+    on_progress: Callable[[str], None] | None = None,
+) -> LoadResult:
     """Measure a fresh simulation at its offered load, or until its messages have arrived.
 
     Parameters
@@ -125,13 +142,15 @@ def measure_simulation(simulation: PacketSimulation, settings: SimulationSetting
     simulation : PacketSimulation
         Made with these settings; cannot be used again.
     settings : SimulationSettings
+    on_progress : callable, optional
+        Called at intervals with the phase and its cycles.
 
     Returns
     -------
     LoadResult
         Deadlock, livelock, saturation and too few cycles are states of the result, not errors.
     """
-    run = _Run(simulation)
+    run = _Run(simulation, on_progress)
     if isinstance(simulation.traffic, ClosedLoop):
         return _finish(run, settings)
     warm = _warm_up(run, settings)

@@ -22,7 +22,6 @@ from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
-from routelab.simulation.measuring.measure import PacketSimulation
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
@@ -94,10 +93,8 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         messages = messages_of(traffic, network, settings.messages, seed)
         return ClosedLoop(messages, packets, in_order)
 
-    def make(load: float, seed: int) -> PacketSimulation:
-        return watch.follow(
-            Simulation(network, prepared.program, router, offered(load, seed), seed)
-        )
+    def make(load: float, seed: int) -> Simulation:
+        return Simulation(network, prepared.program, router, offered(load, seed), seed)
 
     def on_result(measured: LoadResult) -> None:
         case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
@@ -107,7 +104,14 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
-    measure = partial(sweep_loads, make, settings, on_result=on_result, recall=recall)
+    measure = partial(
+        sweep_loads,
+        make,
+        settings,
+        on_result=on_result,
+        recall=recall,
+        on_progress=watch.report,
+    )
     watch.begin()
     points = measure(settings.loads)
     bubble = bool(prepared.program.bubble)
