@@ -12,7 +12,7 @@ import time
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
-from routelab.simulation import Router, Simulation
+from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.stages.programs import program
 from routelab.stages.topology import obtain
 
@@ -43,9 +43,7 @@ def main() -> None:
         made = program(load_routing(text), topology, router.vcs)
         loads, rates, seconds = [], [], []
         for seed in range(1, given.seeds + 1):
-            simulation = Simulation(
-                topology, made, router, demand=demand, load=given.load, seed=seed
-            )
+            simulation = Simulation(topology, made, router, OpenLoop(demand, given.load), seed=seed)
             simulation.run(WARMUP)
             begin, before = time.process_time(), simulation.cpu_seconds
             counts = simulation.run(COUNTED)

@@ -14,7 +14,7 @@ import pytest
 
 from routelab.api import Demand, HopProgram, Topology
 from routelab.registry.instances import load_routing
-from routelab.simulation import Router, Simulation
+from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
@@ -24,7 +24,7 @@ CYCLES = {"8x8": 30_000, "8x8x8": 5_000, "10x10x10": 2_500, "16x16x16": 600, "7x
 def rate(topology: Topology, made: HopProgram, router: Router, load: float, cycles: int) -> float:
     """Flit-hops per CPU-second, after a warm-up of a third of the cycles."""
     demand = Demand.uniform(topology, "everybody to all others")
-    simulation = Simulation(topology, made, router, demand=demand, load=load, seed=1)
+    simulation = Simulation(topology, made, router, OpenLoop(demand, load), seed=1)
     simulation.run(max(cycles // 3, 60))
     before = simulation.cpu_seconds
     return simulation.run(cycles).flit_hops / (simulation.cpu_seconds - before)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Topology
-from routelab.api.traffic import Demand
+from routelab.api import Demand, Messages, Topology
 from routelab.simulation.packet.counts import (
     BINS,
     EXACT,
@@ -15,6 +14,7 @@ from routelab.simulation.packet.counts import (
     CycleCounts,
     Histogram,
 )
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 
 
 def histogram(values):
@@ -38,9 +38,9 @@ class Queues:
 
     def __init__(self, load, seed, *, service=2, terminals=8, horizon=120_000, extra=0, until=0):
         """Packets that leave before `until` feel `extra` cycles more."""
-        self.load, self.seed, self.service = load, seed, service
+        self.seed, self.service = seed, service
         self.topology = ring(terminals)
-        self.demand = Demand.uniform(self.topology, "made up")
+        self.traffic = OpenLoop(Demand.uniform(self.topology, "made up"), load)
         self.now = self.since = 0
         random = np.random.default_rng(seed)
         parts = []
@@ -115,7 +115,8 @@ class Queues:
     def mean_latency(self):
         """What theory says."""
         s = self.service
-        return s + self.load * s * (s - 1) / (2 * (1 - self.load * s))
+        load = self.traffic.load
+        return s + load * s * (s - 1) / (2 * (1 - load * s))
 
 
 class Stuck(Queues):
@@ -134,11 +135,9 @@ class Stuck(Queues):
 class Batch(Queues):
     """Messages to be finished, the last one in cycle 1,234."""
 
-    demand = None
-
     def __init__(self, load, seed):
         super().__init__(0.2, seed, horizon=1000)
-        self.demand = None
+        self.traffic = ClosedLoop(Messages.create(np.zeros(9), ()))
 
     @property
     def finished(self):

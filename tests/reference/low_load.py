@@ -9,6 +9,7 @@ from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import program
 
 
@@ -19,8 +20,7 @@ def measure_uniform(topology: Topology, text: str, vcs: int, load: float) -> Loa
         topology,
         program(load_routing(text), topology, vcs),
         options.routers(),
-        demand=Demand.uniform(topology, "all others"),
-        load=load,
+        OpenLoop(Demand.uniform(topology, "all others"), load),
         seed=1,
     )
     return measure_simulation(simulation, options)

@@ -11,6 +11,7 @@ from naive_router import NaiveNetwork
 
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop
 
 LIMIT = 20_000
 
@@ -50,8 +51,7 @@ def assert_same(table, router, messages, message_packets=1, program=None):
         table.topology,
         program or table_program(table),
         router,
-        messages=messages,
-        message_packets=message_packets,
+        ClosedLoop(messages, message_packets=message_packets),
     )
     # what is on its last way may be counted ahead: look when it has arrived in both
     simulation.run(twin.now + 1)

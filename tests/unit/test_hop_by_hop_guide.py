@@ -15,6 +15,7 @@ from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
@@ -88,8 +89,7 @@ def test_its_algorithm_moves_packets_in_the_engine(example) -> None:
         torus,
         example.HopIndex().prepare(torus, 4),
         Router(vcs=4),
-        demand=Demand.uniform(torus, ""),
-        load=0.3,
+        OpenLoop(Demand.uniform(torus, ""), 0.3),
         seed=1,
     )
     simulation.run(500)
@@ -112,7 +112,7 @@ def flooded(plugin, vcs, load=1.0):
     target = (torus.coordinates + np.array([2, 0])) % 4
     demand = Demand.permutation(np.ravel_multi_index(target.T, (4, 4)), "two rows up")
     program = plugin.prepare(torus, vcs)
-    simulation = Simulation(torus, program, Router(vcs=vcs), demand=demand, load=load, seed=1)
+    simulation = Simulation(torus, program, Router(vcs=vcs), OpenLoop(demand, load), seed=1)
     simulation.run(500)
     simulation.reset()
     simulation.run(2000)

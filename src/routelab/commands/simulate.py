@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         check_plot(arguments.plot)
         simulate = _simulate if arguments.output is None else _simulate_into_folders
-        runs = in_child(lambda: simulate(arguments, engine))
+        runs = in_child(partial(simulate, arguments, engine))
     except RoutelabError as error:
         error.args = (_message(error, engine),)
         raise

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
@@ -56,7 +57,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
     """
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(lambda: _supervise(work, file, limits))
+            ended = run_limited(partial(_supervise, work, file, limits))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
@@ -80,7 +81,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 
 def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
     """Do the work in a further child: if the first process is killed, this one ends the others."""
-    ended = run_limited(lambda: _work(work, file), limits)
+    ended = run_limited(partial(_work, work, file), limits)
     if isinstance(ended, Breach):
         file.write(pickle.dumps((ended, None)))
         file.flush()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 
 if TYPE_CHECKING:
     from routelab.simulation.packet.engine import Simulation
     from routelab.simulation.packet.tables import table_program
 
-__all__ = ["Router", "Simulation", "table_program"]
+__all__ = ["ClosedLoop", "OpenLoop", "Router", "Simulation", "table_program"]
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ from routelab.deadlock import HopVerdict, check_hop_routing, check_hops, hop_by_
 from routelab.deadlock.hop_states import explore_states
 from routelab.deadlock.small_networks import small_network
 from routelab.kernels.hops import ESCAPE
-from routelab.simulation import Router, Simulation
+from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.toolkit import build_grid
 
 NETWORKS = (ring(5), ring(4, both=True), torus(3, 2), torus(3, 3))
@@ -150,7 +150,7 @@ def flood(topology: Topology, program: HopProgram, seed: int, *, lanes: int = 2,
         vcs=lanes * needed_classes(program), buffer_flits=2, packet_flits=1, priority="round-robin"
     )
     demand = Demand.uniform(topology, "uniform")
-    simulation = Simulation(topology, program, router, demand=demand, load=1.0, seed=seed)
+    simulation = Simulation(topology, program, router, OpenLoop(demand, 1.0), seed=seed)
     simulation.run(cycles)
     return simulation.blocked()
 

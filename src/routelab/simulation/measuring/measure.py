@@ -8,13 +8,13 @@ latency.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from routelab.api.topology import Float64Array, Topology
-from routelab.api.traffic import Demand
 from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.measuring.result import (
     FEW_STARVED,
@@ -34,6 +34,7 @@ from routelab.simulation.measuring.settings import (
 )
 from routelab.simulation.measuring.warmup import truncation
 from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
+from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic, OpenLoop
 
 LEAST_PACKETS = 1000
 """Smallest number of packets for latencies: ten beyond the 99th percentile."""
@@ -45,6 +46,9 @@ TRANSITS = 4
 """Smallest time of an early verdict, in network latencies of packets: with long links and deep
 buffers, traffic comes in waves of that length."""
 
+REPORT_SECONDS = 0.5
+"""Time between two reports of a run."""
+
 
 class PacketSimulation(Protocol):
     """Interface of a simulation for a measurement; `Simulation` implements it."""
@@ -54,12 +58,8 @@ class PacketSimulation(Protocol):
         """The network."""
 
     @property
-    def demand(self) -> Demand | None:
-        """Offered demand; None in a run with messages to finish."""
-
-    @property
-    def load(self) -> float:
-        """Flits per cycle that a terminal of rate 1 offers."""
+    def traffic(self) -> OfferedTraffic:
+        """What the terminals offer."""
 
     @property
     def seed(self) -> int:
@@ -85,8 +85,13 @@ class PacketSimulation(Protocol):
 class _Run:
     """A simulation and the cost of its cycles."""
 
-    def __init__(self, simulation: PacketSimulation) -> None:
+    def __init__(
+        self, simulation: PacketSimulation, on_progress: Callable[[str], None] | None
+    ) -> None:
         self.simulation = simulation
+        self.phase = "running" if isinstance(simulation.traffic, ClosedLoop) else "warm-up"
+        self.on_progress = on_progress
+        self.reported = 0.0
         self.cycles = 0
         self.flit_hops = 0
         self.seconds = 0.0
@@ -104,6 +109,9 @@ class _Run:
         self.waiting = sample.packets_waiting
         if sample.packets_in_network and not sample.ejected_flits:
             self.look()
+        if self.on_progress is not None and time.monotonic() - self.reported > REPORT_SECONDS:
+            self.reported = time.monotonic()
+            self.on_progress(f"{self.phase}, {self.cycles - self.began} cycles")
         return sample
 
     def look(self) -> bool:
@@ -115,13 +123,18 @@ class _Run:
         """Reset the counts and begin to count."""
         self.simulation.reset()
         self.flit_hops = 0
+        self.phase = "measuring"
         self.began, self.began_seconds = self.cycles, self.seconds
         samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
 
 
-def measure_simulation(simulation: PacketSimulation, settings: SimulationSettings) -> LoadResult:
+def measure_simulation(
+    simulation: PacketSimulation,
+    settings: SimulationSettings,
+    on_progress: Callable[[str], None] | None = None,
+) -> LoadResult:
     """Measure a fresh simulation at its offered load, or until its messages have arrived.
 
     Parameters
@@ -129,14 +142,16 @@ def measure_simulation(simulation: PacketSimulation, settings: SimulationSetting
     simulation : PacketSimulation
         Made with these settings; cannot be used again.
     settings : SimulationSettings
+    on_progress : callable, optional
+        Called at intervals with the phase and its cycles.
 
     Returns
     -------
     LoadResult
         Deadlock, livelock, saturation and too few cycles are states of the result, not errors.
     """
-    run = _Run(simulation)
-    if simulation.demand is None:
+    run = _Run(simulation, on_progress)
+    if isinstance(simulation.traffic, ClosedLoop):
         return _finish(run, settings)
     warm = _warm_up(run, settings)
     if run.blocked:
@@ -219,10 +234,10 @@ def _overload(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
     """Return why the network is certainly saturated; empty if it is not certain."""
     if samples.is_growing():
         return "less arrives than is offered, the backlog grows"
-    demand = run.simulation.demand
-    if settings.injection_queue and demand is not None:
+    traffic = run.simulation.traffic
+    if settings.injection_queue and isinstance(traffic, OpenLoop):
         # terminals that stall have no backlog: the missing generated packets count
-        offered = run.simulation.load * float(demand.rate.sum())
+        offered = traffic.load * float(traffic.demand.rate.sum())
         if samples.rate(CERTAIN).high < (1 - settings.precision) * offered:
             return f"terminals stall, more than precision={settings.precision} of the load is lost"
     return ""
@@ -304,17 +319,18 @@ def _make_result(
     outcome: tuple[State, str],
     samples: Samples | None = None,
 ) -> LoadResult:
-    simulation, counts = run.simulation, run.simulation.counts()
+    simulation, traffic = run.simulation, run.simulation.traffic
+    counts = simulation.counts()
     state, text = outcome
     completion = int(counts.finished_at.max()) if state == "finished" else None
     if completion is not None:
         # rates end with the last arrival and not with its sample
         counts = replace(counts, cycles=completion)
-    rate = counts.generated > 0 if simulation.demand is None else simulation.demand.rate
+    rate = traffic.demand.rate if isinstance(traffic, OpenLoop) else counts.generated > 0
+    closed = isinstance(traffic, ClosedLoop)
     sends = np.flatnonzero(rate)
     generated = counts.generated[sends] / max(counts.cycles, 1)
     arrived = counts.delivered[sends] * settings.packet_flits / max(counts.cycles, 1)
-    closed = simulation.demand is None
     starved = 0 if closed else _starved(counts, settings.packet_flits)
     if starved:
         text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
@@ -323,7 +339,7 @@ def _make_result(
     counted_seconds = run.seconds - run.began_seconds
     return LoadResult(
         settings=settings,
-        load=0.0 if closed else simulation.load,
+        load=traffic.load,
         seed=simulation.seed,
         state=state,
         text=text,

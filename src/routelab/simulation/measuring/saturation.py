@@ -1,42 +1,52 @@
-"""Search of the largest load that a network sustains."""
+"""Search for the saturation load of a network.
+
+A network *sustains* a load if it delivers what its terminals offer (`_is_sustained`). The search
+keeps a bracket: `high` is the smallest tried load that is not sustained, and `low` the largest one
+below it. The search ends when the bracket is narrower than the tolerance.
+
+1. Try a few loads, so that there is a bracket.
+2. Try loads next to what the network accepts at `high`: beyond saturation, many networks still
+   accept their largest load.
+3. Bisect.
+
+Not every load below a sustained one need be sustained. So the search stays below the *first* load
+that is not, and reports stationary loads above it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 
 from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, Point, Recall, sweep_loads
+from routelab.simulation.measuring.sweep import Point
 
-FIRST = (0.25, 0.5, 0.75, 1.0)
-"""Initial loads of a search, so that it tries more than a bisection would; omitted if as many
-loads are known."""
+FIRST_LOADS = (0.25, 0.5, 0.75, 1.0)
+"""Loads of step 1; left out if as many loads are known."""
 
 GUESSES = 3
-"""Number of probes close to the accepted load; then the search bisects, so that it ends soon."""
+"""Largest number of loads in step 2; then the search bisects, so that it ends soon."""
 
 
 @dataclass(frozen=True, eq=False)
 class Saturation:
-    """Load at which a network saturates.
+    """The load at which a network saturates.
 
     Attributes
     ----------
     load : float
-        Largest sustained load below which all tried loads are sustained; 0 if none is. A load is
-        sustained if it is stationary, or if it is undecided and at least 1 − ``tolerance`` of it
-        certainly arrives; of an undecided load, only the part that certainly arrives counts.
+        `low` at the end of the search, 0 if no load is sustained. If that load is undecided, only
+        the part of it that certainly arrives.
     bound : float
-        Smallest tried load above it that is not sustained; infinite if even load 1 is sustained.
+        `high` at the end of the search; above 1 if the network sustains load 1.
     accepted : Estimate or None
-        Accepted load at `load`.
-    most : Estimate
-        Largest accepted load of all points, stationary or not.
-    most_at : float
-        Offered load of `most`.
+        Accepted load at `low`.
+    throughput : Estimate
+        Largest accepted load of all points.
+    throughput_at : float
+        Offered load of `throughput`.
     points : tuple of Point
         All tried loads, ascending.
     text : str
@@ -46,153 +56,149 @@ class Saturation:
     load: float
     bound: float
     accepted: Estimate | None
-    most: Estimate
-    most_at: float
+    throughput: Estimate
+    throughput_at: float
     points: tuple[Point, ...]
     text: str
 
 
-def saturation(
-    make: Make,
+def find_saturation(
+    measure: Callable[[Sequence[float]], list[Point]],
     settings: SimulationSettings,
-    known: tuple[Point, ...] = (),
-    threads: int | None = None,
-    on_result: Callable[[LoadResult], None] | None = None,
-    recall: Recall | None = None,
+    known: Sequence[Point] = (),
     limit: float = inf,
 ) -> Saturation:
-    """Search the largest sustained load, with the relative precision ``settings.tolerance``.
-
-    The search tries a few loads first. Beyond saturation many networks still accept their largest
-    load. So the search looks at the smallest load that is not sustained, and tries loads slightly
-    below and above what the network accepts there. Then it bisects between the smallest load that
-    is not sustained and the largest sustained one. It does not assume that all loads below a
-    sustained one are sustained: it stays below the *first* load that is not, and reports stationary
-    ones above it.
+    """Find the saturation load, up to the relative precision ``settings.tolerance``.
 
     Parameters
     ----------
-    make, settings, threads, on_result, recall
-        As for `sweep_loads`.
-    known : tuple of Point, optional
-        Earlier measurements with these settings.
+    measure : callable
+        Measures the points at some offered loads. It is called for at most
+        ``settings.max_probes`` loads in all.
+    settings : SimulationSettings
+    known : sequence of Point
+        Points that were measured before.
     limit : float
-        A load above which some channel or terminal certainly gets more than it can accept: an
-        undecided load above it is not sustained. If few destinations are full long before the
-        others, as under `hotspot`, the mean over all terminals reacts much later.
-
-    Returns
-    -------
-    Saturation
-        Result after at most ``settings.max_probes`` new loads.
+        Load above which some channel or terminal certainly gets more than it can carry. The
+        mean over all terminals may show that much later, for example under hotspot traffic.
     """
     points = {point.load: point for point in known}
-    left = settings.max_probes
-
-    def probe(*loads: float) -> None:
-        nonlocal left
-        new = [load for load in dict.fromkeys(loads) if load not in points][:left]
-        left -= len(new)
-        points.update(
-            (p.load, p) for p in sweep_loads(make, settings, new, threads, on_result, recall)
-        )
-
-    if len(points) < len(FIRST):
-        probe(*FIRST)
+    budget = settings.max_probes
     guesses = GUESSES
-    while left:
-        low, bound = _bracket(points, settings.tolerance, limit)
-        if bound > 1:
-            if 1.0 in points:
-                break
-            probe(1.0)
-            continue
-        if bound - low <= settings.tolerance * bound:
+
+    def try_loads(*loads: float) -> None:
+        nonlocal budget
+        new = [load for load in dict.fromkeys(loads) if load not in points][:budget]
+        budget -= len(new)
+        points.update((point.load, point) for point in measure(new))
+
+    if len(points) < len(FIRST_LOADS):
+        try_loads(*FIRST_LOADS)
+    while budget:
+        low, high = _bracket(points, settings.tolerance, limit)
+        if high > 1 and 1.0 not in points:
+            try_loads(1.0)
+        elif high > 1 or _is_narrow(low, high, settings.tolerance):
             break
-        load = (low + bound) / 2
-        if guesses:
+        elif guesses:
             guesses -= 1
-            load = _guess(low, bound, points[bound].accepted.value, settings.tolerance)
-        probe(round(load, 6))
-    return _result(points, settings, limit)
-
-
-def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float:
-    """Return a load near the accepted one at `bound`, such that the next may end the search."""
-    # nine tenths, so that rounding does not make the bracket wider than the tolerance
-    part = 0.9 * tolerance
-    below = min(accepted * (1 - part / 2), bound * (1 - part))
-    above = max(accepted * (1 + part / 2), low * (1 + part))
-    return below if below > low * (1 + tolerance / 4) else min(above, (low + bound) / 2)
+            accepted = points[high].accepted.value
+            try_loads(_round(_load_near(accepted, low, high, settings.tolerance)))
+        else:
+            try_loads(_round((low + high) / 2))
+    return _summarize(points, settings, limit)
 
 
 def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tuple[float, float]:
-    """Return the largest sustained load below the first that is not, and that one."""
+    """Return `low` and `high`; `high` is infinite if all points are sustained."""
     low = 0.0
-    for load in sorted(points):
-        if not _is_sustained(points[load], tolerance, limit):
+    for load, point in sorted(points.items()):
+        if not _is_sustained(point, tolerance, limit):
             return low, load
         low = load
-    return low, float("inf")
+    return low, inf
+
+
+def _is_narrow(low: float, high: float, tolerance: float) -> bool:
+    """Return whether a bracket is narrow enough, or has no load of six decimals inside."""
+    return high - low <= max(tolerance * high, 1.5e-6)
 
 
 def _is_sustained(point: Point, tolerance: float, limit: float) -> bool:
-    """Return whether a load is sustained: stationary, or undecided and close to saturation.
+    """Return whether the network sustains a load.
 
-    Close to saturation latencies take very long to settle. The mean over all terminals is precise
-    enough if the backlog does not certainly grow and at least 1 − `tolerance` of the offered load
-    certainly arrives. It is not if the load exceeds the capacity of some channel or terminal.
+    Close to saturation, latencies take very long to become stationary. There the accepted load
+    decides: at least 1 − `tolerance` of the offered load must certainly arrive.
     """
     if point.state == "undecided":
-        return point.load <= limit and _share(point) >= 1 - tolerance
+        return point.load <= limit and _delivered_share(point) >= 1 - tolerance
     return point.state == "stationary"
 
 
-def _share(point: Point) -> float:
-    """Return the share of generated flits that certainly arrives, at most 1; NaN if unknown."""
+def _delivered_share(point: Point) -> float:
+    """Return the share of the generated flits that certainly arrives, at most 1."""
     offered = sum(run.offered for run in point.runs) / len(point.runs)
     share = point.accepted.low / offered if offered else nan
     return 1.0 if share > 1 else share
 
 
-def _result(points: dict[float, Point], settings: SimulationSettings, limit: float) -> Saturation:
-    low, bound = _bracket(points, settings.tolerance, limit)
-    most = max(points.values(), key=lambda point: point.accepted.value)
-    if bound > 1:
-        text = "not saturated at any load up to 1"
-    else:
-        text = f"{_summary(points, low, settings)}, {points[bound].state} at {bound:g}"
-        if bound - low > settings.tolerance * bound:
-            text += f"; max_probes={settings.max_probes} loads did not narrow it down further"
-    above = [
-        f"{load:g}"
-        for load in sorted(points)
-        if load > bound and points[load].state == "stationary"
-    ]
-    if above:
-        text += f"; but stationary at {', '.join(above)}: not monotonic in the load"
+def _load_near(accepted: float, low: float, high: float, tolerance: float) -> float:
+    """Return a load just below or above `accepted`, with which the next bracket may be the last."""
+    # nine tenths of the tolerance: a bracket of exactly its width could be too wide by rounding
+    step = 0.9 * tolerance
+    below = min(accepted * (1 - step / 2), high * (1 - step))
+    above = max(accepted * (1 + step / 2), low * (1 + step))
+    if below > low * (1 + tolerance / 4):
+        return below
+    # `low` is already just below what is accepted; never go past the middle
+    return min(above, (low + high) / 2)
+
+
+def _round(load: float) -> float:
+    """Return a load with six decimals."""
+    return round(load, 6)
+
+
+def _summarize(
+    points: dict[float, Point], settings: SimulationSettings, limit: float
+) -> Saturation:
+    low, high = _bracket(points, settings.tolerance, limit)
+    best = max(points.values(), key=lambda point: point.accepted.value)
+    load = low
+    if low and points[low].state != "stationary":
+        load = _round(low * _delivered_share(points[low]))
     return Saturation(
-        load=_certain_load(points[low]) if low else 0.0,
-        bound=bound,
+        load=load,
+        bound=high,
         accepted=points[low].accepted if low else None,
-        most=most.accepted,
-        most_at=most.load,
-        points=tuple(points[load] for load in sorted(points)),
-        text=text,
+        throughput=best.accepted,
+        throughput_at=best.load,
+        points=tuple(point for _, point in sorted(points.items())),
+        text=_describe(points, low, high, settings),
     )
 
 
-def _certain_load(point: Point) -> float:
-    """Return the part of a sustained load that certainly arrives."""
-    stationary = point.state == "stationary"
-    return point.load if stationary else round(point.load * _share(point), 6)
-
-
-def _summary(points: dict[float, Point], low: float, settings: SimulationSettings) -> str:
-    """Describe the largest sustained load."""
+def _describe(
+    points: dict[float, Point], low: float, high: float, settings: SimulationSettings
+) -> str:
+    """Describe the bracket, whether it is narrow enough, and stationary loads above it."""
+    if high > 1:
+        return "not saturated at any load up to 1"
     if not low or points[low].state == "stationary":
-        return f"stationary at load {low:g}"
-    return (
-        f"at load {low:g} certainly all but tolerance={settings.tolerance} of it arrives, although "
-        f"max_cycles={settings.max_cycles} did not suffice to call it stationary"
-    )
+        text = f"stationary at load {low:g}"
+    else:
+        text = (
+            f"at load {low:g} certainly all but tolerance={settings.tolerance} of it arrives, "
+            f"although max_cycles={settings.max_cycles} did not suffice to call it stationary"
+        )
+    text += f", {points[high].state} at {high:g}"
+    if not _is_narrow(low, high, settings.tolerance):
+        text += f"; max_probes={settings.max_probes} loads did not narrow it down further"
+    stationary_above = [
+        f"{load:g}"
+        for load, point in sorted(points.items())
+        if load > high and point.state == "stationary"
+    ]
+    if stationary_above:
+        text += f"; but stationary at {', '.join(stationary_above)}: not monotonic in the load"
+    return text

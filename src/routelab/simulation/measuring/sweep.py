@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from routelab.simulation.measuring.intervals import Estimate, pool
@@ -121,6 +122,7 @@ def sweep_loads(
     threads: int | None = None,
     on_result: Callable[[LoadResult], None] | None = None,
     recall: Recall | None = None,
+    on_progress: Callable[[float, int, str], None] | None = None,
 ) -> list[Point]:
     """Measure at several loads, with every seed, in threads.
 
@@ -138,6 +140,8 @@ def sweep_loads(
         Called with the result of every run, in its thread.
     recall : callable, optional
         Returns earlier results, whose runs are not repeated.
+    on_progress : callable, optional
+        Called at intervals with load, seed and progress of a run, in its thread.
 
     Returns
     -------
@@ -152,7 +156,8 @@ def sweep_loads(
     def one(task: tuple[float, int]) -> LoadResult:
         found = None if recall is None else recall(*task)
         if found is None:
-            found = measure_simulation(make(*task), settings)
+            report = None if on_progress is None else partial(on_progress, *task)
+            found = measure_simulation(make(*task), settings, report)
         if on_result is not None:
             on_result(found)
         return found

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import (
-    Demand,
-    HopProgram,
-    InputError,
-    Messages,
-    Topology,
-    UnsupportedError,
-)
+from routelab.api import HopProgram, InputError, Topology, UnsupportedError
 from routelab.api.topology import Int64Array
 from routelab.kernels import hops as of
 from routelab.kernels.hops import HOP, INJECT
@@ -24,6 +17,7 @@ from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import places_of
 from routelab.simulation.packet.layout import build_arrays, class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OfferedTraffic, OpenLoop
 
 LONGEST = 2**30
 """Largest number of cycles of a simulation."""
@@ -41,22 +35,14 @@ class Simulation:
     program : HopProgram
         The algorithm; `routelab.simulation.table_program` makes one from a route table.
     router : Router
-    demand : Demand, optional
-        Open loop: rates and destinations of terminals, at `load`.
-    load : float
-        Flits per cycle that a terminal of rate 1 offers.
-    messages : Messages, optional
-        Closed loop: messages to deliver, all generated in cycle 0.
-    message_packets : int
-        Packets of every message.
-    in_order : bool
-        Also count latencies of delivery in the order of each message.
+    traffic : OpenLoop or ClosedLoop
     seed : int
+        Seed of the traffic's draws and of those of routers and routing.
 
     Raises
     ------
     InputError
-        If numbers are out of range, or not exactly one of `demand` and `messages` is given.
+        If numbers are out of range.
     UnsupportedError
         If these routers cannot run the program.
     """
@@ -65,34 +51,17 @@ class Simulation:
         self,
         topology: Topology,
         program: HopProgram,
-        router: Router | None = None,
-        *,
-        demand: Demand | None = None,
-        load: float = 0.0,
-        messages: Messages | None = None,
-        message_packets: int = 1,
-        in_order: bool = False,
+        router: Router,
+        traffic: OfferedTraffic,
         seed: int = 0,
     ) -> None:
-        self.topology, self.program = topology, program
-        self.router = router or Router()
-        _check(topology, self.router, demand, load, messages, message_packets, seed)
-        reason = unsupported_reason(program, self.router)
+        self.topology, self.program, self.router = topology, program, router
+        self.traffic, self.seed = traffic, seed
+        _check(topology, router, traffic, seed)
+        reason = unsupported_reason(program, router)
         if reason is not None:
             raise UnsupportedError(reason)
-        self.demand, self.load, self.messages = demand, load, messages
-        self.message_packets, self.seed, self.in_order = message_packets, seed, in_order
-        self._engine, self._ports = build_arrays(
-            topology,
-            program,
-            self.router,
-            demand,
-            load,
-            messages,
-            message_packets,
-            in_order,
-            seed,
-        )
+        self._engine, self._ports = build_arrays(topology, program, router, traffic, seed)
         self._places = places_of(self._engine)
         self.now = 0
         self.examined = 0  # queues examined, in all cycles
@@ -111,9 +80,9 @@ class Simulation:
 
     def _schedule(self) -> None:
         """Schedule every terminal's first message."""
-        engine = self._engine
-        if self.demand is not None:
-            _first_messages(self._places, self.load * self.demand.rate > 0)
+        engine, traffic = self._engine, self.traffic
+        if isinstance(traffic, OpenLoop):
+            _first_messages(self._places, traffic.load * traffic.demand.rate > 0)
         for terminal in np.flatnonzero(engine.terminals["due"] >= 0):
             due = int(engine.terminals["due"][terminal])
             row = min(due, len(engine.sources) - 1)
@@ -122,9 +91,9 @@ class Simulation:
     @property
     def finished(self) -> bool:
         """Whether every message of a closed loop has arrived; never in open loop."""
-        if self.messages is None:
+        if isinstance(self.traffic, OpenLoop):
             return False
-        return int(self._engine.totals[at.DONE_MESSAGES]) == len(self.messages.target)
+        return int(self._engine.totals[at.DONE_MESSAGES]) == len(self.traffic.messages.target)
 
     def run(self, cycles: int) -> CycleCounts:
         """Run some cycles and return their counts."""
@@ -178,7 +147,7 @@ class Simulation:
         """Return the counts since the last reset."""
         engine, totals = self._engine, self._engine.totals
         by_terminal = engine.by_terminal.copy()
-        whole = self.message_packets == 1
+        whole = self.traffic.message_packets == 1
         flits = self.router.unit_flits
         units = engine.crossed.reshape(-1, self.router.vcs)[self._ports.of_channel]
         vc_flits = units.astype(np.int64) * flits
@@ -188,7 +157,7 @@ class Simulation:
             latency=latency,
             network_latency=self._histogram(1),
             message_latency=latency if whole else self._histogram(2),
-            in_order_latency=latency if whole and self.in_order else self._histogram(3),
+            in_order_latency=latency if whole and self.traffic.in_order else self._histogram(3),
             hops=np.trim_zeros(engine.hops, "b").copy(),
             escape_hops=int(totals[at.ESCAPE_HOPS]),
             packet_hops=int(units.sum()) // self.router.units_per_packet,
@@ -303,30 +272,19 @@ class Simulation:
         raise AssertionError("a queue that is stuck waits for another that is")
 
 
-def _check(
-    topology: Topology,
-    router: Router,
-    demand: Demand | None,
-    load: float,
-    messages: Messages | None,
-    message_packets: int,
-    seed: int,
-) -> None:
+def _check(topology: Topology, router: Router, traffic: OfferedTraffic, seed: int) -> None:
     problems = []
-    if (demand is None) == (messages is None):
-        problems.append("give either a demand (open loop) or messages (closed loop)")
+    load, message_packets = traffic.load, traffic.message_packets
     terminals = topology.num_terminals
     if not terminals:
         problems.append("the network has no terminals")
-    for name, length in (
-        ("demand", None if demand is None else len(demand.rate)),
-        ("messages", None if messages is None else len(messages.start) - 1),
-    ):
-        if length is not None and length != terminals:
-            problems.append(f"{name} is of {length} terminals, but the network has {terminals}")
+    if traffic.terminals != terminals:
+        problems.append(
+            f"traffic is of {traffic.terminals} terminals, but the network has {terminals}"
+        )
     if not (np.isfinite(load) and load >= 0):
         problems.append(f"load is {load}, expected a number from 0 on")
-    elif demand is not None and load * demand.rate.max(initial=0.0) > (
+    elif isinstance(traffic, OpenLoop) and load * traffic.demand.rate.max(initial=0.0) > (
         router.packet_flits * message_packets
     ):
         problems.append(f"load is {load}: a terminal offers at most one message per cycle")

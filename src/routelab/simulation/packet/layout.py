@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import (
-    Demand,
     HopProgram,
     InputError,
-    Messages,
     Ranking,
     Topology,
     class_lanes,
@@ -24,6 +22,7 @@ from routelab.simulation.packet.counts import BINS
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import Engine
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic
 from routelab.toolkit.rings import complete_rings
 
 Array = NDArray[Any]
@@ -103,11 +102,7 @@ def build_arrays(
     topology: Topology,
     program: HopProgram,
     router: Router,
-    demand: Demand | None,
-    load: float,
-    messages: Messages | None,
-    message_packets: int,
-    in_order: bool,
+    traffic: OfferedTraffic,
     seed: int,
 ) -> tuple[Engine, Ports]:
     """Build the arrays of cycle 0, with empty schedules.
@@ -140,8 +135,7 @@ def build_arrays(
     inputs, outputs = _port_rows(topology, router, ports)
     wheel = _wheel(inputs, outputs, router)
     held = capacity + router.fifo_units
-    most_messages = (queues * held + terminals) if message_packets > 1 else 1
-    sources = _sources(demand, messages, load, router, message_packets)
+    most_messages = (queues * held + terminals) if traffic.message_packets > 1 else 1
     words = (queues + 63) // 64
     made = run_tables(
         program,
@@ -160,9 +154,7 @@ def build_arrays(
     packets = _rows(queues * held + terminals, at.PACKET)
     most = program.candidates
     engine = Engine(
-        setting=_settings(
-            topology, program, router, demand, message_packets, in_order, wheel, ports, seed
-        ),
+        setting=_settings(program, router, traffic, wheel, ports, seed),
         classes=class_rows(program, router.vcs),
         tables=made.tables,
         reals=np.array(program.reals),
@@ -181,10 +173,10 @@ def build_arrays(
         packets=packets,
         states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
         free_packets=np.zeros(queues * held + terminals, i32),
-        terminals=_terminal_rows(topology, ports, messages),
+        terminals=_terminal_rows(topology, ports, traffic),
         messages=np.zeros(most_messages, at.MESSAGE),
         free_messages=np.zeros(most_messages, i32),
-        arrived=np.zeros((most_messages, (message_packets + 63) // 64), u64),
+        arrived=np.zeros((most_messages, (traffic.message_packets + 63) // 64), u64),
         switch_ports=ports.start.astype(i32),
         port_of_channel=ports.of_channel.astype(i32),
         heads=np.zeros((wheel, words), u64),
@@ -205,7 +197,7 @@ def build_arrays(
         hops=np.zeros(at.HOP_BINS, i64),
         watches=_rows(queues, at.WATCH),
         **fifos,
-        **sources,
+        **_sources(traffic, router),
     )
     engine.by_terminal[:, at.FINISHED] = -1
     return engine, ports
@@ -362,23 +354,20 @@ def _queue_rows(router: Router, ports: Ports) -> Array:
     return rows
 
 
-def _terminal_rows(topology: Topology, ports: Ports, messages: Messages | None) -> Array:
+def _terminal_rows(topology: Topology, ports: Ports, traffic: OfferedTraffic) -> Array:
     rows = _rows(topology.num_terminals, at.TERMINAL)
     rows["due"] = -1
     rows["port"] = ports.of_terminal
     rows["switch"] = topology.terminal_switch
-    if messages is not None:
-        rows["due"][np.diff(messages.start) > 0] = 0
+    if isinstance(traffic, ClosedLoop):
+        rows["due"][np.diff(traffic.messages.start) > 0] = 0
     return rows
 
 
 def _settings(
-    topology: Topology,
     program: HopProgram,
     router: Router,
-    demand: Demand | None,
-    message_packets: int,
-    in_order: bool,
+    traffic: OfferedTraffic,
     wheel: int,
     ports: Ports,
     seed: int,
@@ -397,11 +386,11 @@ def _settings(
     setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
     setting[at.S_OCCUPANCY] = program.by_occupancy
     setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
-    setting[at.S_MESSAGE_PACKETS] = message_packets
-    setting[at.S_CLOSED] = demand is None
-    setting[at.S_IN_ORDER] = in_order
+    setting[at.S_MESSAGE_PACKETS] = traffic.message_packets
+    setting[at.S_CLOSED] = isinstance(traffic, ClosedLoop)
+    setting[at.S_IN_ORDER] = traffic.in_order
     setting[at.S_QUEUE_LIMIT] = router.injection_queue
-    setting[at.S_TO_SELF] = demand is None or demand.to_self
+    setting[at.S_TO_SELF] = isinstance(traffic, ClosedLoop) or traffic.demand.to_self
     setting[at.S_WAYS_OUT] = ports.ways_in
     setting[at.S_MOST] = program.candidates
     setting[at.S_PHASES] = program.phases
@@ -428,26 +417,20 @@ def _repetition(program: HopProgram, router: Router) -> int:
     return at.RANK_ON_CHANGE if steady and not program.waiting else at.RANK_AGAIN
 
 
-def _sources(
-    demand: Demand | None,
-    messages: Messages | None,
-    load: float,
-    router: Router,
-    message_packets: int,
-) -> dict[str, Array]:
+def _sources(traffic: OfferedTraffic, router: Router) -> dict[str, Array]:
     """Return the arrays for the traffic of terminals."""
-    if demand is None:
-        assert messages is not None
-        count = len(messages.start) - 1
+    if isinstance(traffic, ClosedLoop):
+        messages = traffic.messages
         return {
-            "gap": np.zeros(count),
+            "gap": np.zeros(traffic.terminals),
             "part_start": np.array(messages.start),
             "part_upto": np.zeros(1),
             "part_set": np.zeros(1, np.int32),
             "set_start": np.zeros(1, np.int64),
             "members": np.array(messages.target) if len(messages.target) else np.zeros(1, np.int32),
         }
-    chance = load * demand.rate / (router.packet_flits * message_packets)
+    demand = traffic.demand
+    chance = traffic.load * demand.rate / (router.packet_flits * traffic.message_packets)
     with np.errstate(divide="ignore"):
         gap = np.where(chance < 1, 1 / np.log1p(-np.minimum(chance, 1)), 0.0)
     upto = np.cumsum(demand.part_share)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from routelab.api import (
-    EngineCase,
     EnginePlugin,
     EngineResult,
     PluginError,
@@ -67,7 +66,8 @@ def run_simulation(
         require_unchanged(work.name, network)
     case, routing = case_of(network, algorithm, work, store, proofs, routes)
     require_support(engine.name, engine.supports(case))
-    result = run_engine(engine, case)
+    result = engine.run(case)
+    check_result(engine, result)
     require_unchanged(engine.name, network, *routing.known_tables)
     facts = {
         **topology_facts(network),
@@ -86,23 +86,19 @@ def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if not isinstance(value, (list, dict))}
 
 
-def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
-    """Run an engine and check its result against its declarations.
+def check_result(engine: EnginePlugin, result: EngineResult) -> None:
+    """Check the result of an engine against its declarations.
 
     Raises
     ------
-    UnsupportedError, InputError
-        As `EnginePlugin.run`.
     PluginError
         If the result breaks the contract.
     """
-    result = engine.run(case)
     if not isinstance(result, EngineResult):
         raise PluginError(f"{engine.name}: expected an EngineResult, found {type(result).__name__}")
     problems = list(dict.fromkeys(problems_of(engine, result)))
     if problems:
         raise PluginError(f"{engine.name}: {'; '.join(problems)}")
-    return result
 
 
 def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:

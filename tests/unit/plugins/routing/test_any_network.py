@@ -20,6 +20,7 @@ from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS as KIT
 from routelab.testing.walks import Walker
@@ -87,12 +88,7 @@ def test_packets_arrive_on_every_network(network, text) -> None:
 def test_little_load_is_carried_by_every_network(network, text) -> None:
     made = program(load_routing(text), network, 16)
     simulation = Simulation(
-        network,
-        made,
-        Router(vcs=16),
-        demand=Demand.uniform(network, ""),
-        load=0.1,
-        seed=1,
+        network, made, Router(vcs=16), OpenLoop(Demand.uniform(network, ""), 0.1), seed=1
     )
     simulation.run(200)
     simulation.reset()

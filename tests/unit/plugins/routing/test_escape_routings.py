@@ -18,6 +18,7 @@ from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Candidate, Walk, Walker
@@ -218,7 +219,7 @@ def test_floods_neither_block_nor_exceed_the_hops(text, fail_links) -> None:
     made = program(load_routing(text), network, 3)
     router = Router(vcs=3, buffer_flits=8, packet_flits=4)
     demand = Demand.uniform(network, "")
-    simulation = Simulation(network, made, router, demand=demand, load=1.0, seed=4)
+    simulation = Simulation(network, made, router, OpenLoop(demand, 1.0), seed=4)
     simulation.run(1500)
     simulation.reset()
     simulation.run(1500)

@@ -9,6 +9,7 @@ from routelab.api.traffic import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
@@ -36,7 +37,7 @@ def test_a_flooded_network_neither_deadlocks_nor_strays(text, vcs) -> None:
     made = program(load_routing(text), torus, vcs)
     router = Router(vcs=vcs, buffer_flits=4, packet_flits=2)
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, router, demand=demand, load=1.0, seed=4)
+    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=4)
     simulation.run(1500)
     simulation.reset()
     sample = simulation.run(1500)
@@ -65,7 +66,7 @@ def test_datelines_hold_under_wormhole_switching(text, vcs) -> None:
     made = program(load_routing(text), torus, vcs)
     router = Router(vcs=vcs, buffer_flits=2, packet_flits=5, switching="wormhole")
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, router, demand=demand, load=1.0, seed=1)
+    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(3000)
     assert simulation.blocked() is None
     assert simulation.run(500).ejected_packets > 0
@@ -75,7 +76,7 @@ def test_20_000_switches_fit() -> None:
     torus = build_grid("torus", (10, 10, 10, 10, 2), wrap=True)
     made = program(load_routing("rdr"), torus, 2)
     demand = Demand.uniform(torus, "")
-    simulation = Simulation(torus, made, Router(vcs=2), demand=demand, load=0.1, seed=1)
+    simulation = Simulation(torus, made, Router(vcs=2), OpenLoop(demand, 0.1), seed=1)
     simulation.run(40)
     hops = simulation.counts().hops
     mean = (hops * np.arange(len(hops))).sum() / hops.sum()

@@ -16,6 +16,7 @@ from routelab.registry.instances import load, load_routing
 from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import part_of, program
 from routelab.testing.walks import Walk, Walker
 from routelab.toolkit import build_grid
@@ -208,8 +209,7 @@ def test_bit_complement_is_accepted_up_to_the_bisection(text) -> None:
         network,
         program(load_routing(text), network, vcs),
         options.routers(),
-        demand=BitComplement().demand(network, 0),
-        load=0.6,
+        OpenLoop(BitComplement().demand(network, 0), 0.6),
         seed=1,
     )
     accepted = measure_simulation(simulation, options).accepted.value

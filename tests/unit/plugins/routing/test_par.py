@@ -15,6 +15,7 @@ from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
@@ -177,7 +178,7 @@ def ejected(text, dragonfly, demand):
     # ties between fixed candidates are drawn in another way
     made = replace(program(load_routing(text), dragonfly, 8), fixed=False)
     router = Router(vcs=8, buffer_flits=16, output_buffer_flits=16, speedup=2)
-    simulation = Simulation(dragonfly, made, router, demand=demand, load=1.0, seed=1)
+    simulation = Simulation(dragonfly, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(1500)
     simulation.reset()
     sample = simulation.run(2000)

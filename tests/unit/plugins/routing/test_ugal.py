@@ -17,6 +17,7 @@ from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
@@ -111,7 +112,7 @@ def saturated(text, demand, torus):
     """Flits a cycle that a terminal gets where all send as fast as they can."""
     router = Router(router="input-queued", vcs=4)
     made = program(load_routing(text), torus, 4)
-    simulation = Simulation(torus, made, router, demand=demand, load=1.0, seed=1)
+    simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(2000)
     simulation.reset()
     sample = simulation.run(3000)
@@ -159,7 +160,7 @@ def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
         demand = load("traffic", pattern).demand(network, 0)
         for text in ("", "valiant~base=", "ugal~base=", "ugal~mode=global,base="):
             made = program(load_routing(f"{text}dragonfly-minimal"), network, options.vcs)
-            run = Simulation(network, made, options.routers(), demand=demand, load=0.9, seed=1)
+            run = Simulation(network, made, options.routers(), OpenLoop(demand, 0.9), seed=1)
             accepted[pattern, text] = measure_simulation(run, options).accepted.value
     assert accepted["group-shift", ""] == pytest.approx(1 / (4 * 2), rel=0.01)
     valiant = accepted["group-shift", "valiant~base="]

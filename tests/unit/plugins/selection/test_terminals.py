@@ -23,6 +23,7 @@ from routelab.simulation.flow.paths import Paths
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.ties import backwards_at
@@ -198,7 +199,7 @@ def test_the_engines_load_channels_as_the_metric_says(tmp_path, routes):
     assert loads.max() == {"switches": 12, "terminals": 6}[routes]
     hosts, router = topology.num_terminals, Router(vcs=table.virtual_channels)
     packets = Simulation(
-        topology, table_program(table), router, messages=Messages.create(*everybody(hosts))
+        topology, table_program(table), router, ClosedLoop(Messages.create(*everybody(hosts)))
     )
     while not packets.finished:
         packets.run(100)

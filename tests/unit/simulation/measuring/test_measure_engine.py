@@ -17,6 +17,7 @@ from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
@@ -39,8 +40,7 @@ def simulation(settings, load, seed, demand=None):
         topology,
         program,
         settings.routers(),
-        demand=demand or Demand.uniform(topology, "all others"),
-        load=load,
+        OpenLoop(demand or Demand.uniform(topology, "all others"), load),
         seed=seed,
     )
 
@@ -93,7 +93,7 @@ def test_a_message_alone_takes_what_the_delays_say():
     messages = Messages.create([0, 1, 1, 1], [2])
     program = table_program(line_table(topology))
     run = measure_simulation(
-        Simulation(topology, program, settings.routers(), messages=messages), settings
+        Simulation(topology, program, settings.routers(), ClosedLoop(messages)), settings
     )
     assert (run.state, run.completion_cycles) == ("finished", 10)
     assert run.latency.maximum == run.latency.mean.value == 10
@@ -123,7 +123,7 @@ def test_rates_of_messages_end_with_the_last_arrival():
     messages = Messages.create([0, 1, 1, 1], [2])
     for length in (1, 7, 1000):
         settings = SimulationSettings(messages=1, packet_flits=4, sample_cycles=length)
-        made = Simulation(topology, program, settings.routers(), messages=messages)
+        made = Simulation(topology, program, settings.routers(), ClosedLoop(messages))
         run = measure_simulation(made, settings)
         assert (run.cycles, run.accepted.value, run.utilisation.maximum) == (10, 0.4, 0.4)
 
@@ -134,7 +134,7 @@ def test_traffic_in_waves_is_measured_over_many_of_them():
     topology = line(2)
     program = table_program(line_table(topology))
     demand = Demand.permutation([1, -1], "one way")
-    made = Simulation(topology, program, settings.routers(), demand=demand, load=0.1)
+    made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.1))
     run = measure_simulation(made, settings)
     assert run.state == "saturated"
     assert run.accepted.value == pytest.approx(64 / 5002, rel=0.1)
@@ -148,7 +148,7 @@ def test_utilisation_is_of_what_a_channel_can_carry():
         program = table_program(line_table(topology))
         settings = SimulationSettings()
         demand = Demand.permutation([2, -1, -1], "to the end")
-        made = Simulation(topology, program, settings.routers(), demand=demand, load=0.2)
+        made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.2))
         channels = measure_simulation(made, settings).utilisation
         used.append((channels.minimum, channels.maximum))
     assert used[0] == used[1]
@@ -169,7 +169,7 @@ def test_packets_that_never_arrive_are_no_saturation():
     program = HopProgram(hop=back_and_forth, tables=tables, vc_classes=1)
     settings = SimulationSettings(max_cycles=8000)
     demand = Demand.permutation([2, -1, -1], "to the end")
-    made = Simulation(topology, program, settings.routers(), demand=demand, load=0.002)
+    made = Simulation(topology, program, settings.routers(), OpenLoop(demand, 0.002))
     run = measure_simulation(made, settings)
     assert (run.state, run.saturated) == ("undecided", None)
     assert "none arrives" in run.text

@@ -10,13 +10,19 @@ import numpy as np
 import pytest
 from fake_simulation import Queues, Stuck
 
-from routelab.simulation.measuring.saturation import saturation
+from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.columns import POOLING
 
 SETTINGS = SimulationSettings(max_cycles=60_000, loads=(0.1, 0.3, 0.6), seeds=2, seed=5)
 make = partial(Queues, horizon=70_000)
+
+
+def search(make, settings, known=(), on_result=None, **limit):
+    """Find the saturation load of simulations."""
+    measure = partial(sweep_loads, make, settings, on_result=on_result)
+    return find_saturation(measure, settings, known, **limit)
 
 
 def test_the_same_numbers_on_any_number_of_threads():
@@ -76,19 +82,19 @@ def test_one_grave_run_makes_its_load_grave():
 @pytest.mark.parametrize("service", [2, 3])
 def test_saturation_is_found(service):
     settings = SimulationSettings(max_cycles=60_000, tolerance=0.02)
-    found = saturation(partial(make, service=service), settings)
+    found = search(partial(make, service=service), settings)
     # the queue is unstable exactly above; close below it the cycles do not suffice to tell
     assert 0.94 / service <= found.load <= 1 / service
     assert found.load < found.bound <= 1.03 / service
-    assert found.most.value == pytest.approx(1 / service, rel=0.02)
-    assert found.most_at >= found.load
+    assert found.throughput.value == pytest.approx(1 / service, rel=0.02)
+    assert found.throughput_at >= found.load
     assert found.accepted.value == pytest.approx(found.load, rel=0.02)
     assert len(found.points) <= settings.max_probes
     assert "not monotonic" not in found.text
 
 
 def test_what_never_saturates():
-    found = saturation(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
+    found = search(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
     assert (found.load, found.bound) == (1, np.inf)
     assert found.text == "not saturated at any load up to 1"
     assert len(found.points) == 4
@@ -101,7 +107,7 @@ def test_a_load_that_is_not_taken_bounds_the_search_whatever_lies_above():
         return Stuck(load, seed, at=1) if 0.2 < load < 0.27 else make(load, seed)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
-    found = saturation(holed, settings, tuple(sweep_loads(holed, settings, (0.4,))))
+    found = search(holed, settings, tuple(sweep_loads(holed, settings, (0.4,))))
     assert 0.18 < found.load <= 0.2 < found.bound < 0.215
     assert "not monotonic" in found.text
 
@@ -112,10 +118,21 @@ def test_known_points_and_few_probes():
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "max_probes": 4})
     known = tuple(sweep_loads(stuck, settings, (0.25, 0.5)))
-    found = saturation(stuck, settings, known)
+    found = search(stuck, settings, known)
     assert len(found.points) == 6
     assert set(known) <= set(found.points)
     assert "max_probes=4" in found.text
+
+
+def test_search_ends_when_no_load_of_six_decimals_is_left():
+    def stuck(load, seed):
+        return Stuck(load, seed, at=1) if load > 0.3 else make(load, seed)
+
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 1e-7, "max_probes": 50})
+    found = search(stuck, settings)
+    assert (found.load, found.bound) == (0.3, 0.300001)
+    assert len(found.points) < 35
+    assert "max_probes" not in found.text
 
 
 def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
@@ -123,7 +140,7 @@ def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
     known = tuple(sweep_loads(make, settings, (0.1, 0.2, 0.3, 0.8)))
     tried = []
-    found = saturation(make, settings, known, on_result=lambda run: tried.append(run.load))
+    found = search(make, settings, known, on_result=lambda run: tried.append(run.load))
     assert 0.475 <= found.load <= 0.5 < found.bound <= 0.525
     assert len(tried) <= 2
     assert max(tried) < 0.55
@@ -134,7 +151,7 @@ def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
 def test_short_runs_find_the_same_saturation(service, max_cycles):
     """Close to it they are undecided; what surely arrives tells enough."""
     settings = SimulationSettings(max_cycles=max_cycles, tolerance=0.05, precision=0.05)
-    found = saturation(partial(make, service=service), settings)
+    found = search(partial(make, service=service), settings)
     assert 0.94 / service <= found.load <= 1.03 / service
     assert found.bound <= 1.08 / service
 
@@ -151,7 +168,7 @@ def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
     points = sweep_loads(partial(Lossy, horizon=70_000), settings, (0.1, 0.2, 0.3, 0.4))
     assert {point.state for point in points} == {"undecided"}
-    found = saturation(partial(Lossy, horizon=70_000), settings, tuple(points))
+    found = search(partial(Lossy, horizon=70_000), settings, tuple(points))
     assert found.load == 0
 
 
@@ -166,8 +183,8 @@ def test_an_undecided_load_above_what_a_terminal_can_take_is_not_taken():
     rising = partial(Rising, horizon=70_000)
     points = tuple(sweep_loads(rising, settings, (0.1, 0.2, 0.3, 0.4)))
     assert {point.state for point in points} == {"undecided"}
-    assert saturation(rising, settings, points).load > 0.35
-    found = saturation(rising, settings, points, limit=0.25)
+    assert search(rising, settings, points).load > 0.35
+    found = search(rising, settings, points, limit=0.25)
     assert 0.22 < found.load <= 0.25 < found.bound <= 0.27
 
 

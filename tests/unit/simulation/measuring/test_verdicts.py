@@ -14,6 +14,7 @@ from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
@@ -51,7 +52,7 @@ def runs(name, share, seeds, **settings):
     return [
         measure_simulation(
             Simulation(
-                topology, program, chosen.routers(), demand=demand, load=bound * share, seed=seed
+                topology, program, chosen.routers(), OpenLoop(demand, bound * share), seed=seed
             ),
             chosen,
         )

@@ -19,6 +19,7 @@ from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
@@ -27,7 +28,7 @@ def two_clockwise(flow_control, router, size=4):
     """Every terminal of a ring sends as fast as it can, two hops clockwise."""
     table = clockwise_ring_table(ring(size), 2, flow_control)
     demand = Demand.permutation((np.arange(size) + 2) % size, "two clockwise")
-    return Simulation(table.topology, table_program(table), router, demand=demand, load=1.0)
+    return Simulation(table.topology, table_program(table), router, OpenLoop(demand, 1.0))
 
 
 def assert_all_wait_for_each_other(simulation):
@@ -66,7 +67,7 @@ def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
         priority=priority,
     )
     messages = Messages.create(range(5), [2, 3, 0, 1])
-    simulation = Simulation(table.topology, table_program(table), router, messages=messages)
+    simulation = Simulation(table.topology, table_program(table), router, ClosedLoop(messages))
     simulation.run(100)
     assert not simulation.finished
     assert_all_wait_for_each_other(simulation)
@@ -130,17 +131,13 @@ def test_a_full_network_that_moves_is_not_called_blocked():
 def test_tables_without_cycles_of_dependencies_never_block(table, data):
     router = data.draw(routers(vcs=table.virtual_channels))
     simulation = Simulation(
-        table.topology,
-        table_program(table),
-        router,
-        demand=reachable_demand(table),
-        load=1.0,
+        table.topology, table_program(table), router, OpenLoop(reachable_demand(table), 1.0)
     )
     for _ in range(10):
         simulation.run(50)
         assert simulation.blocked() is None
     messages = data.draw(messages_on(table))
-    closed = Simulation(table.topology, table_program(table), router, messages=messages)
+    closed = Simulation(table.topology, table_program(table), router, ClosedLoop(messages))
     closed.run(20_000)
     assert closed.finished
 
@@ -164,8 +161,7 @@ def test_what_the_checker_proves_does_not_block(seed, flits, buffers, fifo):
         table.topology,
         table_program(table),
         router,
-        demand=reachable_demand(table),
-        load=1.0,
+        OpenLoop(reachable_demand(table), 1.0),
         seed=seed,
     )
     for _ in range(10):
@@ -179,8 +175,7 @@ def test_a_torus_under_bubble_moves_with_the_least_buffers():
         table.topology,
         table_program(table),
         Router(router="input-queued", vcs=1, packet_flits=4, buffer_flits=8),
-        demand=Demand.uniform(table.topology, "to all others"),
-        load=1.0,
+        OpenLoop(Demand.uniform(table.topology, "to all others"), 1.0),
     )
     simulation.run(3000)
     assert simulation.blocked() is None
@@ -197,7 +192,7 @@ def test_published_tables_drain_on_a_torus(routing, shape):
     router = Router(vcs=table.virtual_channels, packet_flits=2, buffer_flits=4)
     count = topology.num_terminals
     messages = Messages.create(np.arange(count + 1) * count, np.tile(np.arange(count), count))
-    simulation = Simulation(topology, table_program(table), router, messages=messages)
+    simulation = Simulation(topology, table_program(table), router, ClosedLoop(messages))
     for _ in range(200):
         simulation.run(500)
         assert simulation.blocked() is None
@@ -212,7 +207,7 @@ def test_more_hops_than_claimed_are_livelock():
     table = clockwise_ring_table(ring(6), 4, "bubble")
     program = replace(table_program(table), max_hops=3)
     demand = Demand.permutation([4, -1, -1, -1, -1, -1], "four clockwise")
-    simulation = Simulation(table.topology, program, Router(vcs=1), demand=demand, load=0.1)
+    simulation = Simulation(table.topology, program, Router(vcs=1), OpenLoop(demand, 0.1))
     simulation.run(500)
     blocked = simulation.blocked()
     assert blocked is not None

@@ -17,6 +17,7 @@ from routelab.kernels.hops import CAPACITY, CREDITS, HOPS, STATE
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
 
 
@@ -48,7 +49,7 @@ def cases(draw, **fixed):
 
 def running(topology, program, router, load, seed):
     demand = Demand.uniform(topology, "")
-    return Simulation(topology, program, router, demand=demand, load=load, seed=seed)
+    return Simulation(topology, program, router, OpenLoop(demand, load), seed=seed)
 
 
 def best_with_room(simulation, queue):

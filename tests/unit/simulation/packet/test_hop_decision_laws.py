@@ -17,6 +17,7 @@ from routelab.api import Demand, HopProgram, PluginError, needed_classes, pack_t
 from routelab.kernels.hops import ABI, HOPS, WAYPOINT, hop_kernel, inject_kernel
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.toolkit import build_grid
 
 
@@ -47,7 +48,7 @@ def restless(draw):
 def test_who_chooses_anew_in_every_cycle_loses_neither_flits_nor_credits(case, load, seed):
     topology, program, router = case
     demand = Demand.uniform(topology, "")
-    simulation = Simulation(topology, program, router, demand=demand, load=load, seed=seed)
+    simulation = Simulation(topology, program, router, OpenLoop(demand, load), seed=seed)
     generated = ejected = 0
     for cycles in (1, 2, 3, 5, 8, 13, 40, 200):
         sample = simulation.run(cycles)
@@ -68,7 +69,7 @@ def test_a_run_of_restless_packets_ends_empty(case, seed, data):
     count = topology.num_terminals
     places = st.lists(st.integers(0, count - 1), max_size=4)
     lists = [data.draw(places) for _ in range(count)]
-    simulation = Simulation(topology, program, router, messages=messages_of(lists), seed=seed)
+    simulation = Simulation(topology, program, router, ClosedLoop(messages_of(lists)), seed=seed)
     simulation.run(5000)
     # what was counted ahead has arrived, and all credits are back
     simulation.run(500)
@@ -93,7 +94,7 @@ def test_the_engine_adds_the_occupancy_of_the_class(ranking, switching):
         program = decision_program(torus, what, by_occupancy=by_occupancy, **more)
         router = Router(vcs=2 * needed_classes(program), packet_flits=2, switching=switching)
         demand = Demand.uniform(torus, "")
-        simulation = Simulation(torus, program, router, demand=demand, load=0.9, seed=2)
+        simulation = Simulation(torus, program, router, OpenLoop(demand, 0.9), seed=2)
         simulation.run(2000)
         found.append(numbers(simulation.counts()))
     if ranking == "best":
@@ -115,7 +116,7 @@ def test_who_waits_in_a_circle_and_asks_again_is_deadlocked_in_the_end(fixed, fi
     program = program_of(ring, lambda s, t, vc: [[(ways[s], 0, 0)]], 1, again=True, **more)
     demand = Demand.permutation((np.arange(4) + 2) % 4, "two clockwise")
     router = Router(vcs=1, buffer_flits=2, priority="random", output_buffer_flits=fifo, speedup=1)
-    simulation = Simulation(ring, program, router, demand=demand, load=1.0)
+    simulation = Simulation(ring, program, router, OpenLoop(demand, 1.0))
     simulation.run(500)
     assert simulation.blocked() is None
     simulation.run(9_500)
@@ -167,7 +168,7 @@ def test_a_waypoint_that_hop_may_not_set_ends_the_run(waypoint, at, phases, is_v
         inject=next_door if at == 2 else None,
     )
     demand = Demand.permutation([3, -1, -1, -1, -1], "one way")
-    simulation = Simulation(ring, program, Router(vcs=8), demand=demand, load=0.2, seed=1)
+    simulation = Simulation(ring, program, Router(vcs=8), OpenLoop(demand, 0.2), seed=1)
     simulation.run(100)
     blocked = simulation.blocked()
     if is_valid:

@@ -29,15 +29,18 @@ from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import cycle as engine
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
 MANY = 100_000
 
 
-def drained(table, router, messages, **more):
+def drained(table, router, messages, seed=0, **more):
     """A closed-loop run to its end."""
-    simulation = Simulation(table.topology, table_program(table), router, messages=messages, **more)
+    simulation = Simulation(
+        table.topology, table_program(table), router, ClosedLoop(messages, **more), seed=seed
+    )
     while not simulation.finished:
         simulation.run(200)
         assert simulation.blocked() is None
@@ -94,8 +97,7 @@ def test_flits_and_credits_are_conserved(case, load, seed, data):
         table.topology,
         table_program(table),
         router,
-        demand=reachable_demand(table),
-        load=load,
+        OpenLoop(reachable_demand(table), load),
         seed=seed,
     )
     generated = ejected = 0
@@ -165,7 +167,7 @@ def test_littles_law(case, seed):
     """In a run from empty to empty the packets, summed over cycles, are the latencies' sum."""
     table, router, messages = case
     simulation = Simulation(
-        table.topology, table_program(table), router, messages=messages, seed=seed
+        table.topology, table_program(table), router, ClosedLoop(messages), seed=seed
     )
     inside = network_latency = 0
     for _ in range(MANY):
@@ -213,8 +215,7 @@ def open_run(table, router, seed, cycles=300):
         table.topology,
         table_program(table),
         router,
-        demand=reachable_demand(table),
-        load=0.5,
+        OpenLoop(reachable_demand(table), 0.5),
         seed=seed,
     )
     simulation.run(cycles)
@@ -242,8 +243,7 @@ def test_what_is_counted_does_not_depend_on_how_cycles_are_cut_into_samples(case
             table.topology,
             table_program(table),
             router,
-            demand=reachable_demand(table),
-            load=0.4,
+            OpenLoop(reachable_demand(table), 0.4),
             seed=3,
         )
         for _ in range(2)
@@ -263,7 +263,7 @@ def test_a_reset_forgets_the_counts_and_keeps_the_packets():
     table = line_table(line(3))
     router = Router(vcs=1)
     simulation = Simulation(
-        table.topology, table_program(table), router, messages=messages_of([[2], [], []])
+        table.topology, table_program(table), router, ClosedLoop(messages_of([[2], [], []]))
     )
     before = simulation.run(5)
     assert before.packets_in_network == 1
@@ -295,7 +295,7 @@ def test_the_engine_is_compiled_once_for_all_algorithms():
 
     def hops_of(text):
         made = program(load_routing(text), topology, 4)
-        simulation = Simulation(topology, made, Router(), demand=demand, load=0.2)
+        simulation = Simulation(topology, made, Router(), OpenLoop(demand, 0.2))
         simulation.run(200)
         simulation.audit()
         assert simulation.blocked() is None

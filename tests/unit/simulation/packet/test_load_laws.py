@@ -16,6 +16,7 @@ from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 
@@ -26,7 +27,7 @@ def dor(topology):
 
 def accepted(topology, program, router, demand, *, load=1.0, warmup=1000, cycles=3000, seed=0):
     """Counts of a run behind its warm-up, and the flits that a terminal got in a cycle."""
-    simulation = Simulation(topology, program, router, demand=demand, load=load, seed=seed)
+    simulation = Simulation(topology, program, router, OpenLoop(demand, load), seed=seed)
     simulation.run(warmup)
     simulation.reset()
     simulation.run(cycles)
@@ -67,8 +68,7 @@ def test_no_channel_carries_more_than_it_can(table, data):
         topology,
         table_program(table),
         router,
-        demand=Demand.permutation(target, "one each"),
-        load=1.0,
+        OpenLoop(Demand.permutation(target, "one each"), 1.0),
     )
     simulation.run(cycles)
     counts = simulation.counts()
@@ -204,9 +204,7 @@ def test_a_full_source_queue_stalls_its_terminal(queue, message_packets, seed):
         table.topology,
         table_program(table),
         router,
-        demand=demand,
-        load=1.0,
-        message_packets=message_packets,
+        OpenLoop(demand, 1.0, message_packets=message_packets),
         seed=seed,
     )
     generated = injected = 0
@@ -223,7 +221,7 @@ def test_a_full_source_queue_stalls_its_terminal(queue, message_packets, seed):
 def test_unlimited_source_queues_keep_what_is_offered():
     table, demand = merging()
     simulation = Simulation(
-        table.topology, table_program(table), Router(vcs=1), demand=demand, load=0.8
+        table.topology, table_program(table), Router(vcs=1), OpenLoop(demand, 0.8)
     )
     sample = simulation.run(5000)
     offered = 4 * 0.8 * 5000

@@ -17,6 +17,7 @@ from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import ClosedLoop
 
 
 @st.composite
@@ -113,7 +114,7 @@ def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
             output_buffer_flits=fifo,
             speedup=1,
         )
-        simulation = Simulation(network, table_program(table), router, messages=messages)
+        simulation = Simulation(network, table_program(table), router, ClosedLoop(messages))
         simulation.run(20)
         waits[fifo] = int(simulation.audit_fifos()[0, 0, 1])
         assert simulation.audit()[0, 0].tolist() == [0, 0, 1, 0]

@@ -9,6 +9,7 @@ from routelab.api import Demand
 from routelab.kernels.hops import WAYPOINT, inject_kernel
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
 
 RING = build_grid("torus", (5,), wrap=True)
@@ -41,7 +42,7 @@ def blocked_by(wrong, **more):
     program = program_of(RING, answers, 2, **more)
     demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
     router = Router(vcs=4)
-    simulation = Simulation(RING, program, router, demand=demand, load=0.2, seed=1)
+    simulation = Simulation(RING, program, router, OpenLoop(demand, 0.2), seed=1)
     simulation.run(200)
     blocked = simulation.blocked()
     assert blocked is not None
@@ -76,7 +77,7 @@ def test_a_waypoint_that_is_no_switch_is_told_of():
         phases=2,
     )
     demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
-    simulation = Simulation(RING, program, Router(), demand=demand, load=0.2, seed=1)
+    simulation = Simulation(RING, program, Router(), OpenLoop(demand, 0.2), seed=1)
     simulation.run(100)
     assert simulation.blocked().kind == "no-route"
 
@@ -84,6 +85,6 @@ def test_a_waypoint_that_is_no_switch_is_told_of():
 def test_what_is_not_blocked_stays_so():
     program = program_of(RING, lambda switch, target, vc: [[(upwards(switch), 0, 0)]], 1)
     demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
-    simulation = Simulation(RING, program, Router(), demand=demand, load=0.2, seed=1)
+    simulation = Simulation(RING, program, Router(), OpenLoop(demand, 0.2), seed=1)
     simulation.run(100)
     assert simulation.blocked() is None

@@ -5,7 +5,7 @@ import pytest
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
-from routelab.simulation import Router, Simulation
+from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
@@ -20,7 +20,7 @@ def test_packets_of_several_flits_go_no_farther_than_they_have_to(routing, switc
         routing = "minimal-adaptive~escape=dateline"
     made = program(load_routing(routing), network, router.vcs)
     demand = Demand.uniform(network, "everybody to all others")
-    simulation = Simulation(network, made, router, demand=demand, load=1.0, seed=3)
+    simulation = Simulation(network, made, router, OpenLoop(demand, 1.0), seed=3)
     for _ in range(20):
         sample = simulation.run(200)
         assert simulation.blocked() is None

@@ -2,7 +2,7 @@
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
-from routelab.simulation import Router, Simulation
+from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
@@ -12,7 +12,7 @@ def looks(load, cycles=4000):
     network = build_grid("torus", (8, 8), wrap=True)
     made = program(load_routing("dimension-order"), network, 4)
     demand = Demand.uniform(network, "everybody to all others")
-    simulation = Simulation(network, made, Router(), demand=demand, load=load)
+    simulation = Simulation(network, made, Router(), OpenLoop(demand, load))
     sample = simulation.run(cycles)
     return simulation.examined, sample.flit_hops + sample.ejected_flits
 

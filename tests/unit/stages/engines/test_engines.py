@@ -29,7 +29,7 @@ from routelab.simulation.smpi.simgrid import SmpiRun
 from routelab.stages.engines.case import case_of, task_of
 from routelab.stages.engines.flow import FlowEngine
 from routelab.stages.engines.packet import PacketEngine
-from routelab.stages.engines.run import run_engine, run_simulation, write_engine_result
+from routelab.stages.engines.run import check_result, run_simulation, write_engine_result
 from routelab.stages.engines.smpi import SmpiEngine
 from routelab.stages.engines.smpi import simulate as simgrid
 from routelab.stages.engines.trial import RingWorkload, UniformTraffic, trial_work
@@ -53,7 +53,9 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 def found(engine: EnginePlugin) -> EngineResult:
     network = build_grid("torus", (4, 2), wrap=True)
     case, _ = case_of(network, table_on(network), trial_work(engine))
-    return run_engine(engine, case)
+    result = engine.run(case)
+    check_result(engine, result)
+    return result
 
 
 @pytest.mark.parametrize(

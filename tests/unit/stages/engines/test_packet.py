@@ -32,6 +32,7 @@ from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
+from routelab.simulation.packet.traffic import OpenLoop
 from routelab.stages import route, topology
 from routelab.stages.engines import case, run
 from routelab.stages.engines.packet import PacketEngine
@@ -259,11 +260,11 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 
     made: list[float] = []
 
-    def counted(*arguments, load, **options):
+    def counted(network, program, router, traffic, seed):
         if len(made) == 2:
             raise KeyboardInterrupt  # as good as a kill: nothing is written on the way out
-        made.append(load)
-        return Simulation(*arguments, load=load, **options)
+        made.append(traffic.load)
+        return Simulation(network, program, router, traffic, seed)
 
     monkeypatch.setattr(packets, "Simulation", counted)
     with pytest.raises(KeyboardInterrupt):
@@ -278,7 +279,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
     monkeypatch.setattr(
         packets,
         "Simulation",
-        lambda *a, load, **o: made.append(load) or Simulation(*a, load=load, **o),
+        lambda *a: made.append(a[3].load) or Simulation(*a),
     )
     perform(job(tmp_path / "cut", asked=asked))
     assert made[:2] == [0.2, 0.3]
@@ -302,7 +303,7 @@ def _measured(asked: SimulationSettings):
     network = topology.obtain(NETWORK)[1]
     program = table_program(route.route_network(network, load_routing("dor")).routed.table)
     demand = Demand.uniform(network, "all to all")
-    simulation = Simulation(network, program, asked.routers(), demand=demand, load=0.2)
+    simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
     return measure_simulation(simulation, asked)
 
 
@@ -455,7 +456,7 @@ def test_a_function_sees_its_own_packet_only() -> None:
         assert check_hops(one, topology, "acyclic").proven
     demand = Across().demand(topology, 0)
     asked = settings(vcs=3)
-    simulation = Simulation(topology, program, asked.routers(), demand=demand, load=0.3)
+    simulation = Simulation(topology, program, asked.routers(), OpenLoop(demand, 0.3))
     assert measure_simulation(simulation, asked).state == "stationary"
 
 

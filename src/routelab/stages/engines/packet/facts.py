@@ -82,17 +82,17 @@ def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def saturation_facts(found: Saturation) -> dict[str, Any]:
+def saturation_facts(saturation: Saturation) -> dict[str, Any]:
     """Return the facts of the saturation search."""
-    bound = found.bound if found.bound <= 1 else None
+    bound = saturation.bound if saturation.bound <= 1 else None
     return {
-        "saturation_load": found.load,
+        "saturation_load": saturation.load,
         "saturation_bound": bound,
-        **interval("saturation_accepted", found.accepted),
-        **interval("throughput", found.most),
-        "throughput_at": found.most_at,
-        "saturation_text": found.text,
-        "loads_tried": len(found.points),
+        **interval("saturation_accepted", saturation.accepted),
+        **interval("throughput", saturation.throughput),
+        "throughput_at": saturation.throughput_at,
+        "saturation_text": saturation.text,
+        "loads_tried": len(saturation.points),
     }
 
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from threading import Lock
 
 from routelab._progress import WAITING, tell
-from routelab.api import Demand, Topology
-from routelab.simulation.measuring.measure import PacketSimulation
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
-from routelab.simulation.packet.engine import Simulation
-
-SECONDS = 0.5
-"""Time between two progress messages of a run."""
 
 
 class Watch:
@@ -45,10 +37,9 @@ class Watch:
             return f"load {load:g} (search)"
         return f"load {load:g} ({self._loads.index(load) + 1} of {len(self._loads)})"
 
-    def follow(self, simulation: Simulation) -> PacketSimulation:
-        """Wrap a simulation so that it reports its progress and why it is blocked."""
-        seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
-        return _Reporter(simulation, self.task(simulation.load), seed)
+    def report(self, load: float, seed: int, progress: str) -> None:
+        """Report the progress of a run."""
+        tell(self.task(load), f"seed {seed}: {progress}" if self._seeds > 1 else progress)
 
     def finish(self, measured: LoadResult) -> None:
         """Report that a run has ended."""
@@ -56,38 +47,3 @@ class Watch:
             self._ended[measured.load] += 1
             over = self._ended[measured.load] == self._seeds
         tell(self.task(measured.load), measured.text, ended=over)
-
-
-class _Reporter:
-    """A simulation that reports how many cycles it has run."""
-
-    def __init__(self, simulation: Simulation, task: str, prefix: str) -> None:
-        self._simulation, self._task, self._prefix = simulation, task, prefix
-        self.topology: Topology = simulation.topology
-        self.demand: Demand | None = simulation.demand
-        self.load, self.seed = simulation.load, simulation.seed
-        self._phase = "warm-up" if simulation.demand is not None else "running"
-        self._cycles = 0
-        self._reported = 0.0
-
-    @property
-    def finished(self) -> bool:
-        return self._simulation.finished
-
-    def run(self, cycles: int) -> CycleCounts:
-        sample = self._simulation.run(cycles)
-        self._cycles += sample.cycles
-        if time.monotonic() - self._reported > SECONDS:
-            self._reported = time.monotonic()
-            tell(self._task, f"{self._prefix}{self._phase}, {self._cycles} cycles")
-        return sample
-
-    def reset(self) -> None:
-        self._phase, self._cycles = "measuring", 0
-        self._simulation.reset()
-
-    def counts(self) -> Counts:
-        return self._simulation.counts()
-
-    def blocked(self) -> Blockage | None:
-        return self._simulation.blocked()

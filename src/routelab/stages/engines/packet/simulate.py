@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from math import inf
 from typing import Any
 
@@ -13,9 +13,7 @@ from routelab.api import (
     Demand,
     EngineCase,
     EngineResult,
-    HopProgram,
     RouteTable,
-    Topology,
     TrafficPlugin,
     UnsupportedError,
 )
@@ -24,14 +22,20 @@ from routelab.api.verdicts import PROVEN
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
-from routelab.simulation.measuring.measure import PacketSimulation as Run
 from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.saturation import saturation
+from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, sweep_loads
+from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
+from routelab.simulation.packet.traffic import (
+    ClosedLoop,
+    Ends,
+    OfferedTraffic,
+    OpenLoop,
+    active_terminals,
+    demand_of,
+)
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
@@ -77,10 +81,20 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
-    prepared = make_packet_program(case, settings.routers())
+    router = settings.routers()
+    prepared = make_packet_program(case, router)
     digest = program_digest(prepared.program)  # a table that was drawn again has other loads
     watch = Watch(settings)
-    make = _maker(network, prepared.program, traffic, demand, settings, watch)
+
+    def offered(load: float, seed: int) -> OfferedTraffic:
+        packets, in_order = settings.message_packets, settings.in_order
+        if not settings.messages:
+            return OpenLoop(demand(seed), load, packets, in_order)
+        messages = messages_of(traffic, network, settings.messages, seed)
+        return ClosedLoop(messages, packets, in_order)
+
+    def make(load: float, seed: int) -> Simulation:
+        return Simulation(network, prepared.program, router, offered(load, seed), seed)
 
     def on_result(measured: LoadResult) -> None:
         case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
@@ -90,8 +104,16 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         row = case.store.find(f"{digest} {load!r} {seed}")
         return None if row is None else from_row(row, settings)
 
+    measure = partial(
+        sweep_loads,
+        make,
+        settings,
+        on_result=on_result,
+        recall=recall,
+        on_progress=watch.report,
+    )
     watch.begin()
-    points = sweep_loads(make, settings, on_result=on_result, recall=recall)
+    points = measure(settings.loads)
     bubble = bool(prepared.program.bubble)
     facts = {
         "convention": first.convention,
@@ -101,15 +123,13 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
         limit = _overload(prepared.table, first)
-        found = saturation(make, settings, tuple(points), None, on_result, recall, limit)
-        facts |= saturation_facts(found)
-        curve = [curve_row(point, bubble=bubble) for point in found.points]
+        saturation = find_saturation(measure, settings, points, limit)
+        facts |= saturation_facts(saturation)
+        curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
     @cache
     def ends(seed: int) -> Ends:
-        if settings.messages:
-            return active_terminals(messages_of(traffic, network, settings.messages, seed))
-        return active_terminals(demand(seed))
+        return active_terminals(offered(points[0].load, seed))
 
     terminals = terminal_table(points, network, ends)
     if settings.messages:
@@ -150,27 +170,3 @@ def _overload(table: RouteTable | None, demand: Demand) -> float:
     if table is not None:
         limits.append(channel_load_bound(table, demand))
     return min(limits)
-
-
-def _maker(
-    network: Topology,
-    program: HopProgram,
-    traffic: TrafficPlugin,
-    demand: Callable[[int], Demand],
-    settings: SimulationSettings,
-    watch: Watch,
-) -> Make:
-    """Return a function that makes the simulation of a load with a seed."""
-    router = settings.routers()
-    options: dict[str, Any] = {
-        "message_packets": settings.message_packets,
-        "in_order": settings.in_order,
-    }
-
-    def make(load: float, seed: int) -> Run:
-        offered: dict[str, Any] = {"demand": demand(seed), "load": load}
-        if settings.messages:
-            offered = {"messages": messages_of(traffic, network, settings.messages, seed)}
-        return watch.follow(Simulation(network, program, router, **offered, **options, seed=seed))
-
-    return make
