@@ -18,7 +18,7 @@ from routelab.artifacts.provenance import seed_of
 from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
-from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
 from routelab.stages.chain import apply_routing, graph_of_rules
@@ -137,10 +137,10 @@ class MetricJob(TableJob):
             raise LostInputError(computed.status, computed.reason)
         if table is None:
             table = apply_routing(network, routing).table
-        graph, rules = None, routing.rules
+        graph = None
         # rules that are not reproducible would be other ones than those of the table
-        if rules is not None and rules.capabilities.deterministic:
-            graph = graph_of_rules(network, rules)
+        if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
+            graph = graph_of_rules(network, routing.rules)
         measured = stage.measure_table(table, graph, routing, metrics)
         tell(routing.name, "ok", ended=True)
         return Result({}, lambda folder, _: stage.write_metrics(measured, folder))

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from routelab.api import Composition, InputError, UnsupportedError
-from routelab.registry.instances import Routing, canonical
+from routelab.api import InputError, UnsupportedError
+from routelab.registry.instances import ComposedRouting, Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
 from routelab.testing.checks.common import list_some
@@ -76,11 +76,7 @@ def _own(subject: Subject) -> Any:
     """Return the plugin whose parameters the name has; None if they belong to parts."""
     if not isinstance(subject.plugin, Routing):
         return subject.plugin
-    if subject.plugin.hops is not None:
-        # its plugins include the routings that its parameters name
-        return subject.plugin.hops
-    first = subject.plugin.plugins[0]
-    return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
+    return None if isinstance(subject.plugin, ComposedRouting) else subject.plugin.plugin
 
 
 def _variant(subject: Subject, text: str) -> Any:
