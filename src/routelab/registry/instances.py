@@ -27,8 +27,8 @@ from routelab.api import (
 from routelab.registry import compositions
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.compositions import Part
-from routelab.registry.contract import check_contract
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.contract import PARTS, check_contract
+from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import ParameterRow, as_text, name_fields, read_parameters, rows
 
 NO_LAYERS = "none"
@@ -252,11 +252,10 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     return part.plugin(parameters)
 
 
-def _routing(
-    name: Name | CompositionName, values: Mapping[str, Any], catalogue: Catalogue
-) -> Routing:
-    if isinstance(name, CompositionName):
-        return _unnamed_composition(name, values, catalogue)
+def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+    if len(names) > 1:
+        return _unnamed_composition(names, values, catalogue)
+    (name,) = names
     try:
         whole = compositions.make_part("routing", name, catalogue)
     except QuarantinedError:
@@ -307,26 +306,22 @@ def _named_composition(
 
 
 def _unnamed_composition(
-    name: CompositionName, values: Mapping[str, Any], catalogue: Catalogue
+    names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
-    names = {
-        "selection": name.selection,
-        "rules": name.rules,
-        "layers": name.layers or Name(NO_LAYERS),
-    }
     parts: list[Part] = []
     wrong: list[InputError] = []
-    for kind, part_name in names.items():
+    # layers may be left out
+    for kind, part_name in zip(PARTS, (*names, Name(NO_LAYERS)), strict=False):
         try:
             parts.append(compositions.make_part(kind, part_name, catalogue))
         except InputError as error:
             wrong.append(error)
     if wrong:
-        refusal = _refusal(str(name), list(map(str, wrong)), {})
+        refusal = _refusal(compose(names), list(map(str, wrong)), {})
         only_broken = all(isinstance(error, QuarantinedError) for error in wrong)
         raise QuarantinedError(str(refusal)) if only_broken else refusal
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
-    plugins = _make_parts(parts, values, str(name), [], takes)
+    plugins = _make_parts(parts, values, compose(names), [], takes)
     plugin_names = [name_of(plugin) for plugin in plugins.values()]
     if plugin_names[-1] == NO_LAYERS:
         plugin_names.pop()

@@ -11,7 +11,7 @@ from routelab.registry.instances import ComposedRouting, Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
 from routelab.testing.checks.common import list_some
-from routelab.testing.inputs.examples import example_values, parse_plugin_name
+from routelab.testing.inputs.examples import example_values, name_parts
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, load_instance, run_plugin, support_answer
@@ -51,8 +51,7 @@ def declared_values(subject: Subject) -> str:
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
-    name = parse_plugin_name(subject.kind, subject.text)
-    assert isinstance(name, Name)
+    ((_, name),) = name_parts(subject.kind, subject.text)
     count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
         low = example_values(field, upper=False)
