@@ -135,26 +135,14 @@ def perform(job: FolderJob) -> Outcome:
     task, compute = job.load()
     facts = dict(task.facts)
     with ResourceMeter() as resources:
-        ending = contain(lambda: compute(facts))
+        result = contain(lambda: compute(facts))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= {**task.provenance, "sources": sources}
-    result: Result | None = ending.result
-    if result is not None:
+    if isinstance(result, Result):
         provenance["digest"] = result.digest
-    outcome = Outcome(
-        job.outcome_kind,
-        task.topology,
-        task.routing,
-        ending.status,
-        ending.reason,
-        facts if result is None else result.facts,
-        provenance,
-    )
-    with atomic_directory(job.folder, durable=False) as folder:
-        if result is not None:
-            result.write(folder, provenance)
-        outcome = close_folder(outcome, folder)
+        facts = dict(result.facts)
+    outcome = _write(job, task, result, facts, provenance)
     job.close(outcome.status)
     return outcome
 
@@ -168,13 +156,13 @@ def write_breach(job: FolderJob, breach: Breach) -> None:
 
     def write_with_plugins() -> int:
         try:
-            _write(job, breach, job.load()[0])
+            _write_breach(job, breach, job.load()[0])
         except QuarantinedError:
-            _write(job, breach, _task_of(job))
+            _write_breach(job, breach, _task_of(job))
         return 0
 
     if run_limited(write_with_plugins, LOOKUP) != 0:
-        _write(job, breach, _task_of(job))
+        _write_breach(job, breach, _task_of(job))
 
 
 def _task_of(job: FolderJob) -> Task:
@@ -183,17 +171,25 @@ def _task_of(job: FolderJob) -> Task:
     return Task(topology=topology, routing=routing)
 
 
-def _write(job: FolderJob, breach: Breach, task: Task) -> None:
+def _write_breach(job: FolderJob, breach: Breach, task: Task) -> None:
     with ResourceMeter() as resources:
         provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
+    _write(job, task, breach, task.facts, provenance)
+
+
+def _write(
+    job: FolderJob,
+    task: Task,
+    result: Result | Breach,
+    facts: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+) -> Outcome:
+    """Write the folder of a job, and return its outcome."""
+    status, reason = (result.status, result.reason) if isinstance(result, Breach) else ("ok", "")
     outcome = Outcome(
-        job.outcome_kind,
-        task.topology,
-        task.routing,
-        breach.status,
-        breach.reason,
-        task.facts,
-        provenance,
+        job.outcome_kind, task.topology, task.routing, status, reason, facts, provenance
     )
     with atomic_directory(job.folder, durable=False) as folder:
-        close_folder(outcome, folder)
+        if isinstance(result, Result):
+            result.write(folder, provenance)
+        return close_folder(outcome, folder)

@@ -268,7 +268,7 @@ class SurveyJob(BaseJob):
         if not isinstance(ended, Breach):
             ended = explain_missing_result(ended, meter)
         with store(self.results).writer(self.ids[0]) as writer:
-            row = breach_row(ended.status, ended.reason)
+            row = breach_row(ended)
             self._note(self.items[meter.position], row, writer)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
