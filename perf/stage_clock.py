@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 from routelab.api import RouteTable
-from routelab.registry.instances import Routing
+from routelab.registry.instances import ComposedRouting
 
 STAGES = {
     "routelab.toolkit.route_choices:source_symmetry": "symmetry",
@@ -67,7 +67,7 @@ class StageClock:
             self._inner[-1] += spent
 
     @contextmanager
-    def running(self, routing: Routing) -> Iterator[None]:
+    def running(self, routing: ComposedRouting) -> Iterator[None]:
         """Clocks at all functions of `STAGES`, and at the methods of a composition's parts."""
         with ExitStack() as stack:
             for place, name in STAGES.items():

@@ -21,7 +21,7 @@ from routelab.artifacts.array_files import read_arrays, write_arrays
 from routelab.cli import main
 from routelab.jobs.folder_job import perform
 from routelab.jobs.job import MAX_ID, folder_name
-from routelab.registry.names import parse_name, parse_routing
+from routelab.registry.names import compose, parse_name, parse_routing
 from routelab.stages.plan.expansion import expand_studies
 
 TORUS = "torus~dims=4x2"
@@ -157,10 +157,10 @@ def test_names_that_a_shell_would_take_apart(refused, name):
 
 @given(st.lists(st.sampled_from([*ODD, *"~,=@+x/.", "key", "a=1"]), max_size=12).map("".join))
 def test_every_text_is_a_name_or_gets_a_message(text):
-    for parse in (parse_name, parse_routing):
+    for parse, write in ((parse_name, str), (parse_routing, compose)):
         with suppress(InputError):
             name = parse(text)
-            assert parse(str(name)) == name
+            assert parse(write(name)) == name
 
 
 @pytest.mark.parametrize("odd", [*ODD, "\x1b[2J", "\x9b31m"])

@@ -5,13 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.artifacts.outcome import Status
+from routelab.jobs.limits import Breach
 from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
+
+T = TypeVar("T")
 
 LONGEST_REASON = 4000
 """Largest number of characters of an exception's message."""
@@ -35,42 +37,24 @@ class LostInputError(UnsupportedError):
         self.status: Status = status
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a piece of work ended.
-
-    Attributes
-    ----------
-    result : object
-        What the work returned; None if it raised.
-    status : {"ok", "unsupported", "failed", "timeout"}
-    reason : str
-        Why the status is not ``ok``.
-    """
-
-    result: Any
-    status: Status
-    reason: str
-
-
-def contain(work: Callable[[], Any]) -> Ending:
+def contain(work: Callable[[], T]) -> T | Breach:
     """Call `work` and turn an exception into the status and reason of its outcome."""
     try:
-        return Ending(work(), "ok", "")
+        return work()
     except LostInputError as error:
-        return Ending(None, error.status, str(error))
+        return Breach(error.status, str(error))
     except QuarantinedError as error:
-        return Ending(None, "failed", str(error))
+        return Breach("failed", str(error))
     except (UnsupportedError, InputError) as error:
         # an input error here means that parameters do not fit this network
-        return Ending(None, "unsupported", readable(error))
+        return Breach("unsupported", readable(error))
     except BaseException as error:
         meter = current()
         if isinstance(error, KeyboardInterrupt) and meter is None:
             raise
         traceback.print_exc()
         doing = f"{meter.text}: " if meter is not None and meter.text else ""
-        return Ending(None, "failed", f"{doing}{sentence(error)}")
+        return Breach("failed", f"{doing}{sentence(error)}")
 
 
 @contextmanager

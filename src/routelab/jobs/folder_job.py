@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from typing_extensions import override
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """The parts of a job, looked up by name.
+    """What the outcome of a job says about its parts, whatever happens to the job.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Task:
     plugins : tuple of Plugin
         All plugins of the job.
     seed : int or None
-    facts : dict
-        Facts that are known without a result. `FolderJob.run` adds more while it runs.
+    facts : mapping
+        Facts that are known without a result.
     provenance : mapping
         Further JSON values for the outcome's provenance.
     """
@@ -50,20 +50,44 @@ class Task:
     routing: str = ""
     plugins: tuple[Plugin, ...] = ()
     seed: int | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Result(NamedTuple):
+    """What a job computed.
+
+    Attributes
+    ----------
+    facts : mapping
+        The outcome's facts.
+    write : callable
+        Writes the files of the result; it gets a folder and the outcome's provenance.
+    digest : str or None
+        Digest of a result that other jobs read; None if none does.
+    """
+
+    facts: Mapping[str, Any]
+    write: Callable[[Path, Mapping[str, Any]], None]
+    digest: str | None = None
+
+
+Computation: TypeAlias = Callable[[dict[str, Any]], Result]
+"""Computes the result of a job. The argument is the facts that the outcome has without a result:
+it adds what it learns. An exception becomes the outcome; UnsupportedError and InputError mean
+that the parts do not fit each other, and their text is the outcome's reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FolderJob(BaseJob):
     """A job that writes a folder: the files of its result, and its outcome.
 
-    A subclass defines `load`, `run` and `write`; the functions of this module do the rest.
+    A subclass defines `load`; the functions of this module do the rest.
     """
 
     @abstractmethod
-    def load(self) -> Task:
-        """Look up all parts by their names.
+    def load(self) -> tuple[Task, Computation]:
+        """Look up all parts by their names; return also the computation.
 
         Raises
         ------
@@ -71,31 +95,9 @@ class FolderJob(BaseJob):
             Names everything that is wrong.
         """
 
-    @abstractmethod
-    def run(self, task: Any) -> Any:
-        """Compute the result; an exception becomes the outcome.
-
-        Raises
-        ------
-        UnsupportedError, InputError
-            If the parts do not fit each other; the text is the outcome's reason.
-        """
-
     def names(self) -> tuple[str, str]:
         """Return the names of network and routing for an outcome without plugins."""
         return self.text, ""
-
-    @abstractmethod
-    def facts(self, result: Any) -> Mapping[str, Any]:
-        """Return the outcome's facts about a result."""
-
-    @abstractmethod
-    def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """Write a result without its outcome into a folder."""
-
-    def result_digest(self, result: Any) -> str | None:
-        """Return the digest of a result that other jobs read; None if none does."""
-        return None
 
     def close(self, status: Status) -> None:
         """Clean up after the outcome has been written."""
@@ -130,29 +132,17 @@ def perform(job: FolderJob) -> Outcome:
     """
     here = Path.cwd()
     sources = job.sources()
-    task = job.load()
+    task, compute = job.load()
+    facts = dict(task.facts)
     with ResourceMeter() as resources:
-        ending = contain(lambda: job.run(task))
+        result = contain(lambda: compute(facts))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= {**task.provenance, "sources": sources}
-    facts: Mapping[str, Any] = task.facts
-    if ending.result is not None:
-        provenance["digest"] = job.result_digest(ending.result)
-        facts = job.facts(ending.result)
-    outcome = Outcome(
-        job.outcome_kind,
-        task.topology,
-        task.routing,
-        ending.status,
-        ending.reason,
-        facts,
-        provenance,
-    )
-    with atomic_directory(job.folder, durable=False) as folder:
-        if ending.result is not None:
-            job.write(ending.result, folder, provenance)
-        outcome = close_folder(outcome, folder)
+    if isinstance(result, Result):
+        provenance["digest"] = result.digest
+        facts = dict(result.facts)
+    outcome = _write(job, task, result, facts, provenance)
     job.close(outcome.status)
     return outcome
 
@@ -166,13 +156,13 @@ def write_breach(job: FolderJob, breach: Breach) -> None:
 
     def write_with_plugins() -> int:
         try:
-            _write(job, breach, job.load())
+            _write_breach(job, breach, job.load()[0])
         except QuarantinedError:
-            _write(job, breach, _task_of(job))
+            _write_breach(job, breach, _task_of(job))
         return 0
 
     if run_limited(write_with_plugins, LOOKUP) != 0:
-        _write(job, breach, _task_of(job))
+        _write_breach(job, breach, _task_of(job))
 
 
 def _task_of(job: FolderJob) -> Task:
@@ -181,17 +171,25 @@ def _task_of(job: FolderJob) -> Task:
     return Task(topology=topology, routing=routing)
 
 
-def _write(job: FolderJob, breach: Breach, task: Task) -> None:
+def _write_breach(job: FolderJob, breach: Breach, task: Task) -> None:
     with ResourceMeter() as resources:
         provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
+    _write(job, task, breach, task.facts, provenance)
+
+
+def _write(
+    job: FolderJob,
+    task: Task,
+    result: Result | Breach,
+    facts: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+) -> Outcome:
+    """Write the folder of a job, and return its outcome."""
+    status, reason = (result.status, result.reason) if isinstance(result, Breach) else ("ok", "")
     outcome = Outcome(
-        job.outcome_kind,
-        task.topology,
-        task.routing,
-        breach.status,
-        breach.reason,
-        task.facts,
-        provenance,
+        job.outcome_kind, task.topology, task.routing, status, reason, facts, provenance
     )
     with atomic_directory(job.folder, durable=False) as folder:
-        close_folder(outcome, folder)
+        if isinstance(result, Result):
+            result.write(folder, provenance)
+        return close_folder(outcome, folder)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from routelab.jobs import watch
 from routelab.jobs.cpu_time import CpuTime
@@ -33,6 +33,7 @@ from routelab.jobs.processes import (
 from routelab.jobs.signals import Interruptions
 
 if TYPE_CHECKING:
+    from routelab.artifacts.outcome import Status
     from routelab.config.study import Limits
 
 __all__ = ["Breach", "Meter", "current", "explain_missing_result", "run_limited"]
@@ -52,13 +53,13 @@ class Breach:
 
     Attributes
     ----------
-    status : {"timeout", "failed"}
+    status : {"unsupported", "failed", "timeout"}
     reason : str
     memory : bool
         Whether the limit of memory was reached.
     """
 
-    status: Literal["timeout", "failed"]
+    status: Status
     reason: str
     memory: bool = field(default=False, compare=False, repr=False)
 

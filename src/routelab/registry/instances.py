@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal, cast, overload
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast, overload
 
 from routelab.api import (
     Composition,
@@ -28,8 +27,8 @@ from routelab.api import (
 from routelab.registry import compositions
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.compositions import Part
-from routelab.registry.contract import check_contract
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.contract import PARTS, check_contract
+from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import ParameterRow, as_text, name_fields, read_parameters, rows
 
 NO_LAYERS = "none"
@@ -37,35 +36,77 @@ NO_LAYERS = "none"
 
 
 @dataclass(frozen=True)
-class Routing:
-    """A routing: one plugin, or rules, selection and layers.
+class CompleteRouting:
+    """A complete algorithm, which makes a table of routes."""
+
+    plugin: RoutingPlugin
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return name_of(self.plugin)
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """All plugins of the routing."""
+        return (self.plugin,)
+
+
+@dataclass(frozen=True)
+class ComposedRouting:
+    """Rules, selection and layers, which make a table of routes together.
 
     Attributes
     ----------
     name : str
         Canonical name.
-    complete : RoutingPlugin or None
-        A complete algorithm.
-    hops : HopRoutingPlugin or None
-        An algorithm that decides hop by hop and has no table. If it and `complete` are None, the
-        routing is made of the three parts, none of which is None then.
-    rules : RulesPlugin or None
-    selection : SelectionPlugin or None
-    layers : LayersPlugin or None
-    plugins : tuple of Plugin
-        All plugins of the routing; a named composition comes before its parts.
-    parts : mapping
-        Routings that parameters of `hops` name, by field.
+    selection : SelectionPlugin
+    rules : RulesPlugin
+    layers : LayersPlugin
+    composition : Composition or None
+        The composition, if it has a name of its own.
     """
 
     name: str
-    complete: RoutingPlugin | None
-    rules: RulesPlugin | None
-    selection: SelectionPlugin | None
-    layers: LayersPlugin | None
-    plugins: tuple[Plugin, ...]
-    hops: HopRoutingPlugin | None = None
-    parts: Mapping[str, Routing] = field(default_factory=lambda: MappingProxyType({}))
+    selection: SelectionPlugin
+    rules: RulesPlugin
+    layers: LayersPlugin
+    composition: Composition | None = None
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """All plugins of the routing; a named composition comes before its parts."""
+        parts = self.selection, self.rules, self.layers
+        return parts if self.composition is None else (self.composition, *parts)
+
+
+@dataclass(frozen=True)
+class HopRouting:
+    """An algorithm that decides hop by hop and has no table.
+
+    Attributes
+    ----------
+    plugin : HopRoutingPlugin
+    parts : mapping
+        Routings that parameters of `plugin` name, by field.
+    """
+
+    plugin: HopRoutingPlugin
+    parts: Mapping[str, Routing]
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return name_of(self.plugin)
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plugin, and all plugins of the routings that it is built on."""
+        return (self.plugin, *(other for part in self.parts.values() for other in part.plugins))
+
+
+Routing: TypeAlias = CompleteRouting | ComposedRouting | HopRouting
+"""A routing. All three have a canonical `name` and their `plugins`."""
 
 
 @overload
@@ -211,11 +252,10 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     return part.plugin(parameters)
 
 
-def _routing(
-    name: Name | CompositionName, values: Mapping[str, Any], catalogue: Catalogue
-) -> Routing:
-    if isinstance(name, CompositionName):
-        return _unnamed_composition(name, values, catalogue)
+def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+    if len(names) > 1:
+        return _unnamed_composition(names, values, catalogue)
+    (name,) = names
     try:
         whole = compositions.make_part("routing", name, catalogue)
     except QuarantinedError:
@@ -230,11 +270,10 @@ def _routing(
 def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> Routing:
     if isinstance(plugin, HopRoutingPlugin):
         return _hop_routing(plugin, text, catalogue)
-    complete = cast(RoutingPlugin, plugin)
-    return Routing(name_of(plugin), complete, None, None, None, (plugin,))
+    return CompleteRouting(cast(RoutingPlugin, plugin))
 
 
-def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> Routing:
+def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> HopRouting:
     """Make a hop-by-hop routing with the routings that its parameters name."""
     parts = {}
     for key in name_fields(plugin.Parameters):
@@ -245,11 +284,12 @@ def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> R
     names = {key: part.name for key, part in parts.items()}
     if parts:
         plugin = type(plugin)(plugin.parameters.model_copy(update=names))
-    plugins = (plugin, *(other for part in parts.values() for other in part.plugins))
-    return Routing(name_of(plugin), None, None, None, None, plugins, plugin, parts)
+    return HopRouting(plugin, parts)
 
 
-def _named_composition(whole: Part, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+def _named_composition(
+    whole: Part, values: Mapping[str, Any], catalogue: Catalogue
+) -> ComposedRouting:
     composition = cast(type[Composition], whole.plugin)
     parts = compositions.composition_parts(composition, catalogue)
     takes = {whole.label: compositions.part_rows(parts)}
@@ -260,34 +300,32 @@ def _named_composition(whole: Part, values: Mapping[str, Any], catalogue: Catalo
         for (kind, parameter), shown in compositions.parameter_names(parts).items()
         if parameter in plugins[kind].parameters.non_defaults()
     )
-    return _assemble(str(Name(composition.name, pairs)), plugins, (composition(),))
+    return ComposedRouting(
+        str(Name(composition.name, pairs)), **cast(Any, plugins), composition=composition()
+    )
 
 
 def _unnamed_composition(
-    name: CompositionName, values: Mapping[str, Any], catalogue: Catalogue
-) -> Routing:
-    names = {
-        "selection": name.selection,
-        "rules": name.rules,
-        "layers": name.layers or Name(NO_LAYERS),
-    }
+    names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
+) -> ComposedRouting:
     parts: list[Part] = []
     wrong: list[InputError] = []
-    for kind, part_name in names.items():
+    # layers may be left out
+    for kind, part_name in zip(PARTS, (*names, Name(NO_LAYERS)), strict=False):
         try:
             parts.append(compositions.make_part(kind, part_name, catalogue))
         except InputError as error:
             wrong.append(error)
     if wrong:
-        refusal = _refusal(str(name), list(map(str, wrong)), {})
+        refusal = _refusal(compose(names), list(map(str, wrong)), {})
         only_broken = all(isinstance(error, QuarantinedError) for error in wrong)
         raise QuarantinedError(str(refusal)) if only_broken else refusal
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
-    plugins = _make_parts(parts, values, str(name), [], takes)
+    plugins = _make_parts(parts, values, compose(names), [], takes)
     plugin_names = [name_of(plugin) for plugin in plugins.values()]
     if plugin_names[-1] == NO_LAYERS:
         plugin_names.pop()
-    return _assemble("@".join(plugin_names), plugins, ())
+    return ComposedRouting("@".join(plugin_names), **cast(Any, plugins))
 
 
 def _make_parts(
@@ -313,17 +351,6 @@ def _make_parts(
     if problems:
         raise _refusal(text, problems, takes)
     return {part.kind: part.plugin(models[part.kind]) for part in parts}
-
-
-def _assemble(name: str, plugins: dict[str, Plugin], whole: tuple[Plugin, ...]) -> Routing:
-    return Routing(
-        name=name,
-        complete=None,
-        rules=cast(RulesPlugin, plugins["rules"]),
-        selection=cast(SelectionPlugin, plugins["selection"]),
-        layers=cast(LayersPlugin, plugins["layers"]),
-        plugins=(*whole, *plugins.values()),
-    )
 
 
 def _composition_hint(key: str, catalogue: Catalogue) -> str:

@@ -15,7 +15,7 @@ Brackets only quote: ``valiant~base=[dor~order=longest]`` gives ``base`` the val
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from routelab.api.errors import InputError
@@ -70,24 +70,9 @@ class Name:
         return f"{self.key}~{pairs}" if pairs else self.key
 
 
-@dataclass(frozen=True)
-class CompositionName:
-    """A routing made of named parts; ``str()`` returns the text.
-
-    Attributes
-    ----------
-    selection, rules : Name
-    layers : Name or None
-        None: omitted, which means no layers.
-    """
-
-    selection: Name
-    rules: Name
-    layers: Name | None = None
-
-    def __str__(self) -> str:
-        """Return the name as text."""
-        return "@".join(str(part) for part in (self.selection, self.rules, self.layers) if part)
+def compose(parts: Iterable[Name]) -> str:
+    """Return the name of a routing as text, from the names that `parse_routing` returns."""
+    return "@".join(map(str, parts))
 
 
 def quote(value: str) -> str:
@@ -111,8 +96,8 @@ def parse_name(text: str) -> Name:
     return name
 
 
-def parse_routing(text: str) -> Name | CompositionName:
-    """Read the name of a routing: one name, or ``selection@rules[@layers]``.
+def parse_routing(text: str) -> tuple[Name, ...]:
+    """Read the name of a routing: one name, or those of selection, rules and perhaps layers.
 
     Raises
     ------
@@ -126,7 +111,7 @@ def parse_routing(text: str) -> Name | CompositionName:
     if reader.next == "@":
         raise reader.error("a routing has at most three parts, selection@rules@layers")
     reader.end()
-    return parts[0] if len(parts) == 1 else CompositionName(*parts)
+    return tuple(parts)
 
 
 _WORD_IS = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
@@ -144,18 +129,12 @@ def without_parameters(name: str, omitted: Collection[str]) -> str:
         If `name` is not an instance name.
     """
     bare = {key.rpartition(".")[2] for key in omitted}
-    instance = parse_routing(name)
-    parts = [instance] if isinstance(instance, Name) else [instance.selection, instance.rules]
-    if isinstance(instance, CompositionName) and instance.layers:
-        parts.append(instance.layers)
-    return "@".join(
-        str(
-            Name(
-                part.key,
-                tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
-            )
+    return compose(
+        Name(
+            part.key,
+            tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
         )
-        for part in parts
+        for part in parse_routing(name)
     )
 
 

@@ -18,7 +18,6 @@ from routelab.bounds import (
     ALL_MINIMAL,
     LoadBound,
     bound_facts,
-    bound_numbers,
     lower_bound_rules,
     lower_bound_topology,
     tighten_bound,
@@ -27,7 +26,6 @@ from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_th
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.simulation.packet.traffic import demand_of
 from routelab.stages.chain import AppliedRouting, graph_of_rules
-from routelab.stages.facts import topology_facts
 
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""
@@ -122,11 +120,6 @@ class NetworkBounds:
         bound = self._rules[rules]
         self._rules[rules] = tighten_bound(graph, bound, self._seconds - bound.seconds)
         return bound_facts(facts, self._rules[rules], self.bare)
-
-
-def bound_outcome_facts(bound: LoadBound, topology: Topology) -> dict[str, Any]:
-    """Return the outcome's facts about a bound."""
-    return topology_facts(topology) | bound_numbers(bound)
 
 
 def write_bound(bound: LoadBound, topology: Topology, folder: Path) -> None:

@@ -21,13 +21,11 @@ from functools import partial
 from routelab._progress import tell
 from routelab.api import (
     InputError,
-    LayersPlugin,
     Plugin,
     PluginError,
     RouteTable,
     RoutingGraph,
     RulesPlugin,
-    SelectionPlugin,
     Topology,
     UnsupportedError,
 )
@@ -35,7 +33,7 @@ from routelab.deadlock import Verdict, check_table
 from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
-from routelab.registry.instances import Routing
+from routelab.registry.instances import ComposedRouting, HopRouting, Routing
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.toolkit import build_grid, determinized, source_symmetry
 
@@ -78,7 +76,7 @@ def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
     wall_start, cpu_start = time.perf_counter(), time.process_time()
     table, graph = _compute_routes(topology, routing, report)
     seconds, cpu_seconds = time.perf_counter() - wall_start, time.process_time() - cpu_start
-    if graph is not None:
+    if graph is not None and isinstance(routing, ComposedRouting):
         report("legality")
         _require_legality(table, graph, routing)
     return AppliedRouting(table, graph, seconds, cpu_seconds)
@@ -87,7 +85,7 @@ def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
 def reroute(routing: Routing, topology: Topology) -> RouteTable:
     """Route one of many networks: as `apply_routing`, without reports and times."""
     table, graph = _compute_routes(topology, routing, lambda phase: None)
-    if graph is not None:
+    if graph is not None and isinstance(routing, ComposedRouting):
         _require_legality(table, graph, routing)
     return table
 
@@ -118,15 +116,15 @@ def _compute_routes(
     topology: Topology, routing: Routing, report: Report
 ) -> tuple[RouteTable, RoutingGraph | None]:
     """Run the plugins of a routing; return the table and the graph of the rules, if it has any."""
-    if routing.hops is not None:
+    if isinstance(routing, HopRouting):
         raise UnsupportedError(
-            f"{routing.hops.name}: it decides hop by hop and has no route table; use routelab "
+            f"{routing.plugin.name}: it decides hop by hop and has no route table; use routelab "
             "simulate"
         )
     require_unchanged(None, topology)
-    if routing.complete is None:
+    if isinstance(routing, ComposedRouting):
         return _run_composition(topology, routing, report)
-    algorithm = routing.complete
+    algorithm = routing.plugin
     report("routing")
     require_support(algorithm.name, algorithm.supports(topology))
     table = _require_table(algorithm, algorithm.route(topology), topology)
@@ -135,9 +133,9 @@ def _compute_routes(
 
 
 def _run_composition(
-    topology: Topology, routing: Routing, report: Report
+    topology: Topology, routing: ComposedRouting, report: Report
 ) -> tuple[RouteTable, RoutingGraph]:
-    rules, selection, layers = _parts(routing)
+    rules, selection, layers = routing.rules, routing.selection, routing.layers
 
     report("rules")
     graph = graph_of_rules(topology, rules)
@@ -156,15 +154,6 @@ def _run_composition(
     return table, graph
 
 
-def _parts(routing: Routing) -> tuple[RulesPlugin, SelectionPlugin, LayersPlugin]:
-    """Return the plugins of a composition, which has all three."""
-    rules, selection, layers = routing.rules, routing.selection, routing.layers
-    assert rules is not None
-    assert selection is not None
-    assert layers is not None
-    return rules, selection, layers
-
-
 def _require_table(plugin: Plugin, result: object, topology: Topology) -> RouteTable:
     """Return a plugin's result; raise PluginError unless it is a table of this network."""
     if not isinstance(result, RouteTable):
@@ -176,13 +165,12 @@ def _require_table(plugin: Plugin, result: object, topology: Topology) -> RouteT
     return result
 
 
-def _require_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) -> None:
+def _require_legality(table: RouteTable, graph: RoutingGraph, routing: ComposedRouting) -> None:
     """Raise PluginError if the rules forbid a route, whatever the selection claims."""
     path = _find_illegal_path(table, graph)
     if path >= 0:
-        rules, selection, _ = _parts(routing)
         raise PluginError(
-            f"{selection.name}: the rules {rules.name} forbid a route it chose: "
+            f"{routing.selection.name}: the rules {routing.rules.name} forbid a route it chose: "
             f"{table.describe_path(path)}"
         )
 

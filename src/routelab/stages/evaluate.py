@@ -21,7 +21,7 @@ from routelab.deadlock import write_certificate
 from routelab.jobs.blame import sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
-from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
@@ -142,9 +142,11 @@ def _row(
         facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
         if bounds is not None:
             tell(routing.name, "bounds")
-            rules = "" if routing.rules is None else name_of(routing.rules)
-            if routing.rules is not None and not routing.rules.capabilities.deterministic:
-                rules += f" of {routing.name}"  # other rules than those of other tables
+            rules = ""
+            if isinstance(routing, ComposedRouting):
+                rules = name_of(routing.rules)
+                if not routing.rules.capabilities.deterministic:
+                    rules += f" of {routing.name}"  # other rules than those of other tables
             facts |= bounds.facts(routed, rules, facts)
     except UnsupportedError as error:
         row |= {"status": "unsupported", "reason": str(error)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedError, needed_classes
-from routelab.registry.instances import Routing
+from routelab.registry.instances import HopRouting, Routing
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import reroute
@@ -33,9 +33,9 @@ def program(routing: Routing, topology: Topology, virtual_channels: int) -> HopP
 
 def part_of(routing: Routing) -> HopByHopRouting | TableRouting:
     """Return a routing as `routelab.api.RoutingPart`, after passing it the parts it is built on."""
-    if routing.hops is None:
+    if not isinstance(routing, HopRouting):
         return TableRouting(routing)
-    routing.hops.hand_in({field: part_of(part) for field, part in routing.parts.items()})
+    routing.plugin.hand_in({field: part_of(part) for field, part in routing.parts.items()})
     return HopByHopRouting(routing)
 
 
@@ -61,8 +61,11 @@ class _Part:
         return reroute(self.routing, topology)
 
 
+@dataclass(frozen=True)
 class HopByHopRouting(_Part):
     """A routing that decides hop by hop."""
+
+    routing: HopRouting
 
     @property
     def hop_by_hop(self) -> bool:
@@ -72,13 +75,11 @@ class HopByHopRouting(_Part):
     @property
     def proof(self) -> Proof:
         """Why it cannot deadlock."""
-        assert self.routing.hops is not None
-        return self.routing.hops.proof
+        return self.routing.plugin.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Return why the routing does not apply; None if it does."""
-        assert self.routing.hops is not None
-        return self.routing.hops.supports(topology, virtual_channels)
+        return self.routing.plugin.supports(topology, virtual_channels)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """Return the program of the routing.
@@ -88,10 +89,10 @@ class HopByHopRouting(_Part):
         UnsupportedError
             If it does not apply.
         """
-        assert self.routing.hops is not None
-        require_support(self.routing.hops.name, self.supports(topology, virtual_channels))
-        made = self.routing.hops.prepare(topology, virtual_channels)
-        require_unchanged(self.routing.hops.name, topology)
+        plugin = self.routing.plugin
+        require_support(plugin.name, self.supports(topology, virtual_channels))
+        made = plugin.prepare(topology, virtual_channels)
+        require_unchanged(plugin.name, topology)
         return made
 
 

@@ -14,7 +14,7 @@ from routelab.api import BenchmarkPlugin
 from routelab.config.cluster.file import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
-from routelab.registry.names import Name, parse_name, parse_routing
+from routelab.registry.names import parse_name, parse_routing
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
@@ -212,8 +212,8 @@ def _of_routing(text: str) -> dict[str, str]:
     try:
         plugins = load_routing(text).plugins
     except QuarantinedError:
-        name = parse_routing(text)
-        return dict(name.parameters) if isinstance(name, Name) else {}
+        names = parse_routing(text)
+        return dict(names[0].parameters) if len(names) == 1 else {}
     texts = [(plugin.kind, plugin.parameters.texts()) for plugin in plugins]
     often = Counter(name for _, parameters in texts for name in parameters)
     return {

@@ -11,14 +11,13 @@ from typing import Any, TypeVar
 
 from routelab.api import (
     Capabilities,
-    Composition,
     MetricContext,
     Topology,
     UnsupportedError,
 )
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
-from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.instances import ComposedRouting, HopRouting, Routing, load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
@@ -81,9 +80,8 @@ class Subject:
         """Claims of the plugin; compositions without a name claim almost nothing."""
         if not isinstance(self.plugin, Routing):
             return capabilities_of(self.plugin)
-        whole = self.plugin.plugins[0]
-        if self.plugin.complete or self.plugin.hops or isinstance(whole, Composition):
-            return capabilities_of(whole)
+        if not isinstance(self.plugin, ComposedRouting) or self.plugin.composition is not None:
+            return capabilities_of(self.plugin.plugins[0])
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
             multipath=capabilities_of(self.plugin.selection).multipath,
@@ -259,11 +257,11 @@ def capabilities_of(plugin: Any) -> Capabilities:
 
 def support_answer(plugin: Any, value: Any) -> Any:
     """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
-    if isinstance(plugin, Routing) and plugin.hops is not None:
+    if isinstance(plugin, HopRouting):
         return least_channels(routing_part(plugin), value)[1]
     if isinstance(plugin, Routing):
         # the first part gets the network; the others get its result
-        plugin = plugin.complete or plugin.rules
+        plugin = plugin.rules if isinstance(plugin, ComposedRouting) else plugin.plugin
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
 
@@ -277,7 +275,7 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     Failed
         If it raised anything else.
     """
-    if isinstance(plugin, Routing) and plugin.hops is not None:
+    if isinstance(plugin, HopRouting):
         routing = routing_part(plugin)
         count, _ = least_channels(routing, value)
         return call_plugin("prepare()", lambda: routing.prepare(value, count))

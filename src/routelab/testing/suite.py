@@ -13,7 +13,7 @@ from routelab.registry.suggest import did_you_mean
 from routelab.testing.checks import CHECKS
 from routelab.testing.checks.check import Check
 from routelab.testing.inputs.by_kind import inputs
-from routelab.testing.inputs.examples import name_parts, parse_plugin_name
+from routelab.testing.inputs.examples import name_parts
 from routelab.testing.results import CheckResult, Failed, Skipped, Status
 from routelab.testing.subjects import Subject, error_text
 
@@ -69,7 +69,7 @@ class Suite:
 
     @cached_property
     def _parts(self) -> list[tuple[str, Name]]:
-        return name_parts(self.kind, parse_plugin_name(self.kind, self.text))
+        return name_parts(self.kind, self.text)
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:

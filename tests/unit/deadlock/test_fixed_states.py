@@ -93,7 +93,7 @@ def both_searches(made, topology: Topology, monkeypatch) -> list:
 @given(graphs(), st.integers(1, 12))
 def test_polarized_agrees_with_naive_sets(topology, classes) -> None:
     naive = NaiveFixedStates(topology, PolarizedRoutes(topology).allowed, classes)
-    plugin = load_routing("polarized").hops
+    plugin = load_routing("polarized").plugin
     made = replace(plugin.prepare(topology, classes), vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
         found, large = both_searches(made, topology, patch)
@@ -117,7 +117,7 @@ def test_minimal_agrees_with_naive_sets(topology, classes) -> None:
         ]
 
     naive = NaiveFixedStates(topology, allowed, classes)
-    made = load_routing("minimal").hops.prepare(topology, 99)
+    made = load_routing("minimal").plugin.prepare(topology, 99)
     made = replace(made, vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
         found, large = both_searches(made, topology, patch)

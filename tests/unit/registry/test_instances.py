@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.registry.instances import (
+    CompleteRouting,
     canonical,
     from_mapping,
     load,
@@ -101,15 +102,14 @@ def test_routings_of_parts_do_not_run_by_themselves(zoo):
 def test_a_complete_algorithm(zoo):
     routing = load_routing("whole~depth=1", zoo)
     assert routing.name == "whole"
-    assert routing.plugins == (routing.complete,)
-    assert (routing.rules, routing.selection, routing.layers) == (None, None, None)
+    assert isinstance(routing, CompleteRouting)
+    assert routing.plugins == (routing.plugin,)
     assert load_routing("whole~depth=4", zoo).name == "whole~depth=4"
 
 
 def test_a_composition_gives_each_part_its_own_parameters(zoo):
     routing = load_routing("pick~seed=1@turns~seed=2,admit=many@stack~height=3", zoo)
     assert routing.name == "pick~seed=1@turns~admit=many,seed=2@stack~height=3"
-    assert routing.complete is None
     assert (routing.selection.parameters.seed, routing.rules.parameters.seed) == (1, 2)
     assert routing.layers.parameters.height == 3
     assert routing.plugins == (routing.selection, routing.rules, routing.layers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from routelab.api import (
@@ -20,7 +22,7 @@ from routelab.api import (
 from routelab.api.errors import MissingInputError
 from routelab.api.topology import frozen_array
 from routelab.registry.engines import engine_class
-from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.instances import CompleteRouting, ComposedRouting, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.stages.chain import apply_routing
 from routelab.stages.engines.run import run_simulation
@@ -89,11 +91,9 @@ class Metric(MetricPlugin):
         return []
 
 
-def composed(**parts: object) -> Routing:
+def composed(**parts: object) -> ComposedRouting:
     usual = load_routing("dor")
-    chosen = tuple(parts.get(name, getattr(usual, name)) for name in ("rules", "selection"))
-    parts_ = (*chosen, parts.get("layers", usual.layers))
-    return Routing("test", None, *parts_, parts_)
+    return replace(usual, name="test", **parts)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def composed(**parts: object) -> Routing:
         ),
         (lambda: composed(layers=Layers()), "bad-layers: it changed hop_channel of the route t"),
         (
-            lambda: Routing("test", Complete(), None, None, None, ()),
+            lambda: CompleteRouting(Complete()),
             "bad-complete: it changed hop_channel of the route table",
         ),
     ],

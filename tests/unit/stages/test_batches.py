@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,10 @@ from routelab.api import InputError, RoutelabError
 from routelab.artifacts.outcome import read_outcome, write_outcome
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Result
 from routelab.jobs.job import BaseJob
 from routelab.jobs.processes import read_process
+from routelab.stages.kinds import routes
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 
@@ -100,7 +102,7 @@ def test_an_earlier_failure_is_not_taken_for_the_outcome_of_a_new_try(
     do(tmp_path, job)
     failed = replace(read_outcome(job.outcome), status="failed", reason="long ago")
     write_outcome(failed, job.outcome)
-    monkeypatch.setattr(RouteJob, "run", lambda self, task: os._exit(0))
+    monkeypatch.setattr(RouteJob, "run", lambda self, *parts: os._exit(0))
     assert do(tmp_path, job) == 1
     ((status, reason),) = job.endings()
     assert status == "failed"
@@ -121,9 +123,9 @@ def run_as(monkeypatch: pytest.MonkeyPatch, deeds: dict[str, Callable[[], object
     """Let jobs do something of their own before they are done as usual, by routing."""
     usual = RouteJob.run
 
-    def run(self: RouteJob, task: Task) -> object:
+    def run(self: RouteJob, *parts: Any) -> Result:
         deeds[self.text]()
-        return usual(self, task)
+        return usual(self, *parts)
 
     monkeypatch.setattr(RouteJob, "run", run)
 
@@ -180,7 +182,7 @@ def test_a_job_does_not_answer_for_those_before_it(
         # too little for what the first job keeps, so it is tried again in a process of its own
         route(tmp_path, network, "angara-bfs", memory_gb=own.resident / 1e9 + 0.3),
     ]
-    monkeypatch.setattr(RouteJob, "facts", lambda self, result: time.sleep(0.5) or {})
+    monkeypatch.setattr(routes, "table_digest", lambda table: time.sleep(0.5) or "")
     assert do(tmp_path, *jobs) == 3
     assert [job.endings() for job in jobs] == [[("ok", "")]] * 3
 

@@ -27,7 +27,7 @@ from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.topology_file import load_topology
 from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import perform
-from routelab.registry.instances import Routing, load_routing
+from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS
@@ -41,11 +41,11 @@ def composed(
     rules: RulesPlugin | None = None,
     selection: SelectionPlugin | None = None,
     layers: LayersPlugin | None = None,
-) -> Routing:
+) -> ComposedRouting:
     """A routing of the given parts; those not given are those of dor."""
     usual = load_routing("dor")
-    parts = (rules or usual.rules, selection or usual.selection, layers or usual.layers)
-    return Routing("test", None, *parts, parts)
+    parts = (selection or usual.selection, rules or usual.rules, layers or usual.layers)
+    return ComposedRouting("test", *parts)
 
 
 class Yaw(SelectionPlugin):
@@ -121,10 +121,8 @@ def test_a_complete_algorithm_must_return_a_table_of_its_network() -> None:
             other = build_grid("torus", (4,), wrap=True)
             return apply_routing(other, load_routing("dor")).table
 
-    plugin = Foreign()
-    routing = Routing("foreign", plugin, None, None, None, (plugin,))
     with pytest.raises(PluginError, match="another topology"):
-        apply_routing(build_grid("torus", (4,), wrap=True), routing)
+        apply_routing(build_grid("torus", (4,), wrap=True), CompleteRouting(Foreign()))
 
 
 def test_literal_and_reduced_rules_give_the_same_routes_through_the_chain() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
@@ -14,13 +14,14 @@ from routelab._progress import tell
 from routelab.api import RulesPlugin, Topology
 from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.provenance import seed_of
-from routelab.bounds import LoadBound
+from routelab.bounds import bound_numbers
 from routelab.config import Bound
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.stages import bound as stage
+from routelab.stages.facts import topology_facts
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
@@ -31,19 +32,6 @@ if TYPE_CHECKING:
 
 MARGIN = 60.0
 """CPU-seconds of a job in addition to twice its search's, for example to read the network."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task(Task):
-    rules: RulesPlugin | None
-    network: Topology | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    bound: LoadBound
-    network: Topology
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,36 +106,28 @@ class BoundJob(NetworkJob):
         return (Rehearsal(("bounds",), "bounds", rehearse),)
 
     @override
-    def load(self) -> Task:
+    def load(self) -> tuple[Task, Computation]:
         rules, (name, network) = collect_errors(
             lambda: None if self.text == stage.BARE else load("rules", self.text),
             self.look_up_network,
         )
         plugins = () if rules is None else (rules,)
-        return _Task(
-            topology=name,
-            routing=stage.BARE if rules is None else name_of(rules),
-            plugins=plugins,
-            seed=seed_of(plugins),
-            rules=rules,
-            network=network,
+        named = stage.BARE if rules is None else name_of(rules)
+        task = Task(topology=name, routing=named, plugins=plugins, seed=seed_of(plugins))
+        return task, partial(self.run, named, rules, network)
+
+    def run(
+        self, named: str, rules: RulesPlugin | None, network: Topology | None, facts: dict[str, Any]
+    ) -> Result:
+        """Bound the load."""
+        network = self.find_network(network, facts)
+        tell(named, "bound")
+        bound = stage.bound_load(network, rules, seconds=self.seconds, exact=self.exact)
+        tell(named, "ok", ended=True)
+        return Result(
+            topology_facts(network) | bound_numbers(bound),
+            lambda folder, _: stage.write_bound(bound, network, folder),
         )
-
-    @override
-    def run(self, task: _Task) -> _Result:
-        network = self.find_network(task, task.network)
-        tell(task.routing, "bound")
-        bound = stage.bound_load(network, task.rules, seconds=self.seconds, exact=self.exact)
-        tell(task.routing, "ok", ended=True)
-        return _Result(bound, network, stage.bound_outcome_facts(bound, network))
-
-    @override
-    def facts(self, result: _Result) -> Mapping[str, Any]:
-        return result.facts
-
-    @override
-    def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_bound(result.bound, result.network, folder)
 
 
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,9 @@ from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.provenance import seed_of
 from routelab.jobs.blame import LostInputError
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
-from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.stages import route as stage
 from routelab.stages.chain import apply_routing, graph_of_rules
@@ -29,15 +29,6 @@ from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task(Task):
-    algorithm: Routing
-    metrics: Sequence[ContextMetricPlugin]
-    network: Topology | None
-    computed: Outcome | None
-    table: RouteTable | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,42 +114,33 @@ class MetricJob(TableJob):
         )
 
     @override
-    def load(self) -> Task:
-        (name, network), (chosen, *metrics) = collect_errors(self.look_up_network, self._plugins)
-        plugins = (*chosen.plugins, *metrics)
+    def load(self) -> tuple[Task, Computation]:
+        (name, network), (routing, *metrics) = collect_errors(self.look_up_network, self._plugins)
+        plugins = (*routing.plugins, *metrics)
+        task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))
         computed = self.routes_outcome()
-        return _Task(
-            topology=name,
-            routing=chosen.name,
-            plugins=plugins,
-            seed=seed_of(plugins),
-            algorithm=chosen,
-            metrics=metrics,
-            network=network,
-            computed=computed,
-            table=self.read_table(computed, network),
-        )
+        table = self.read_table(computed, network)
+        return task, partial(self.run, routing, metrics, network, computed, table)
 
-    @override
-    def run(self, task: _Task) -> stage.Measured:
-        network = self.find_network(task, task.network)
-        if task.computed is not None and task.table is None:
-            raise LostInputError(task.computed.status, task.computed.reason)
-        table, rules = task.table, task.algorithm.rules
+    def run(
+        self,
+        routing: Routing,
+        metrics: Sequence[ContextMetricPlugin],
+        network: Topology | None,
+        computed: Outcome | None,
+        table: RouteTable | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Measure the table of the other job, or without such a job a new one."""
+        network = self.find_network(network, facts)
+        if computed is not None and table is None:
+            raise LostInputError(computed.status, computed.reason)
         if table is None:
-            table = apply_routing(network, task.algorithm).table
+            table = apply_routing(network, routing).table
         graph = None
         # rules that are not reproducible would be other ones than those of the table
-        if rules is not None and rules.capabilities.deterministic:
-            graph = graph_of_rules(network, rules)
-        measured = stage.measure_table(table, graph, task.algorithm, task.metrics)
-        tell(task.algorithm.name, "ok", ended=True)
-        return measured
-
-    @override
-    def facts(self, result: stage.Measured) -> Mapping[str, Any]:
-        return {}
-
-    @override
-    def write(self, result: stage.Measured, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_metrics(result, folder)
+        if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
+            graph = graph_of_rules(network, routing.rules)
+        measured = stage.measure_table(table, graph, routing, metrics)
+        tell(routing.name, "ok", ended=True)
+        return Result({}, lambda folder, _: stage.write_metrics(measured, folder))

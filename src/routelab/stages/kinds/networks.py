@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +18,7 @@ from routelab.artifacts.provenance import seed_of
 from routelab.artifacts.topology_file import topology_digest
 from routelab.config import Limits
 from routelab.jobs.blame import LostInputError
-from routelab.jobs.folder_job import FolderJob, Task
+from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
@@ -27,11 +27,6 @@ from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task(Task):
-    plugin: TopologyPlugin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,28 +68,20 @@ class TopologyJob(FolderJob):
         return (Rehearsal(("topologies",), "networks", rehearse),)
 
     @override
-    def load(self) -> Task:
+    def load(self) -> tuple[Task, Computation]:
         plugin = load("topology", self.text)
-        return _Task(
-            topology=name_of(plugin), plugins=(plugin,), seed=seed_of([plugin]), plugin=plugin
+        task = Task(topology=name_of(plugin), plugins=(plugin,), seed=seed_of([plugin]))
+        return task, partial(self.run, plugin)
+
+    def run(self, plugin: TopologyPlugin, _: Mapping[str, Any]) -> Result:
+        """Build the network."""
+        tell(name_of(plugin), "network")
+        network = stage.build_topology(plugin)
+        return Result(
+            stage.network_facts(network),
+            partial(stage.write_topology, network),
+            topology_digest(network),
         )
-
-    @override
-    def run(self, task: _Task) -> Topology:
-        tell(task.topology, "network")
-        return stage.build_topology(task.plugin)
-
-    @override
-    def facts(self, result: Topology) -> Mapping[str, Any]:
-        return stage.network_facts(result)
-
-    @override
-    def result_digest(self, result: Topology) -> str:
-        return topology_digest(result)
-
-    @override
-    def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_topology(result, folder, provenance)
 
 
 @lru_cache(maxsize=4)
@@ -157,8 +144,8 @@ class NetworkJob(FolderJob):
             return stage.network_name(self.topology), None
         return stage.obtain(self.topology)
 
-    def find_network(self, task: Task, network: Topology | None) -> Topology:
-        """Return the network; add its facts to those of the task.
+    def find_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
+        """Return the network that `look_up_network` found; add what is known of it to `facts`.
 
         Raises
         ------
@@ -168,7 +155,7 @@ class NetworkJob(FolderJob):
         if network is None:
             lost = stage.failed_outcome(self.topology)
             assert lost is not None
-            task.facts.update({**lost.facts, **task.facts})
+            facts.update({**lost.facts, **facts})
             raise LostInputError(lost.status, lost.reason)
-        task.facts.update({**stage.topology_facts(network), **task.facts})
+        facts.update({**stage.topology_facts(network), **facts})
         return network

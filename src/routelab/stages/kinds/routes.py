@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.artifacts.routes_file import load_routes, table_digest
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
@@ -27,13 +27,6 @@ from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task(Task):
-    algorithm: Routing
-    metrics: Sequence[ContextMetricPlugin]
-    network: Topology | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,41 +80,30 @@ class RouteJob(NetworkJob):
         return route_rehearsals(self.text, self.classes, self.metrics)
 
     @override
-    def load(self) -> Task:
-        chosen, (name, network), *metrics = collect_errors(
+    def load(self) -> tuple[Task, Computation]:
+        routing, (name, network), *metrics = collect_errors(
             lambda: load_routing(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
         )
-        plugins = (*chosen.plugins, *metrics)
-        return _Task(
-            topology=name,
-            routing=chosen.name,
-            plugins=plugins,
-            seed=seed_of(plugins),
-            algorithm=chosen,
-            metrics=metrics,
-            network=network,
+        plugins = (*routing.plugins, *metrics)
+        task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))
+        return task, partial(self.run, routing, metrics, network)
+
+    def run(
+        self,
+        routing: Routing,
+        metrics: Sequence[ContextMetricPlugin],
+        network: Topology | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Route the network, check and measure the table."""
+        network = self.find_network(network, facts)
+        routed = stage.route_network(network, routing, metrics)
+        tell(routing.name, "ok", ended=True)
+        return Result(
+            routed.facts, partial(stage.write_routes, routed), table_digest(routed.routed.table)
         )
-
-    @override
-    def run(self, task: _Task) -> stage.RouteResult:
-        network = self.find_network(task, task.network)
-        result = stage.route_network(network, task.algorithm, task.metrics)
-        tell(task.algorithm.name, "ok", ended=True)
-        return result
-
-    @override
-    def facts(self, result: stage.RouteResult) -> Mapping[str, Any]:
-        return result.facts
-
-    @override
-    def result_digest(self, result: stage.RouteResult) -> str:
-        return table_digest(result.routed.table)
-
-    @override
-    def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_routes(result, folder, provenance)
 
 
 @lru_cache(maxsize=4)

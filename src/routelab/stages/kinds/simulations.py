@@ -5,17 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typing_extensions import override
 
-from routelab.api import EnginePlugin, EngineResult, InputError
+from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import LostInputError
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
@@ -149,7 +150,7 @@ class EngineJob(TableJob):
         return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
 
     @override
-    def load(self) -> EngineTask:
+    def load(self) -> tuple[Task, Computation]:
         try:
             is_table = routing_of(self.text) is None
         except InputError:
@@ -175,7 +176,7 @@ class EngineJob(TableJob):
         table = self.read_table(computed, network)
         if computed is not None and table is not None:
             routes = ComputedRoutes(table, computed.facts["routing_seconds"])
-        return EngineTask(
+        task = EngineTask(
             topology=name,
             routing=routing,
             plugins=(*used, work, engine),
@@ -188,30 +189,29 @@ class EngineJob(TableJob):
             engine=engine,
             routes=routes,
         )
+        return task, partial(self.run, task)
 
-    @override
-    def run(self, task: Task) -> EngineResult:
+    def run(self, task: EngineTask, facts: dict[str, Any]) -> Result:
         """Simulate.
 
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
         """
-        assert isinstance(task, EngineTask)
-        network = self.find_network(task, task.network)
+        network = self.find_network(task.network, facts)
         computed = self.routes_outcome()
         reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
         # a table that ran out of time would do so again; others may be different for every job
         lost = ("timeout",) if reproducible else TRY_AGAIN
         if computed is not None and computed.status in lost:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
-        if not self.fingerprint:
-            return stage.run_simulation(network, task.algorithm, task.work, task.engine)
-        # all traffic shares proofs: ids are network, routing, traffic and settings
-        folder = Path(self.folder).parents[1] / PROOFS
-        proofs = Proofs(folder, self.network_digest) if self.network_digest else None
-        parts = self._parts()
+        proofs = parts = None
+        if self.fingerprint:
+            parts = self._parts()
+            if self.network_digest:
+                # all traffic shares proofs: ids are network, routing, traffic and settings
+                proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
-            return stage.run_simulation(
+            result = stage.run_simulation(
                 network,
                 task.algorithm,
                 task.work,
@@ -221,7 +221,12 @@ class EngineJob(TableJob):
                 task.routes,
             )
         finally:
-            parts.close(done=False)
+            if parts is not None:
+                parts.close(done=False)
+        return Result(
+            result.facts,
+            lambda folder, _: stage.write_engine_result(result, self.carried, folder),
+        )
 
     @override
     def close(self, status: Status) -> None:
@@ -230,14 +235,6 @@ class EngineJob(TableJob):
 
     def _parts(self) -> FinishedParts:
         return FinishedParts(Path(self.folder), self.fingerprint)
-
-    @override
-    def facts(self, result: EngineResult) -> Mapping[str, Any]:
-        return result.facts
-
-    @override
-    def write(self, result: EngineResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_engine_result(result, self.carried, folder)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from routelab.config import Bound, Survey
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
-from routelab.registry.instances import load_routing, name_of
+from routelab.registry.instances import ComposedRouting, load_routing, name_of
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
@@ -268,7 +268,7 @@ class SurveyJob(BaseJob):
         if not isinstance(ended, Breach):
             ended = explain_missing_result(ended, meter)
         with store(self.results).writer(self.ids[0]) as writer:
-            row = breach_row(ended.status, ended.reason)
+            row = breach_row(ended)
             self._note(self.items[meter.position], row, writer)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
@@ -338,7 +338,8 @@ def _both(network: str, part: str) -> str:
 
 
 def _rules(instance: Instance) -> RulesPlugin | None:
-    return None if instance.quarantine else load_routing(instance.text).rules
+    routing = None if instance.quarantine else load_routing(instance.text)
+    return routing.rules if isinstance(routing, ComposedRouting) else None
 
 
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:

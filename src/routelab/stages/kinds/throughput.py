@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
@@ -18,7 +18,7 @@ from routelab.bounds.throughput.facts import (
     traffic_seeds,
 )
 from routelab.config import Bound
-from routelab.jobs.folder_job import Task
+from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
@@ -35,19 +35,6 @@ if TYPE_CHECKING:
 
 FULL = 1.0
 """Offered load that is always bounded."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Task(Task):
-    traffic: TrafficPlugin
-    network: Topology | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Result:
-    bounds: Mapping[int, ThroughputBound]
-    network: Topology
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,44 +109,36 @@ class ThroughputJob(NetworkJob):
         return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
 
     @override
-    def load(self) -> Task:
+    def load(self) -> tuple[Task, Computation]:
         traffic, (name, network) = collect_errors(
             lambda: load("traffic", self.text), self.look_up_network
         )
-        return _Task(
-            topology=name,
-            routing=name_of(traffic),
-            plugins=(traffic,),
-            seed=min(self.seeds),
-            traffic=traffic,
-            network=network,
+        task = Task(
+            topology=name, routing=name_of(traffic), plugins=(traffic,), seed=min(self.seeds)
         )
+        return task, partial(self.run, traffic, network)
 
-    @override
-    def run(self, task: _Task) -> _Result:
-        network = self.find_network(task, task.network)
+    def run(
+        self, traffic: TrafficPlugin, network: Topology | None, facts: dict[str, Any]
+    ) -> Result:
+        """Bound the traffic of each seed."""
+        network = self.find_network(network, facts)
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:
-            tell(task.routing, f"bound, seed {seed}")
+            tell(name_of(traffic), f"bound, seed {seed}")
             bounds[seed] = stage.bound_traffic(
-                network, task.traffic, self.loads, seed=seed, seconds=self.seconds
+                network, traffic, self.loads, seed=seed, seconds=self.seconds
             )
-        tell(task.routing, "ok", ended=True)
+        tell(name_of(traffic), "ok", ended=True)
         numbers = {str(seed): throughput_numbers(bound) for seed, bound in bounds.items()}
-        facts = {
-            **topology_facts(network),
-            **throughput_facts(list(numbers.values()), None),
-            "throughput_by_seed": numbers,
-        }
-        return _Result(bounds, network, facts)
-
-    @override
-    def facts(self, result: _Result) -> Mapping[str, Any]:
-        return result.facts
-
-    @override
-    def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
-        stage.write_throughput(result.bounds, result.network, folder)
+        return Result(
+            {
+                **topology_facts(network),
+                **throughput_facts(list(numbers.values()), None),
+                "throughput_by_seed": numbers,
+            },
+            lambda folder, _: stage.write_throughput(bounds, network, folder),
+        )
 
 
 def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:

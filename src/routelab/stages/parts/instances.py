@@ -13,7 +13,7 @@ from routelab.config import Choice
 from routelab.config.files import seen_from_here
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import from_mapping, load, load_routing
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import as_text
 from routelab.toolkit.input_files import is_regular
 
@@ -102,12 +102,9 @@ def class_name(kind: str, key: str) -> tuple[str, ...]:
 def _as_given(kind: str, choice: Choice) -> str:
     values = {key: as_text(value) for key, value in (choice.values or {}).items()}
     added = tuple((key, value_text(value, value)) for key, value in values.items())
-    name = parse_routing(choice.name) if kind == "routing" else parse_name(choice.name)
-    if isinstance(name, Name):
-        return str(Name(name.key, (*name.parameters, *added)))
-    # only the parts could tell to which of them the values belong
-    selection = Name(name.selection.key, (*name.selection.parameters, *added))
-    return str(CompositionName(selection, name.rules, name.layers))
+    names = parse_routing(choice.name) if kind == "routing" else (parse_name(choice.name),)
+    # only the parts of a composition could tell to which of them the values belong
+    return compose((Name(names[0].key, (*names[0].parameters, *added)), *names[1:]))
 
 
 def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
@@ -127,11 +124,7 @@ def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str
         )
         return Name(name.key, tuple(pairs))
 
-    name = parse_routing(text)
-    if isinstance(name, Name):
-        return str(resolve(name))
-    layers = resolve(name.layers) if name.layers else None
-    return str(CompositionName(resolve(name.selection), resolve(name.rules), layers))
+    return compose(map(resolve, parse_routing(text)))
 
 
 def _relative_files(plugin: Plugin) -> Iterator[Path]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from routelab._progress import tell
 from routelab.api import RoutelabError, Topology
-from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import contain
+from routelab.jobs.limits import Breach
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 
@@ -30,27 +30,26 @@ class SurveyNetwork:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._made: Topology | tuple[Status, str] | None = None
+        self._made: Topology | Breach | None = None
 
-    def built(self) -> Topology | tuple[Status, str]:
-        """Return the network, or status and reason if it cannot be built."""
+    def built(self) -> Topology | Breach:
+        """Return the network, or why it cannot be built."""
         if self._made is None:
             self._made = self._build()
         return self._made
 
-    def _build(self) -> Topology | tuple[Status, str]:
+    def _build(self) -> Topology | Breach:
         try:
             plugin = load("topology", self.name)
         except QuarantinedError as error:
-            return "failed", str(error)
+            return Breach("failed", str(error))
         except RoutelabError as error:
-            return "unsupported", f"no network: {error}"
+            return Breach("unsupported", f"no network: {error}")
         tell(self.name, "network")
-        ending = contain(plugin.build)
-        if ending.status == "ok":
-            made: Topology = ending.result
-            return made
-        return ending.status, f"no network: {ending.reason}"
+        network = contain(plugin.build)
+        if isinstance(network, Breach):
+            return Breach(network.status, f"no network: {network.reason}")
+        return network
 
 
 def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
@@ -63,15 +62,15 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     """
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
     topology = network.built()
-    if isinstance(topology, tuple):
-        row = _row_without_result(*topology)
+    if isinstance(topology, Breach):
+        row = _row_without_result(topology)
     else:
-        ending = contain(lambda: work(topology))
-        if ending.status == "ok":
-            row = {"status": "ok", "reason": "", **ending.result}
-        else:
+        result = contain(lambda: work(topology))
+        if isinstance(result, Breach):
             sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
-            row = _row_without_result(ending.status, ending.reason, sizes)
+            row = _row_without_result(result, sizes)
+        else:
+            row = {"status": "ok", "reason": "", **result}
     return {
         **row,
         "started": started,
@@ -80,13 +79,13 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     }
 
 
-def breach_row(status: Status, reason: str) -> Row:
+def breach_row(breach: Breach) -> Row:
     """Return the row of a run that was stopped at its limits."""
-    return {**_row_without_result(status, reason), "started": _now()}
+    return {**_row_without_result(breach), "started": _now()}
 
 
-def _row_without_result(status: Status, reason: str, sizes: Row | None = None) -> Row:
-    return {"status": status, "reason": reason, "facts": sizes or {}}
+def _row_without_result(breach: Breach, sizes: Row | None = None) -> Row:
+    return {"status": breach.status, "reason": breach.reason, "facts": sizes or {}}
 
 
 def _now() -> str:

@@ -7,6 +7,7 @@ from functools import cache
 
 from routelab._progress import tell
 from routelab.api import Topology
+from routelab.jobs.limits import Breach
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import route_network
@@ -31,7 +32,7 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
     try:
         chosen, measures = _routing(routing), [_metric(name) for name in metrics]
     except QuarantinedError as error:
-        return breach_row("failed", str(error))
+        return breach_row(Breach("failed", str(error)))
 
     def work(topology: Topology) -> Row:
         result = route_network(topology, chosen, measures)

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from routelab.api import Composition, InputError, UnsupportedError
-from routelab.registry.instances import Routing, canonical
+from routelab.api import InputError, UnsupportedError
+from routelab.registry.instances import ComposedRouting, Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
 from routelab.testing.checks.common import list_some
-from routelab.testing.inputs.examples import example_values, parse_plugin_name
+from routelab.testing.inputs.examples import example_values, name_parts
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, load_instance, run_plugin, support_answer
@@ -51,8 +51,7 @@ def declared_values(subject: Subject) -> str:
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
-    name = parse_plugin_name(subject.kind, subject.text)
-    assert isinstance(name, Name)
+    ((_, name),) = name_parts(subject.kind, subject.text)
     count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
         low = example_values(field, upper=False)
@@ -76,11 +75,7 @@ def _own(subject: Subject) -> Any:
     """Return the plugin whose parameters the name has; None if they belong to parts."""
     if not isinstance(subject.plugin, Routing):
         return subject.plugin
-    if subject.plugin.hops is not None:
-        # its plugins include the routings that its parameters name
-        return subject.plugin.hops
-    first = subject.plugin.plugins[0]
-    return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
+    return None if isinstance(subject.plugin, ComposedRouting) else subject.plugin.plugin
 
 
 def _variant(subject: Subject, text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
-from routelab.testing.inputs.examples import complete_name, name_parts, parse_plugin_name
+from routelab.testing.inputs.examples import complete_name, name_parts
 from routelab.testing.inputs.graphs import GRAPHS, all_walks
 from routelab.testing.inputs.jobs import JOBS, job_on
 from routelab.testing.inputs.networks import NETWORKS, SEVERAL_TERMINALS, WITH_TERMINALS
@@ -70,7 +70,7 @@ def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
     """
     known = {make().family for make in NETWORKS.values()}
     found: dict[str, Callable[[], Any]] = {}
-    for kind, part in name_parts("routing", parse_plugin_name("routing", text)):
+    for kind, part in name_parts("routing", text):
         claims = {
             family
             for entry in catalogue.entries(kind, part.key)

@@ -12,7 +12,8 @@ from pydantic.fields import FieldInfo
 from routelab.api import Parameters
 from routelab.api.parameters import value_text
 from routelab.registry.catalogue import Catalogue
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.contract import PARTS
+from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.registry.parameters import default_problems, fields
 from routelab.testing.results import Skipped
 
@@ -28,23 +29,16 @@ def split_name(kind: str, text: str) -> tuple[str, str]:
     return before, after
 
 
-def parse_plugin_name(kind: str, text: str) -> Name | CompositionName:
-    """Parse an instance name; only the name of a routing may have parts.
+def name_parts(kind: str, text: str) -> list[tuple[str, Name]]:
+    """Return kind and name of each plugin in an instance name; only a routing may have several.
 
     Raises
     ------
     InputError
         If it does not follow the grammar.
     """
-    return parse_routing(text) if kind == "routing" else parse_name(text)
-
-
-def name_parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
-    """Return kind and name of each plugin in a name."""
-    if isinstance(name, Name):
-        return [(kind, name)]
-    named = [("selection", name.selection), ("rules", name.rules)]
-    return [*named, *([("layers", name.layers)] if name.layers else [])]
+    names = parse_routing(text) if kind == "routing" else (parse_name(text),)
+    return [(kind, names[0])] if len(names) == 1 else list(zip(PARTS, names, strict=False))
 
 
 def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
@@ -55,8 +49,8 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
     Skipped
         If no value can be guessed.
     """
-    name = parse_plugin_name(kind, text)
-    if isinstance(name, CompositionName):
+    (_, name), *others = name_parts(kind, text)
+    if others:
         return text
     model = catalogue.plugin(kind, name.key).Parameters
     values = dict(name.parameters)

@@ -223,7 +223,7 @@ def test_a_base_that_looks_at_terminals_cannot_lead_to_a_waypoint() -> None:
     base = part_of(load_routing("dor"))
     by_terminal = replace(base.prepare(torus, 1), by_terminal=True)
     part = part_of(load_routing("ugal"))
-    part.routing.hops.hand_in(
+    part.routing.plugin.hand_in(
         {
             "base": SimpleNamespace(
                 name="mine",
@@ -233,7 +233,7 @@ def test_a_base_that_looks_at_terminals_cannot_lead_to_a_waypoint() -> None:
             )
         }
     )
-    reason = part.routing.hops.supports(torus, 2)
+    reason = part.routing.plugin.supports(torus, 2)
     assert reason == "base mine has routes to terminals, and a waypoint is a switch"
 
 

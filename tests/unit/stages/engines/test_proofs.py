@@ -116,8 +116,8 @@ class Fickle:
 
 def test_what_is_proven_is_what_runs(tmp_path: Path, monkeypatch) -> None:
     routing, ran, proven = load_routing("minimal-adaptive"), [], []
-    fickle = Fickle(routing.hops)
-    routing = replace(routing, hops=fickle)
+    fickle = Fickle(routing.plugin)
+    routing = replace(routing, plugin=fickle)
     check = case.check_hop_routing
 
     def noted(part, network, virtual_channels, **options):

@@ -151,7 +151,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import UnsupportedError
-from routelab.jobs.folder_job import FolderJob, Task
+from routelab.jobs.folder_job import FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.stages.kinds.networks import network_jobs
 
@@ -187,20 +187,17 @@ class LettersJob(FolderJob):
         return (Rehearsal(("letters",), "letters", lambda: Path("rehearsed").touch()),)
 
     def load(self):
-        return Task(topology=self.text, facts={"least": self.least})
+        return Task(topology=self.text, facts={"least": self.least}), self.count
 
-    def run(self, task):
+    def count(self, facts):
         if "4x4" in self.text:
             raise ValueError("I do not like it")
         if len(self.text) < self.least:
             raise UnsupportedError("too short")
-        return len(self.text)
+        return Result({"letters": len(self.text)}, self.write)
 
-    def facts(self, result):
-        return {"letters": result}
-
-    def write(self, result, folder, provenance):
-        (folder / "letters.txt").write_text(f"{result}\\n")
+    def write(self, folder, provenance):
+        (folder / "letters.txt").write_text(f"{len(self.text)}\\n")
 '''
 
 

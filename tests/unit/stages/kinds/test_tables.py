@@ -189,9 +189,8 @@ def test_a_metric_that_fails_loses_no_table(jobs, monkeypatch):
         raise RuntimeError("no number")
 
     perform(jobs["routes", "lash"])
-    (plugin,) = [
-        plugin for plugin in jobs["metrics", "lash"].load().plugins if plugin.name == "channel-load"
-    ]
+    task, _ = jobs["metrics", "lash"].load()
+    (plugin,) = [plugin for plugin in task.plugins if plugin.name == "channel-load"]
     monkeypatch.setattr(type(plugin), "measure_in", fail)
     assert "no number" in perform(jobs["metrics", "lash"]).reason
     assert [reason for _, reason in jobs["metrics", "lash"].endings()] != [""]
