@@ -12,6 +12,7 @@ from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import Looks
 from routelab.report.frames.views import Views
 from routelab.report.page.compared_runs import ROUTING
@@ -85,9 +86,9 @@ def write_figure(
     """Draw and save a figure; by default it pools the same parameters as the tables."""
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else pooled_parameters(study)
-    view = views.view_for(spec)
-    drawing = draw_figure(spec, view, pooled, place, looks, study.reference)
-    notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
+    request = FigureRequest(spec, views.view_for(spec), pooled, place, looks, study.reference)
+    drawing = draw_figure(request)
+    notes = absent_series(request, drawing.data if drawing else None)
     title = spec.title or name
     if drawing is None:
         return PageFigure(name, title, notes=notes)
