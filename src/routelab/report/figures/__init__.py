@@ -1,6 +1,4 @@
-"""Figures that a study declares: one module for each kind, with a function that draws it."""
+"""Figures that a study declares: `kinds` has a module for each kind, with a function that draws it.
 
-from routelab.report.figures.drawing import Drawing, save_drawing
-from routelab.report.figures.kinds import draw_figure
-
-__all__ = ["Drawing", "draw_figure", "save_drawing"]
+`request.FigureRequest` is what a figure is drawn from, `drawing.Drawing` the result.
+"""

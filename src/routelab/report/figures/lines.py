@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS, DETAILS
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.benchmarks import SINGLE
-from routelab.report.frames.view import OK, View, filter_rows
+from routelab.report.frames.view import filter_rows
 
 COUNT = "count"
 """Column with the number of items that a line stands for."""
@@ -40,28 +40,18 @@ def share_column(column: str) -> str:
 
 
 def lines_of(
-    spec: FigureSpec,
-    view: View,
-    pooled: Collection[str],
-    names: Sequence[str],
-    numbers: Mapping[str, str],
-    place: str,
+    request: FigureRequest, names: Sequence[str], numbers: Mapping[str, str]
 ) -> tuple[pd.DataFrame, str]:
     """Return the columns that a figure shows, without lines that have no number.
 
     Parameters
     ----------
-    spec : FigureSpec
+    request : FigureRequest
         Selects the rows.
-    view : View
-    pooled : collection of str
-        Parameters whose runs belong together.
     names : sequence of str
         Columns.
     numbers : mapping of str to str
         Columns that must hold numbers, by key of the figure, such as ``x``.
-    place : str
-        Prefix of messages: where the figure is declared.
 
     Returns
     -------
@@ -75,6 +65,7 @@ def lines_of(
     InputError
         If a column does not exist or holds words where numbers are needed.
     """
+    spec, view, place = request.spec, request.view, request.place
     of: str | None = spec.of if spec.of in DETAILS else None
     if spec.of == "routes" and LOAD in numbers.values():
         of = "channels"
@@ -82,8 +73,7 @@ def lines_of(
         of = SINGLE
     where = dict(spec.where)
     later = {key: where.pop(key) for key in list(where) if of and key not in view.jobs}
-    jobs = view.select(where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK]
+    jobs = request.rows(where)
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if of is None:
         lines = jobs.reset_index()
@@ -95,7 +85,7 @@ def lines_of(
             lines = filter_rows(lines, view.column(lines, column, f"{place}where: "), value)
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
-    columns = {name: view.column(lines, name, place) for name in names}
+    columns = request.columns(lines, names)
     also = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
     columns |= {
         name: view.numbers(lines, name, f"{place}{key}: ", also).astype(np.float64)

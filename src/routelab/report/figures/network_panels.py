@@ -12,7 +12,8 @@ import pandas as pd
 from routelab.api import InputError, Topology
 from routelab.artifacts.topology_file import load_topology
 from routelab.report.figures.channel_looks import ChannelLooks, Values, group_looks, load_looks
-from routelab.report.frames.view import View, key_text
+from routelab.report.figures.request import FigureRequest
+from routelab.report.frames.view import key_text
 from routelab.report.labels import column_of, number_text
 from routelab.report.network_picture import Picture, picture_of
 from routelab.report.turn_marks import MarkedTurn, pair_turns
@@ -74,29 +75,22 @@ def has_groups(colour: str) -> bool:
     return column is not None and column.nominal
 
 
-def collect_panels(
-    jobs: pd.DataFrame, frames: View, colour: str, *, turns: bool, place: str
-) -> list[Panel]:
+def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     """Return a picture for each group of pooled runs.
 
     Parameters
     ----------
+    request : FigureRequest
     jobs : DataFrame
         Runs with results.
-    frames : View
-    colour : str
-        Column of channels.
-    turns : bool
-        Whether to mark prohibited turns.
-    place : str
-        Prefix of messages: where the figure is declared.
 
     Raises
     ------
     InputError
         If there are too many pictures or channels, or the column does not exist.
     """
-    kinds = list(frames.identity)
+    view, colour, place = request.view, request.colour, request.place
+    kinds = list(view.identity)
     groups = list(jobs.groupby(kinds, sort=False))
     if len(groups) > MAX_PANELS:
         raise InputError(
@@ -109,24 +103,24 @@ def collect_panels(
     pictures: dict[str, tuple[Topology, Picture]] = {}
     nominal = has_groups(colour)
     for key, group in groups:
-        loads = frames.numbers(group, most, place)
+        loads = view.numbers(group, most, place)
         run = int(group.index[loads == median_low(loads.tolist())][0])
-        record = frames.records[run]
+        record = view.records[run]
         if record.topology not in pictures:
             network = load_topology(record.topology_directory / "topology.npz")
             refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
             pictures[record.topology] = network, picture_of(network)
         topology, picture = pictures[record.topology]
-        channels = channels_of(frames, run, colour, place)
-        numbers = frames.numbers(channels, colour, f"{place}colour: ")
+        channels = channels_of(request, run)
+        numbers = view.numbers(channels, colour, f"{place}colour: ")
         values = np.zeros(topology.num_channels)
         values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
         title = _title(dict(zip(kinds, key, strict=True)), differing)
         note = _note(values, nominal)
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
-        marked = _marked_turns(frames, run, topology, place) if turns else ()
-        cycle = str(frames.outcomes[run].facts.get("deadlock_cycle", ""))
+        marked = _marked_turns(request, run, topology) if request.spec.turns else ()
+        cycle = str(view.outcomes[run].facts.get("deadlock_cycle", ""))
         panels.append(
             Panel(
                 title,
@@ -143,11 +137,11 @@ def collect_panels(
     return panels
 
 
-def channels_of(frames: View, run: int, colour: str, place: str) -> pd.DataFrame:
+def channels_of(request: FigureRequest, run: int) -> pd.DataFrame:
     """Return the channels of a run; all are in no group if the run has no such groups."""
-    channels = frames.details("channels", [run], place).drop(columns="run")
-    if colour not in channels and has_groups(colour):
-        return channels.assign(**{colour: 0})
+    channels = request.view.details("channels", [run], request.place).drop(columns="run")
+    if request.colour not in channels and has_groups(request.colour):
+        return channels.assign(**{request.colour: 0})
     return channels
 
 
@@ -166,9 +160,9 @@ def refuse_large(topology: Topology, name: str, advice: str = "") -> None:
         )
 
 
-def _marked_turns(frames: View, run: int, topology: Topology, place: str) -> tuple[MarkedTurn, ...]:
+def _marked_turns(request: FigureRequest, run: int, topology: Topology) -> tuple[MarkedTurn, ...]:
     numbers = {name: switch for switch, name in enumerate(topology.switch_names)}
-    table = frames.details("turns", [run], place)
+    table = request.view.details("turns", [run], request.place)
     names = table[["from", "switch", "to"]].itertuples(index=False, name=None)
     return pair_turns((numbers[a], numbers[b], numbers[c]) for a, b, c in names)
 

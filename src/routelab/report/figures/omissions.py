@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from routelab.artifacts.losses import status_text
-from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.figures.request import FigureRequest
+from routelab.report.frames.view import OK, key_text
 
 MOST = 12
 """Largest number of sentences below a figure."""
@@ -22,21 +21,14 @@ COMPLETE_STATES = ("stationary", "finished")
 """States of simulations in which every value is known."""
 
 
-def absent_series(
-    spec: FigureSpec,
-    view: View,
-    pooled: Collection[str],
-    place: str,
-    data: pd.DataFrame | None,
-) -> list[str]:
+def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str]:
     """Return a sentence for each series without a value in a panel where it has runs.
 
     For bars of measurements, return one for each missing bar.
 
     Parameters
     ----------
-    spec, view, pooled, place
-        As for `routelab.report.figures.draw_figure`.
+    request : FigureRequest
     data : DataFrame or None
         Data of the drawing; None if nothing was drawn.
 
@@ -50,19 +42,19 @@ def absent_series(
     InputError
         If a column does not exist.
     """
+    spec, view, hue = request.spec, request.view, request.hue
     if spec.kind not in OF_SERIES:
         return []
     where = {key: value for key, value in spec.where.items() if key in view.jobs}
-    jobs = view.select(where, pooled, place, spec.relative)
-    hue = spec.hue or "routing"
+    jobs = view.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
         # this column distinguishes parts of runs
         return []
-    value = (spec.x if spec.kind in ("ecdf", "histogram") else spec.y) or ""
+    value = request.x if spec.kind in ("ecdf", "histogram") else request.y
     facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
     if spec.kind == "bar" and spec.of in BENCHMARKS:
         # a missing bar is not visible among bars of other benchmarks
-        facets.append(spec.x or "")
+        facets.append(request.x)
     keys_with_value: list[tuple[str, ...]] = []
     if data is not None:
         keys_with_value = _keys(data.dropna(subset=[value]) if value in data else data, facets)
@@ -72,7 +64,7 @@ def absent_series(
             absent.setdefault(key, []).append(run)
     causes: dict[tuple[str, str], list[str]] = {}
     for key, mine in absent.items():
-        panels = causes.setdefault((key[0], _cause(mine, label(value, spec.of))), [])
+        panels = causes.setdefault((key[0], _cause(mine, request.label(value))), [])
         beside = zip(facets[1:], key[1:], strict=True)
         if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
             panels.append(title)

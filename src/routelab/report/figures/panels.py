@@ -17,9 +17,10 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, Look
 from routelab.report.frames.view import key_text, sort_texts
-from routelab.report.labels import heading_parts, label
+from routelab.report.labels import heading_parts
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
@@ -44,17 +45,23 @@ def ranks(values: pd.Series[Any]) -> pd.Series[Any]:
     return values.map(lambda value: places[key_text(value)])
 
 
-def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a panel for each of `texts`, at most `PANELS_ACROSS` in a row.
+def panels_of(
+    request: FigureRequest, data: pd.DataFrame
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """Make a figure with a titled panel and its rows for each value of its panels' column, if any.
+
+    There are at most `PANELS_ACROSS` in a row, and all share their scales.
 
     Raises
     ------
     InputError
         If there would be too many.
     """
+    col = request.col
+    texts = ordered_texts(data[col]) if col else [""]
     if len(texts) > MAX_PANELS:
         raise InputError(
-            f"{place}{len(texts)} panels are more than {MAX_PANELS}; choose with 'where'"
+            f"{request.place}{len(texts)} panels are more than {MAX_PANELS}; choose with 'where'"
         )
     across = min(PANELS_ACROSS, len(texts))
     down = -(-len(texts) // across)
@@ -62,40 +69,22 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
     axes = list(np.atleast_1d(figure.subplots(down, across, squeeze=False)).flat)
     for spare in axes[len(texts) :]:
         spare.set_axis_off()
-    return figure, axes[: len(texts)]
-
-
-def panels_of(
-    data: pd.DataFrame, col: str | None, place: str, of: str = "routes"
-) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """Make a figure with a titled panel and its rows for each value of column `col`, if given.
-
-    All panels share their scales.
-
-    Raises
-    ------
-    InputError
-        If there would be too many.
-    """
-    texts = ordered_texts(data[col]) if col else [""]
-    figure, axes = panel_grid(texts, place)
     panels = []
-    for axis, text in zip(axes, texts, strict=True):
+    for axis, text in zip(axes[: len(texts)], texts, strict=True):
         if axis is not axes[0]:
             axis.sharex(axes[0])
             axis.sharey(axes[0])
-        axis.set_title(panel_title(col, text, of))
+        axis.set_title(panel_title(col, text, request.spec.of))
         panels.append((axis, data[data[col].map(key_text) == text] if col else data))
     return figure, panels
 
 
 def add_legend(
     figure: Figure,
+    request: FigureRequest,
     look: dict[str, Look],
-    title: str,
     markers: bool = False,
     lines: bool = True,
-    of: str = "routes",
     more: Sequence[Artist] = (),
 ) -> None:
     """Add one legend above all panels: lines, markers or both, otherwise areas; and `more`."""
@@ -117,7 +106,7 @@ def add_legend(
     handles += more
     figure.legend(
         handles=handles,
-        title=label(title, of),
+        title=request.label(request.hue),
         loc="outside upper left",
         ncols=min(3, len(handles)),
         alignment="left",
@@ -161,12 +150,12 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
         axis.axvline(value, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
-def by_text(x: str, hue: str, of: str = "routes") -> str:
-    """Return what the places along `x` and the colours of a figure stand for: ``by nodes``."""
-    return f"by {' and '.join(dict.fromkeys([label(x, of), label(hue, of)]))}"
+def by_text(request: FigureRequest) -> str:
+    """Return what the places along ``x`` and the colours stand for: ``by nodes``."""
+    return f"by {' and '.join(dict.fromkeys(map(request.label, (request.x, request.hue))))}"
 
 
-def panel_title(column: str | None, text: str, of: str = "routes") -> str:
+def panel_title(column: str, text: str, of: str = "routes") -> str:
     """Return a title such as ``32 nodes`` or ``dims 4x2``, or an empty text."""
     if not column:
         return ""

@@ -9,8 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from routelab.api import InputError
-from routelab.config import Figure as FigureSpec
-from routelab.config import Reference
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.frames.view import key_text
 from routelab.report.tables import parse_published, published_lines
@@ -33,9 +32,7 @@ def sign() -> Line2D:
     return Line2D([], [], color=INK, linestyle="", marker="D", mfc="white", label="published value")
 
 
-def published_values(
-    spec: FigureSpec, data: pd.DataFrame, reference: Reference | None, place: str
-) -> list[float]:
+def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     """Return the published value of ``y`` for each row of a figure's data; NaN if there is none.
 
     Raises
@@ -43,12 +40,12 @@ def published_values(
     InputError
         If the study cites no reference, or the figure or the file lacks a column.
     """
+    spec, y, place = request.spec, request.y, request.place
     assert spec.beside is not None
-    y = spec.y or ""
     columns = {name: spec.names.get(name, name) for name in spec.beside.on}
     if missing := set(columns.values()) - set(data.columns):
         raise InputError(f"{place}beside: on: the figure has no {', '.join(sorted(missing))}")
-    lines = published_lines(spec.beside, reference, [y], place)
+    lines = published_lines(spec.beside, request.reference, [y], place)
     keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)
     return [float(one) if isinstance(one, int | float) else np.nan for one in numbers]

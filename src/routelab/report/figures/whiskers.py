@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.frames.benchmarks import OF_A_METRIC
 from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.view import View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 
 ENDS = {
     "median": ("ci_low", "ci_high"),
@@ -31,15 +30,13 @@ def interval_columns(of: str, column: str) -> tuple[str, str] | None:
     return ENDS.get(column) if of in BENCHMARKS else None
 
 
-def value_label(
-    column: str, spec: FigureSpec, view: View, pooled: Collection[str], place: str
-) -> str:
+def value_label(request: FigureRequest, column: str) -> str:
     """Return a column's name, with metric and unit if all measured values share them."""
+    spec, what = request.spec, request.label(column)
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
-        return label(column, spec.of)
-    jobs = view.select(spec.where, pooled, place)
+        return what
+    jobs = request.view.select(spec.where, request.pooled, request.place)
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
-    what = label(column, spec.of)
     if len(metrics) == 1:
         what += f", {metrics.pop().replace('_', ' ')}"
     return f"{what} ({units.pop()})" if len(units) == 1 else what

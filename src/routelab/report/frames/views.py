@@ -87,6 +87,11 @@ class Views:
         )
         return tuple((name, view) for name, view in kinds if view.records)
 
+    @property
+    def of_jobs(self) -> tuple[View, ...]:
+        """Rows that contain each job of the study once."""
+        return (self.routes, *(view for _, view in self.named_views))
+
     def view_for(self, spec: Table | Figure) -> View:
         """Return the rows for a table or figure.
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.losses import JobStatus, Loss, collect_losses
+from routelab.artifacts.losses import JobStatus, Loss, collect_losses, status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.benchmarks import BenchFrames
+from routelab.report.frames.runs import Frames, JobRecord
 from routelab.report.frames.simulations import EngineFrames
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
+from routelab.report.page.commands import bound_command, row_command, throughput_command
 
 TABLE = "route table"
 BOUND = "bound"
+WORK = ("work", "benchmark")
+"""Attributes of records with the work of a job, except for route tables."""
 
 
 def losses_of(study: str, views: Views) -> list[Loss]:
@@ -67,4 +72,80 @@ def loss_json(loss: Loss) -> dict[str, Any]:
         "total": loss.total,
         "text": as_sentence(loss.text),
         "sentence": as_sentence(loss.sentence),
+    }
+
+
+def missing_rows(views: Views) -> list[dict[str, str]]:
+    """Return jobs and bounds without a result, each with its reason and command."""
+    return [
+        *_missing_results(views),
+        *_missing_bounds(views.routes),
+        *_missing_throughput(views.simulations),
+    ]
+
+
+def _missing_results(views: Views) -> list[dict[str, str]]:
+    """Return jobs without a result, with the reason and the command that reproduces it."""
+    return [
+        {
+            "routing": record.routing,
+            "topology": record.topology,
+            "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
+            **_status_fields(outcome),
+            "command": row_command(view, run),
+        }
+        for view in views.of_jobs
+        for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
+        if outcome.status != OK
+    ]
+
+
+def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
+    """Return bounds without a result; the command prints the bounds of one of their tables."""
+    owners: dict[Path, JobRecord] = {}
+    for record in routes.records:
+        for folder in (record.network_bound, record.rules_bound):
+            if folder is not None:
+                owners.setdefault(folder, record)
+    return [
+        {
+            "routing": _bound_name(record, folder, outcome),
+            "topology": record.topology,
+            "work": "",
+            **_status_fields(outcome),
+            "command": bound_command(record),
+        }
+        for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _missing_throughput(simulations: EngineFrames) -> list[dict[str, str]]:
+    """Return bounds for any routing without a result."""
+    owners = {
+        record.throughput: record for record in simulations.records if record.throughput is not None
+    }
+    return [
+        {
+            "routing": "bound for any routing",
+            "topology": record.topology,
+            "work": record.work,
+            **_status_fields(outcome),
+            "command": throughput_command(record, outcome),
+        }
+        for record, outcome in zip(owners.values(), simulations.throughput_outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _bound_name(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+    of_rules = folder == record.rules_bound
+    return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
+
+
+def _status_fields(outcome: Outcome) -> dict[str, str]:
+    return {
+        "status": outcome.status,
+        "status_text": status_text(outcome.status, outcome.reason),
+        "reason": outcome.reason,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from routelab.config.views import Beside
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.scatter import pareto_front
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 
 IMPROVEMENT = Figure(
@@ -28,7 +31,7 @@ SPECS = [IMPROVEMENT, BOUND, PARETO, OVERVIEW]
 
 
 def drawn(world, spec, pooled=()):
-    return draw_figure(spec, Frames(world.records), pooled, "here: ")
+    return draw_figure(FigureRequest(spec, Frames(world.records), pooled, "here: "))
 
 
 @pytest.fixture
@@ -118,12 +121,13 @@ def test_published_values_are_marked_on_their_bars(runs, tmp_path, text, message
     spec = BOUND.model_copy(
         update={"beside": Beside(reference="loads.csv", on=["routing", "nodes"])}
     )
-    arguments = (spec, Frames(runs.records), ["seed"], "here: ", None)
+    request = FigureRequest(spec, Frames(runs.records), ["seed"], "here: ")
+    cited = replace(request, reference=load_reference(tmp_path / "demo"))
     if message:
         with pytest.raises(InputError, match=message):
-            draw_figure(*arguments, load_reference(tmp_path / "demo"))
+            draw_figure(cited)
         return
-    drawing = draw_figure(*arguments, load_reference(tmp_path / "demo"))
+    drawing = draw_figure(cited)
     published = drawing.data.set_index(["routing", "nodes"])["published"]
     assert published.dropna().to_dict() == {("bfs", 4): 11, ("dor", 8): 33.5}
     axis = drawing.figure.axes[0]
@@ -134,7 +138,7 @@ def test_published_values_are_marked_on_their_bars(runs, tmp_path, text, message
     places = {round(x, 6) for x, _ in bars}
     assert all(round(x, 6) in places for x, _ in found)
     with pytest.raises(InputError, match="the study cites no reference"):
-        draw_figure(*arguments)
+        draw_figure(request)
 
 
 def test_published_improvements_are_marked_also_where_a_column_has_another_name(runs, tmp_path):
@@ -143,15 +147,16 @@ def test_published_improvements_are_marked_also_where_a_column_has_another_name(
     (tmp_path / "demo/loads.csv").write_text("routing,size,improvement_percent\nsssp,8,33\n")
     beside = Beside(reference="loads.csv", on=["routing", "size"])
     spec = IMPROVEMENT.model_copy(update={"beside": beside, "names": {"size": "nodes"}})
-    arguments = (spec, Frames(runs.records), ["seed"], "here: ", None)
-    drawing = draw_figure(*arguments, load_reference(tmp_path / "demo"))
+    reference = load_reference(tmp_path / "demo")
+    request = FigureRequest(spec, Frames(runs.records), ["seed"], "here: ", reference=reference)
+    drawing = draw_figure(request)
     published = drawing.data.set_index(["routing", "nodes"])["published"]
     assert published.dropna().to_dict() == {("sssp", 8): 33}
     marks = [one for points in drawing.figure.axes[0].collections for one in points.get_offsets()]
     assert 33 in [y for _, y in marks]
     spec = spec.model_copy(update={"names": {}})
     with pytest.raises(InputError, match="beside: on: the figure has no size"):
-        draw_figure(spec, *arguments[1:], load_reference(tmp_path / "demo"))
+        draw_figure(replace(request, spec=spec))
 
 
 def test_a_pareto_front_is_drawn_in_the_preferred_directions(runs):

@@ -12,6 +12,7 @@ from routelab.report.figures import inline
 from routelab.report.figures.channel_looks import GROUPS, STEPS, load_looks, scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
 
@@ -106,7 +107,7 @@ def test_networks_by_layout_have_their_names_beside_them():
 def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
     for routing, dims in (("a", "4x2"), ("a", "2x2"), ("b", "4x2")):
         world.add(routing, dims, load=[3, 1])
-    drawing = draw_figure(NETWORK, Frames(world.records), [], "")
+    drawing = draw_figure(FigureRequest(NETWORK, Frames(world.records)))
     panels = {panel.title: panel.network for panel in drawing.inline.panels}
     assert panels["a on torus~dims=4x2"] == panels["b on torus~dims=4x2"]
     assert panels["a on torus~dims=2x2"] != panels["a on torus~dims=4x2"]
@@ -115,7 +116,9 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
 
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):
     world.add("a", "4x2", load=[3, 1])
-    drawing = draw_figure(Figure(kind="ecdf", x="load"), Frames(world.records), [], "")
+    drawing = draw_figure(
+        FigureRequest(Figure(kind="ecdf", x="load"), Frames(world.records), [], "")
+    )
     save_drawing(drawing, tmp_path, "x")
     text = (tmp_path / "x.svg").read_text()
     rules = dict(re.findall(r'style\*="(?:fill|stroke): (#\w+)" i\] \{ \w+: (#\w+)', text))

@@ -15,6 +15,7 @@ from routelab.registry.instances import load_routing
 from routelab.report.figures.channel_looks import GROUPS, NO_GROUP, group_colours, group_places
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
 from routelab.stages.route import route_network, write_routes
@@ -39,7 +40,7 @@ def routed(world, grid):
 
 
 def drawn(world, spec):
-    return draw_figure(spec, Frames(world.records), (), "here: ")
+    return draw_figure(FigureRequest(spec, Frames(world.records), (), "here: "))
 
 
 def strokes(folder, group):

@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, PALETTE, Looks
 from routelab.report.frames.runs import Frames
 
@@ -70,13 +71,13 @@ def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     for number, name in enumerate(NAMES):
         world.add(name, load=[number + 1, 2])
     frames, looks = Frames(world.records), Looks()
-    every = colours(draw_figure(Figure(**spec), frames, (), "", looks))
+    every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", looks)))
     assert every == dict(zip(NAMES, PALETTE, strict=False))
     some = Figure(**spec, where={"routing": ["second", "fourth"]})
-    drawn = colours(draw_figure(some, frames, (), "", looks))
+    drawn = colours(draw_figure(FigureRequest(some, frames, (), "", looks)))
     assert drawn == {name: every[name] for name in ("second", "fourth")}
     # a figure that stands alone begins anew
-    assert list(colours(draw_figure(some, frames, (), "")).values()) == list(PALETTE[:2])
+    assert list(colours(draw_figure(FigureRequest(some, frames))).values()) == list(PALETTE[:2])
 
 
 def test_bars_beyond_the_colours_are_hatched_and_keep_their_place(world):
@@ -85,7 +86,7 @@ def test_bars_beyond_the_colours_are_hatched_and_keep_their_place(world):
         world.add(name, "4", load=[3])
     world.add(names[-1], "5", load=[4])
     spec = Figure(kind="bar", x="routing", y="max_load", col="nodes")
-    drawing = draw_figure(spec, Frames(world.records), (), "")
+    drawing = draw_figure(FigureRequest(spec, Frames(world.records)))
     few, many = drawing.figure.axes[0], drawing.figure.axes[1]
     assert len(drawing.data) == len(names) + 1
     hatched = [

@@ -11,6 +11,7 @@ from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config import Figure, Reference, Source, Table
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import simulate_command
 from routelab.report.page.summary import summarize
@@ -166,12 +167,12 @@ def test_channels_and_ranks_are_drawn(world):
     )
     seen = views(world).flows
     ecdf = Figure(kind="ecdf", of="flow-channels", x="share")
-    assert len(draw_figure(ecdf, seen, (), "here: ").data) == 4
+    assert len(draw_figure(FigureRequest(ecdf, seen, (), "here: ")).data) == 4
     box = Figure(kind="box", of="flow-ranks", x="workload", y="timed_s")
-    drawn = draw_figure(box, seen, (), "here: ")
+    drawn = draw_figure(FigureRequest(box, seen, (), "here: "))
     assert "ranks" in drawn.description
     network = Figure(kind="network", of="flow-channels", colour="share")
-    assert len(draw_figure(network, seen, (), "here: ").data) == 4
+    assert len(draw_figure(FigureRequest(network, seen, (), "here: ")).data) == 4
 
 
 def test_engines_are_told_apart_by_a_column(world):
@@ -182,7 +183,7 @@ def test_engines_are_told_apart_by_a_column(world):
     rows = table(world, rows=["routing", "engine"], values=["timed_s"]).rows
     assert [(row["engine"], row["timed_s"]) for row in rows] == [("flow", 1.0), ("smpi", 2.0)]
     figure = Figure(kind="ecdf", of="flow-channels", x="share")
-    assert len(draw_figure(figure, views(world).flows, (), "here: ").data) == 4
+    assert len(draw_figure(FigureRequest(figure, views(world).flows, (), "here: ")).data) == 4
     record = world.flows[-1]
     assert record.settings_id == "engine=smpi"
     assert simulate_command(record, record.engine).endswith("osu-alltoall --engine smpi")

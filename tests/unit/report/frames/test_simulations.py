@@ -18,6 +18,7 @@ from routelab.config import Figure, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, Looks
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
@@ -50,7 +51,7 @@ def views(world):
 
 def drawn(world, **spec):
     figure = Figure(**spec)
-    return draw_figure(figure, views(world).of(figure.of), (), "here: ")
+    return draw_figure(FigureRequest(figure, views(world).of(figure.of), (), "here: "))
 
 
 def table(world, **spec):
@@ -169,8 +170,9 @@ NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
 def absent(world, **spec):
     figure = Figure(**spec)
     view = views(world).of(figure.of)
-    drawing = draw_figure(figure, view, (), "here: ")
-    return absent_series(figure, view, (), "here: ", drawing.data if drawing else None)
+    request = FigureRequest(figure, view, (), "here: ")
+    drawing = draw_figure(request)
+    return absent_series(request, drawing.data if drawing else None)
 
 
 def test_a_series_that_no_figure_can_show_is_told_of_with_the_reason(world):

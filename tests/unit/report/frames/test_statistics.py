@@ -7,6 +7,7 @@ import pytest
 from routelab.api import InputError
 from routelab.config import Figure, Table
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.tables import build_table
 
@@ -111,7 +112,7 @@ def test_groups_are_in_order_and_hold_every_system_once(three):
         relative={"to": "bfs", "column": "max_load"},
         where={"routing": "sssp"},
     )
-    data = draw_figure(spec, Frames(three.records), (), "here: ").data
+    data = draw_figure(FigureRequest(spec, Frames(three.records), (), "here: ")).data
     assert data.to_numpy().tolist() == [
         ["sssp", "less", 0.75, 1],
         ["sssp", "equal", 1.0, 1],
@@ -138,7 +139,7 @@ def test_rows_are_chosen_by_limits(three):
 
 def test_points_are_runs_and_axes_logarithmic(three):
     spec = Figure(kind="scatter", x="nodes", y="max_load", log=["x", "y"], mark=7)
-    drawing = draw_figure(spec, Frames(three.records), (), "here: ")
+    drawing = draw_figure(FigureRequest(spec, Frames(three.records), (), "here: "))
     assert len(drawing.data) == 9
     axis = drawing.figure.axes[0]
     assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")

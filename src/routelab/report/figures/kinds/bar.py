@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
@@ -23,7 +20,8 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import Look, Looks
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import Look
 from routelab.report.figures.whiskers import (
     NOISE,
     SIGN,
@@ -33,42 +31,36 @@ from routelab.report.figures.whiskers import (
     value_label,
 )
 from routelab.report.frames.statistics import SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import STATISTIC_LABELS, label
+from routelab.report.frames.view import key_text
+from routelab.report.labels import STATISTIC_LABELS
 
 WIDTH = 0.8
 """Total width of the bars at one place, in units of the distance between places."""
 
 
-def draw_bars(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
-    """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``.
-
-    See `routelab.report.figures.draw_figure` for the parameters.
-    """
-    x, y = spec.x or "", spec.y or ""
-    hue, col = spec.hue or "routing", spec.col
-    data = _heights(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+def draw_bars(request: FigureRequest) -> Drawing | None:
+    """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``."""
+    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    data = _heights(request)
     if data.empty:
         return None
-    look = looks.of(hue, ordered_texts(data[hue]), place)
+    look = request.series(data)
     places = ordered_texts(data[x])
-    figure, panels = panels_of(data, col, place, spec.of)
-    height = label(f"{y}_{spec.statistic or 'mean'}", spec.of)
+    figure, panels = panels_of(request, data)
+    height = request.label(f"{y}_{spec.statistic or 'mean'}")
     if spec.of in BENCHMARKS:
-        name = value_label(y, spec, frames, pooled, place)
+        name = value_label(request, y)
         height = f"{name}, {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
         axis.margins(y=0.12)
         scale_axis(axis, spec)
     name_places(panels, places)
-    label_axes(panels, label(x, spec.of), height)
-    add_legend(figure, look, hue, lines=False, of=spec.of)
-    what = f"{height} {by_text(x, hue, spec.of)}"
+    label_axes(panels, request.label(x), height)
+    add_legend(figure, request, look, lines=False)
+    what = f"{height} {by_text(request)}"
     if spec.of in BENCHMARKS:
-        what = f"{label(y, spec.of)} {by_text(x, hue, spec.of)}"
+        what = f"{request.label(y)} {by_text(request)}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
         text = what + (legend if interval_columns(spec.of, y) else ".")
         return Drawing(figure, data, text)
@@ -121,22 +113,19 @@ def _draw_panel(
         axis.text(place, top, text, ha="center", va="bottom", fontsize=7)
 
 
-def _heights(
-    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
-) -> pd.DataFrame:
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK].reset_index()
-    for name in keys:
-        jobs[name] = frames.column(jobs, name, place)
-    y, statistic = spec.y or "", spec.statistic or "mean"
+def _heights(request: FigureRequest) -> pd.DataFrame:
+    spec, keys, y = request.spec, request.keys, request.y
+    statistic = spec.statistic or "mean"
+    jobs = request.rows().reset_index()
+    jobs = jobs.assign(**request.columns(jobs, keys))
     rows = []
     is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
-    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=not is_measurement):
-        row = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
+    for key, mine in jobs.groupby(keys, sort=False, dropna=not is_measurement):
+        row = statistics_of(mine, {y: [statistic]}, spec.over, request.view, request.place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
             extras = interval_and_noise(mine, y) if is_measurement else (row[SYSTEMS],)
             rows.append((*key, value, *extras))
     more = (f"{y}_low", f"{y}_high", NOISE) if is_measurement else (SYSTEMS,)
-    data = pd.DataFrame(rows, columns=[*dict.fromkeys(keys), y, *more])
-    return data.sort_values(list(dict.fromkeys(keys)), key=ranks, ignore_index=True)
+    data = pd.DataFrame(rows, columns=[*keys, y, *more])
+    return data.sort_values(keys, key=ranks, ignore_index=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from routelab.config import Figure as FigureSpec
-from routelab.config import Reference
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     EDGE,
@@ -22,11 +18,11 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.published import MARK, PUBLISHED, published_values
-from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
 WIDTH = 0.8
@@ -35,29 +31,21 @@ MAX_BARS = 12
 """Largest number of bars in a panel whose gaps are written horizontally."""
 
 
-def draw_bounds(
-    spec: FigureSpec,
-    frames: View,
-    pooled: Collection[str],
-    place: str,
-    looks: Looks,
-    reference: Reference | None = None,
-) -> Drawing | None:
+def draw_bounds(request: FigureRequest) -> Drawing | None:
     """Draw the median of ``y`` as bars, that of ``bound`` as lines, and the gap as text.
 
-    The gap is the distance from the bound, in percent of the bound. See
-    `routelab.report.figures.draw_figure` for the parameters.
+    The gap is the distance from the bound, in percent of the bound.
     """
-    x, y, bound = spec.x or "", spec.y or "", spec.bound or ""
-    hue, col = spec.hue or "routing", spec.col
-    data = _medians(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    bound = spec.bound or ""
+    data = _medians(request)
     if data.empty:
         return None
     if spec.beside is not None:
-        data[PUBLISHED] = published_values(spec, data, reference, place)
-    look = looks.of(hue, ordered_texts(data[hue]), place)
+        data[PUBLISHED] = published_values(request, data)
+    look = request.series(data)
     places = ordered_texts(data[x])
-    figure, panels = panels_of(data, col, place, spec.of)
+    figure, panels = panels_of(request, data)
     step = WIDTH / len(look)
     for axis, here in panels:
         for number, (name, one) in enumerate(look.items()):
@@ -96,18 +84,14 @@ def draw_bounds(
         scale_axis(axis, spec)
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
-    title = label(y, spec.of)
-    label_axes(panels, label(x, spec.of), title)
-    more = [Line2D([], [], color=INK, label=label(bound, spec.of))]
+    title = request.label(y)
+    label_axes(panels, request.label(x), title)
+    more = [Line2D([], [], color=INK, label=request.label(bound))]
     if spec.beside is not None:
-        more.append(
-            Line2D(
-                [], [], color=INK, linestyle="", marker="D", mfc="white", label="published value"
-            )
-        )
-    add_legend(figure, look, hue, lines=False, of=spec.of, more=more)
+        more.append(sign())
+    add_legend(figure, request, look, lines=False, more=more)
     text = (
-        f"{title} {by_text(x, hue, spec.of)}. Lines: {label(bound, spec.of)}. "
+        f"{title} {by_text(request)}. Lines: {request.label(bound)}. "
         "Numbers above bars are distances from the bound, in percent of it."
     )
     if (data[f"{y}_low"] < data[f"{y}_high"]).any():
@@ -117,15 +101,10 @@ def draw_bounds(
     return Drawing(figure, data, text)
 
 
-def _medians(
-    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
-) -> pd.DataFrame:
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK].reset_index()
-    y, bound = spec.y or "", spec.bound or ""
-    keys = list(dict.fromkeys(keys))
-    columns = {name: frames.column(jobs, name, place) for name in keys}
-    columns |= {name: frames.numbers(jobs, name, place) for name in (y, bound)}
+def _medians(request: FigureRequest) -> pd.DataFrame:
+    keys, y, bound = request.keys, request.y, request.spec.bound or ""
+    rows = request.rows()
+    columns = request.columns(rows, keys) | request.numbers(rows, y, bound)
     complete = pd.DataFrame(columns).dropna(subset=[y, bound])
     groups = complete.groupby(keys, sort=False, dropna=False)[[y, bound]]
     data = groups.quantile(0.5, interpolation="lower").reset_index()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 import pandas as pd
 from matplotlib.patheffects import withStroke
@@ -21,10 +19,10 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import value_label
-from routelab.report.frames.view import View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 
 WIDTH = 0.8
 """Total width of the boxes at one place, in units of the distance between places."""
@@ -33,16 +31,10 @@ OUTLINE = withStroke(linewidth=2.8, foreground=INK)
 QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
 
 
-def draw_boxes(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
-    """Draw quartiles, extremes and mean of ``y`` at every ``x`` and ``hue``; a panel per ``col``.
-
-    See `routelab.report.figures.draw_figure` for the parameters.
-    """
-    x, y, hue, col = spec.x or "", spec.y or "", spec.hue or "routing", spec.col
-    keys = list(dict.fromkeys([hue, *([col] if col else []), x]))
-    lines, noun = lines_of(spec, frames, pooled, keys, {"y": y}, place)
+def draw_boxes(request: FigureRequest) -> Drawing | None:
+    """Draw the quartiles, extremes and mean of ``y`` by ``x`` and ``hue``, a panel per ``col``."""
+    x, y, hue, keys = request.x, request.y, request.hue, request.keys
+    lines, noun = lines_of(request, keys, {"y": y})
     if lines.empty:
         return None
     rows = [
@@ -51,9 +43,9 @@ def draw_boxes(
     ]
     data = pd.DataFrame(rows, columns=[*keys, *QUANTILES, "mean", COUNT])
     data = data.sort_values(keys, key=ranks, ignore_index=True)
-    look = looks.of(hue, ordered_texts(data[hue]), place)
+    look = request.series(data)
     places = ordered_texts(data[x])
-    figure, panels = panels_of(data, col, place, spec.of)
+    figure, panels = panels_of(request, data)
     # one box at each place where colours and places are the same column
     beside = 1 if hue == x else len(look)
     step = WIDTH / beside
@@ -82,13 +74,13 @@ def draw_boxes(
                 capprops={"color": INK, "linewidth": 0.8},
             )
         axis.grid(visible=False, axis="x")
-        scale_axis(axis, replace_log(spec))
+        scale_axis(axis, replace_log(request.spec))
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
-    height = value_label(y, spec, frames, pooled, place)
-    label_axes(panels, label(x, spec.of), height)
-    add_legend(figure, look, hue, lines=False, of=spec.of)
-    text = f"{label(y, spec.of)} of all {noun} {by_text(x, hue, spec.of)}"
+    height = value_label(request, y)
+    label_axes(panels, request.label(x), height)
+    add_legend(figure, request, look, lines=False)
+    text = f"{request.label(y)} of all {noun} {by_text(request)}"
     return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from statistics import median_low
 
 import matplotlib as mpl
@@ -11,13 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
-from routelab.report.figures.styles import INK, Look, Looks
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import INK, Look
+from routelab.report.frames.view import key_text
 
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
@@ -34,36 +32,29 @@ MARKS = {
 of series are filled."""
 
 
-def draw_curves(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
+def draw_curves(request: FigureRequest) -> Drawing | None:
     """Draw ``y`` against ``x`` with confidence intervals for each ``hue``, a panel per ``col``.
 
     A line ends where ``y`` has no value: a saturated network has no latency. The first such
     ``x`` of each line is marked at the top edge of the panel. Pooled runs give their lower median,
     and the band reaches over the intervals of all.
-    See `routelab.report.figures.draw_figure` for the parameters.
     """
-    data = _points(spec, frames, pooled, place)
-    return None if data.empty else curve_drawing(data, spec, place, looks)
+    data = _points(request)
+    return None if data.empty else curve_drawing(request, data)
 
 
-def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks) -> Drawing:
+def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
     """Draw the points of curves; see `draw_curves`.
 
     Parameters
     ----------
+    request : FigureRequest
     data : DataFrame
         Columns ``hue`` (and ``col``), ``x``, ``y``, ``<y>_low``, ``<y>_high`` and ``state``; a row
         per point, in the order of ``x``.
-    spec : FigureSpec
-    place : str
-        Prefix of messages: where the figure is declared.
-    looks : Looks
     """
-    x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
-    height = label(y, spec.of)
-    figure, panels, look = line_panels(data, spec, place, looks, height)
+    x, y, hue = request.x, request.y, request.hue
+    figure, panels, look = line_panels(request, data, request.label(y))
     states_seen: list[str] = []
     cut = set(data.loc[data[y].isna(), hue].map(key_text))
     cut_names = [name for name in look if name in cut]
@@ -73,7 +64,7 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
             states_seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
         if cut_names:
             axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
-    if "x" not in spec.log:
+    if "x" not in request.spec.log:
         panels[0][0].set_xlim(left=0)
     if states_seen:
         states = [state for state in MARKS if state in states_seen]
@@ -83,7 +74,7 @@ def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
                 for s in states
             ]
             figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
-    text = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
+    text = f"{request.label(y)} against {request.label(x)} with confidence intervals, by {hue}"
     ends = ", ".join(dict.fromkeys(states_seen))
     return Drawing(
         figure,
@@ -117,17 +108,14 @@ def _mark_end(
     return [state]
 
 
-def _points(spec: FigureSpec, frames: View, pooled: Collection[str], place: str) -> pd.DataFrame:
-    x, y = spec.x or "", spec.y or ""
-    facets = [spec.hue or "routing", *([spec.col] if spec.col else [])]
-    keys = list(dict.fromkeys([*facets, x]))
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK]
-    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
-    values[y] = frames.numbers(jobs, y, f"{place}y: ")
-    for end in ("low", "high"):
-        ends = frames.numbers(jobs, f"{y}_{end}", place) if f"{y}_{end}" in jobs else values[y]
-        values[f"{y}_{end}"] = ends.fillna(values[y])
+def _points(request: FigureRequest) -> pd.DataFrame:
+    x, y, keys = request.x, request.y, request.keys
+    jobs = request.rows()
+    values = pd.DataFrame(request.columns(jobs, keys))
+    values[y] = request.view.numbers(jobs, y, f"{request.place}y: ")
+    for end in (f"{y}_low", f"{y}_high"):
+        ends = request.numbers(jobs, end)[end] if end in jobs else values[y]
+        values[end] = ends.fillna(values[y])
     values["state"] = jobs.get("state", "")
     rows = []
     for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -13,44 +12,37 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.lines import COUNT, LOAD, lines_of, share_column
+from routelab.report.figures.lines import COUNT, lines_of, share_column
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
-    ordered_texts,
     panels_of,
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import Looks
-from routelab.report.frames.view import View, key_text
-from routelab.report.labels import label
+from routelab.report.figures.request import FigureRequest
+from routelab.report.frames.view import key_text
 
 BINS = 40
 """Bins of a histogram of numbers that are not whole."""
 
 
-def draw_distribution(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
+def draw_distribution(request: FigureRequest) -> Drawing | None:
     """Draw the distribution of ``x`` for every ``hue``, a panel per ``col``; pool the pooled runs.
 
     Kind ``ecdf`` shows the share of values that are not larger. Kind ``histogram`` shows the share
     of each value: whole numbers have a bin each, other numbers `BINS` of equal width.
     ``x: load`` of tables is the load of every channel of every run; another ``x`` is a column of
     the runs, or of what ``of`` names.
-    See `routelab.report.figures.draw_figure` for the parameters.
     """
-    x = spec.x or LOAD
-    hue, col = spec.hue or "routing", spec.col
-    facets = list(dict.fromkeys([hue, *([col] if col else [])]))
-    values, things = lines_of(spec, frames, pooled, facets, {"x": x}, place)
+    spec, x, hue, facets = request.spec, request.x, request.hue, request.facets
+    values, things = lines_of(request, facets, {"x": x})
     if values.empty:
         return None
     is_cumulative = spec.kind == "ecdf"
     data = _cumulative_shares(values, facets, x) if is_cumulative else _bins(values, facets, x)
-    look = looks.of(hue, ordered_texts(data[hue]), place)
-    figure, panels = panels_of(data, col, place, spec.of)
+    look = request.series(data)
+    figure, panels = panels_of(request, data)
     for axis, here in panels:
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
@@ -65,10 +57,10 @@ def draw_distribution(
         if "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
     height = f"{'cumulative ' * is_cumulative}share of {things}"
-    label_axes(panels, label(x, spec.of), height)
-    add_legend(figure, look, hue, of=spec.of)
+    label_axes(panels, request.label(x), height)
+    add_legend(figure, request, look)
     which = "up to" if is_cumulative else "with"
-    text = f"Distribution of {label(x, spec.of)}: share of {things} {which} each value, by {hue}."
+    text = f"Distribution of {request.label(x)}: share of {things} {which} each value, by {hue}."
     return Drawing(figure, data, text)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import numpy as np
 
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fields
 from routelab.report.figures.lines import COUNT, lines_of
 from routelab.report.figures.panels import ordered_texts, panels_of, ranks
-from routelab.report.frames.view import View, key_text
-from routelab.report.labels import label
+from routelab.report.figures.request import FigureRequest
+from routelab.report.frames.view import key_text
 
 MAX_TICKS = 12
 """Largest number of places named along an axis; with more, every second, third, ... is named."""
@@ -21,17 +18,10 @@ MAX_LINES = 24
 """Largest number of places along an axis for which white lines separate the fields."""
 
 
-def draw_heat(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
-) -> Drawing | None:
-    """Draw the mean of ``colour`` at every ``x`` and ``y``, in one panel for each ``col``.
-
-    See `routelab.report.figures.draw_figure` for the parameters.
-    """
-    x, y, colour = spec.x or "", spec.y or "", spec.colour or ""
-    col = spec.col or "routing"
-    keys = list(dict.fromkeys([col, y, x]))
-    lines, noun = lines_of(spec, frames, pooled, keys, {"colour": colour}, place)
+def draw_heat(request: FigureRequest) -> Drawing | None:
+    """Draw the mean of ``colour`` at every ``x`` and ``y``, in one panel for each ``col``."""
+    x, y, colour, keys = request.x, request.y, request.colour, request.grid_keys
+    lines, noun = lines_of(request, keys, {"colour": colour})
     if lines.empty:
         return None
     sums = lines.assign(total=lines[colour] * lines[COUNT]).groupby(keys, sort=False, dropna=False)
@@ -40,7 +30,7 @@ def draw_heat(
     data = data.sort_values(keys, key=ranks, ignore_index=True)[[*keys, colour, COUNT]]
     across, up = ordered_texts(data[x]), ordered_texts(data[y])
     scale = ColourScale.over(data[colour])
-    figure, panels = panels_of(data, col, place, spec.of)
+    figure, panels = panels_of(request, data)
     between = 0.3 if max(len(up), len(across)) <= MAX_LINES else 0
     for axis, here in panels:
         grid = np.full((len(up), len(across)), np.nan)
@@ -50,12 +40,14 @@ def draw_heat(
         draw_fields(axis, grid, scale, between)
         axis.set_xticks(*_ticks(across))
         axis.set_yticks(*_ticks(up))
-        axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(label(y, spec.of))
-    title = f"mean {label(colour, spec.of)}"
+        axis.set_xlabel(request.label(x))
+        axis.set_ylabel(request.label(y))
+    title = f"mean {request.label(colour)}"
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
-    axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
-    text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."
+    axes = f"{request.label(x)} and {request.label(y)}"
+    text = (
+        f"Mean {request.label(colour)} of the {noun} at each {axes}, by {request.label(keys[0])}."
+    )
     return Drawing(figure, data, text)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from statistics import fmean, median
 
 import numpy as np
 import pandas as pd
 
-from routelab.config import Figure as FigureSpec
-from routelab.config import Reference
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
@@ -23,11 +20,11 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.published import MARK, PUBLISHED, published_values, sign
-from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
 from routelab.report.frames.derivation import middle_of
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 
 PAIRS = "pairs"
 """Column with the number of pairs of runs that a dot stands for."""
@@ -35,30 +32,21 @@ WIDTH = 0.7
 """Width of the dots at one place, in units of the distance between places."""
 
 
-def draw_improvements(
-    spec: FigureSpec,
-    frames: View,
-    pooled: Collection[str],
-    place: str,
-    looks: Looks,
-    reference: Reference | None = None,
-) -> Drawing | None:
+def draw_improvements(request: FigureRequest) -> Drawing | None:
     """Draw the median of ``y`` over all pairs at every ``x`` for every ``hue``, with an interval.
 
     Measurements have their own intervals; other intervals reach over all pairs. Places are in
-    descending order of their mean, numbers ascending, and the baseline is the line at 0. See
-    `routelab.report.figures.draw_figure` for the parameters.
+    descending order of their mean, numbers ascending, and the baseline is the line at 0.
     """
-    x, y = spec.x or "", spec.y or ""
-    hue, col = spec.hue or "routing", spec.col
-    data = _medians(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    data = _medians(request)
     if data.empty:
         return None
     if spec.beside is not None:
-        data[PUBLISHED] = published_values(spec, data, reference, place)
-    look = looks.of(hue, ordered_texts(data[hue]), place)
+        data[PUBLISHED] = published_values(request, data)
+    look = request.series(data)
     places = _sorted_places(data, x, y)
-    figure, panels = panels_of(data, col, place, spec.of)
+    figure, panels = panels_of(request, data)
     step = WIDTH / len(look)
     for axis, here in panels:
         axis.axhline(0, color=INK, linewidth=1.0)
@@ -74,13 +62,13 @@ def draw_improvements(
         scale_axis(axis, spec)
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
     name_places(panels, places)
-    title = value_label(y, spec, frames, pooled, place)
-    label_axes(panels, label(x, spec.of), title)
+    title = value_label(request, y)
+    label_axes(panels, request.label(x), title)
     more = [sign()] if spec.beside is not None else []
-    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of, more=more)
+    add_legend(figure, request, look, markers=True, lines=False, more=more)
     lines = "all runs" if spec.relative and spec.relative.median else "all pairs of runs"
     lines = "95 % intervals" if spec.of in BENCHMARKS else lines
-    text = f"{title} {by_text(x, hue, spec.of)}: the median, and a line over {lines}."
+    text = f"{title} {by_text(request)}: the median, and a line over {lines}."
     if spec.beside is not None:
         text += " Diamonds: published values."
     return Drawing(figure, data, text)
@@ -95,20 +83,14 @@ def _sorted_places(data: pd.DataFrame, x: str, y: str) -> list[str]:
     return sorted(means, key=lambda text: -means[text])
 
 
-def _medians(
-    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
-) -> pd.DataFrame:
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK].reset_index()
-    y = spec.y or ""
+def _medians(request: FigureRequest) -> pd.DataFrame:
+    spec, keys, y = request.spec, request.keys, request.y
+    jobs = request.rows().reset_index()
     is_measurement = spec.of in BENCHMARKS
-    for name in keys:
-        jobs[name] = frames.column(jobs, name, place)
-    jobs[y] = frames.numbers(jobs, y, place)
-    keys = list(dict.fromkeys(keys))
+    jobs = jobs.assign(**request.columns(jobs, keys) | request.numbers(jobs, y))
     # of pairs with one run there is a row in tables, too
     is_row = spec.relative is not None and spec.relative.median
-    middle = middle_of(y, spec.relative, frames.better) if is_row else median
+    middle = middle_of(y, spec.relative, request.view.better) if is_row else median
     rows = []
     for key, mine in jobs.dropna(subset=[y]).groupby(keys, sort=False):
         values = mine[y].astype(float)

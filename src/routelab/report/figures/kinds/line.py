@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from statistics import fmean, median_low
 
 import numpy as np
@@ -12,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
@@ -24,60 +22,47 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import Look, Looks
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import Look
 from routelab.report.figures.whiskers import interval_and_noise, value_label
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 
 
-def draw_lines(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
+def draw_lines(request: FigureRequest) -> Drawing | None:
     """Draw ``y`` against ``x`` as lines for every ``hue``, in one panel for each ``col``.
 
     The line goes through the lower median of all runs with one ``x``, and the band is their
     range, or the interval of a single measurement. If a parameter is pooled to the mean, the line
     goes through the mean and has no band.
-    See `routelab.report.figures.draw_figure` for the parameters.
     """
-    x, y = spec.x or "", spec.y or ""
-    hue, col = spec.hue or "routing", spec.col
-    data = _pool_runs(frames, spec, pooled, [hue, *([col] if col else [])], place)
+    data = _pool_runs(request)
     if data.empty:
         return None
-    height = value_label(y, spec, frames, pooled, place)
-    figure, _, _ = line_panels(data, spec, place, looks, height)
-    return Drawing(
-        figure,
-        data,
-        f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.",
-    )
+    figure, _, _ = line_panels(request, data, value_label(request, request.y))
+    across, up = request.label(request.x), request.label(request.y)
+    return Drawing(figure, data, f"{up} against {across}, by {request.hue}.")
 
 
 def line_panels(
-    data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks, height: str
+    request: FigureRequest, data: pd.DataFrame, height: str
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
     """Draw lines with bands; return the figure, its panels with their data, and the looks.
 
     Parameters
     ----------
+    request : FigureRequest
     data : DataFrame
         Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; lines have a
         gap where ``y`` is missing.
-    spec : FigureSpec
-    place : str
-        Prefix of messages: where the figure is declared.
-    looks : Looks
     height : str
         Label of the vertical axis.
     """
-    x, y = spec.x or "", spec.y or ""
-    hue = spec.hue or "routing"
-    look = looks.of(hue, ordered_texts(data[hue]), place)
+    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    look = request.series(data)
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
     whole = not words and bool((data[x] % 1 == 0).all())
-    figure, panels = panels_of(data, spec.col, place, spec.of)
+    figure, panels = panels_of(request, data)
     for axis, here in panels:
         for name, one in look.items():
             mine = here[(here[hue].map(key_text) == name) & here[y].notna()]
@@ -111,20 +96,16 @@ def line_panels(
         scale_axis(axis, spec)
     if words:
         name_places(panels, places)
-    label_axes(panels, label(x, spec.of), height)
-    add_legend(figure, look, hue, markers=True, of=spec.of)
+    label_axes(panels, request.label(x), height)
+    add_legend(figure, request, look, markers=True)
     return figure, panels, look
 
 
-def _pool_runs(
-    frames: View, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
-) -> pd.DataFrame:
-    x, y = spec.x or "", spec.y or ""
-    keys = list(dict.fromkeys([*facets, x]))
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK]
-    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
-    values[y] = frames.numbers(jobs, y, f"{place}y: ")
+def _pool_runs(request: FigureRequest) -> pd.DataFrame:
+    spec, keys, y = request.spec, request.keys, request.y
+    jobs = request.rows()
+    values = pd.DataFrame(request.columns(jobs, keys))
+    values[y] = request.view.numbers(jobs, y, f"{request.place}y: ")
     is_measurement = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from routelab.api import Topology
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.channel_looks import group_places, load_colours
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.inline import (
@@ -36,8 +35,9 @@ from routelab.report.figures.network_panels import (
     collect_panels,
     refuse_large,
 )
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
-from routelab.report.frames.view import OK, View
+from routelab.report.frames.view import OK
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS
 from routelab.report.turn_marks import turn_arcs
@@ -54,29 +54,24 @@ TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in i
 _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
 
 
-def draw_networks(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
-) -> Drawing | None:
+def draw_networks(request: FigureRequest) -> Drawing | None:
     """Draw the network for each routing (and topology, ...), all with one colour scale.
 
     Pooled runs are represented by the run with the lower median of the maximum load; in
     simulations, of the maximum utilisation; in flows without tables, of the bottleneck's share.
-    See `routelab.report.figures.draw_figure` for the parameters.
     """
-    colour = spec.colour or "load"
-    jobs = frames.select(spec.where, pooled, place)
+    colour, view = request.colour, request.view
+    jobs = view.select(request.spec.where, request.pooled, request.place)
     jobs = jobs[jobs["status"] == OK]
     if jobs.empty:
         return None
-    panels = collect_panels(jobs, frames, colour, turns=spec.turns, place=place)
+    panels = collect_panels(request, jobs)
     figure, tooltips = _draw_panels(panels, colour)
-    data = pd.concat(
-        [_data(frames, jobs, panel.run, colour, place) for panel in panels], ignore_index=True
-    )
+    data = pd.concat([_data(request, jobs, panel.run) for panel in panels], ignore_index=True)
     notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     description = f"Channels coloured by {label(colour)}. {notes}."
     channels = sum(panel.topology.num_channels for panel in panels)
-    networks = [frames.records[panel.run].topology for panel in panels]
+    networks = [view.records[panel.run].topology for panel in panels]
     return Drawing(
         figure,
         data,
@@ -329,9 +324,10 @@ def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
     return _turn_texts(panel)
 
 
-def _data(frames: View, jobs: pd.DataFrame, run: int, colour: str, place: str) -> pd.DataFrame:
-    channels = channels_of(frames, run, colour, place)
+def _data(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
+    view, colour = request.view, request.colour
+    channels = channels_of(request, run)
     names = [*channels.columns.drop(colour), colour]
-    whose = {kind: jobs[kind][run] for kind in frames.identity if kind not in names}
-    whose |= {kind: getattr(frames.records[run], kind) for kind in ("topology", "routing")}
+    whose = {kind: jobs[kind][run] for kind in view.identity if kind not in names}
+    whose |= {kind: getattr(view.records[run], kind) for kind in ("topology", "routing")}
     return channels[names].assign(**whose)[[*whose, *names]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fields
 from routelab.report.figures.panels import (
@@ -17,35 +16,32 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
 )
+from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import label
+from routelab.report.frames.view import key_text
 from routelab.report.number_formats import column_format
 
 LETTER, LINE = 0.085, 0.27
 """Width of a letter and height of a row of fields, in inches."""
 
 
-def draw_overview(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
-) -> Drawing | None:
+def draw_overview(request: FigureRequest) -> Drawing | None:
     """Draw the mean of ``colour`` at every ``x`` and ``y`` as a coloured field with the number.
 
-    The best number of each ``x`` is bold, if ``y`` are routings. One panel for each ``col``. See
-    `routelab.report.figures.draw_figure` for the parameters.
+    The best number of each ``x`` is bold, if ``y`` are routings. One panel for each ``col``.
     """
-    x, y, colour = spec.x or "", spec.y or "", spec.colour or ""
-    data = _means(spec, frames, pooled, [*([spec.col] if spec.col else []), y, x], place)
+    x, y, colour = request.x, request.y, request.colour
+    data = _means(request)
     if data.empty:
         return None
     across, down = ordered_texts(data[x]), ordered_texts(data[y])
-    form = column_format(colour, spec.of, data[colour])
+    form = column_format(colour, request.spec.of, data[colour])
     scale = ColourScale.over(data[colour])
-    figure, panels = panels_of(data, spec.col, place, spec.of)
+    figure, panels = panels_of(request, data)
     _resize(figure, len(panels), across, down)
     texts = [form.text(value) for value in data[colour]]
-    better = frames.better.get(colour, "") if y == "routing" else ""
-    best = _best(data, [x, *([spec.col] if spec.col else [])], colour, texts, better)
+    better = request.view.better.get(colour, "") if y == "routing" else ""
+    best = _best(data, [x, *filter(None, [request.col])], colour, texts, better)
     for axis, here in panels:
         grid = np.full((len(down), len(across)), np.nan)
         rows = [down.index(key_text(value)) for value in here[y]]
@@ -67,11 +63,11 @@ def draw_overview(
         axis.set_xticks(np.arange(len(across)) + 0.5, across, rotation=30, ha="right")
         axis.set_yticks(np.arange(len(down)) + 0.5, down)
         axis.tick_params(labelsize=8)
-    title = label(colour, spec.of)
+    title = request.label(colour)
     add_colour_bar(figure, [axis for axis, _ in panels], scale, title)
-    text = f"Mean {title} of each {label(y, spec.of)} and {label(x, spec.of)}."
+    text = f"Mean {title} of each {request.label(y)} and {request.label(x)}."
     if better:
-        text += f" The best of each {label(x, spec.of)} is bold."
+        text += f" The best of each {request.label(x)} is bold."
     return Drawing(figure, data, text)
 
 
@@ -95,15 +91,10 @@ def _resize(figure: Figure, panels: int, across: Sequence[str], down: Sequence[s
     figure.set_size_inches(width * columns + 0.4, height * -(-panels // columns) + 0.8)
 
 
-def _means(
-    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
-) -> pd.DataFrame:
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK].reset_index()
-    colour = spec.colour or ""
-    keys = list(dict.fromkeys(keys))
-    columns = {name: frames.column(jobs, name, place) for name in keys}
-    columns[colour] = frames.numbers(jobs, colour, place)
-    found = pd.DataFrame(columns).dropna(subset=[colour])
-    data = found.groupby(keys, sort=False, dropna=False)[[colour]].mean().reset_index()
+def _means(request: FigureRequest) -> pd.DataFrame:
+    keys, colour = request.grid_keys, request.colour
+    rows = request.rows()
+    columns = request.columns(rows, keys) | request.numbers(rows, colour)
+    values = pd.DataFrame(columns).dropna(subset=[colour])
+    data = values.groupby(keys, sort=False, dropna=False)[[colour]].mean().reset_index()
     return data.sort_values(keys, key=ranks, ignore_index=True)

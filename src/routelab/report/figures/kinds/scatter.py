@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from routelab.api import InputError
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     add_legend,
     label_axes,
-    ordered_texts,
     panels_of,
     ranks,
     scale_axis,
 )
-from routelab.report.figures.styles import INK, Looks
+from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.labels import column_of, label
+from routelab.report.frames.view import key_text
+from routelab.report.labels import column_of
 
 FRONT = "front"
 """Column that is true for the points of the Pareto front."""
@@ -30,28 +29,24 @@ MAX_VECTORS = 2000
 """Largest number of points that are drawn as vectors; more are drawn as one image."""
 
 
-def draw_points(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
-) -> Drawing | None:
+def draw_points(request: FigureRequest) -> Drawing | None:
     """Draw ``y`` against ``x`` as points for every ``hue``, in one panel for each ``col``.
 
-    With ``front``, a line joins the Pareto front of each panel, and its points are named. See
-    `routelab.report.figures.draw_figure` for the parameters.
+    With ``front``, a line joins the Pareto front of each panel, and its points are named.
 
     Raises
     ------
     InputError
         If a column of a front has no preferred direction.
     """
-    x, y = spec.x or "", spec.y or ""
-    hue, col = spec.hue or "routing", spec.col
-    data = points_of(spec, frames, pooled, [hue, *([col] if col else [])], place)
+    spec, x, y, hue = request.spec, request.x, request.y, request.hue
+    data = points_of(request)
     if data.empty:
         return None
-    look = looks.of(hue, ordered_texts(data[hue]), place)
-    figure, panels = panels_of(data, col, place, spec.of)
+    look = request.series(data)
+    figure, panels = panels_of(request, data)
     if spec.front:
-        signs = [_sign(name, f"{place}{key}: ", spec, frames) for key, name in (("x", x), ("y", y))]
+        signs = [_sign(request, key, name) for key, name in (("x", x), ("y", y))]
         data = data.assign(**{FRONT: False})
     for axis, here in panels:
         if spec.front:
@@ -75,10 +70,10 @@ def draw_points(
             if f"{y}_low" in mine:
                 draw_whiskers(axis, mine[x].tolist(), mine, y, one.color)
         scale_axis(axis, spec)
-    across, up = (value_label(name, spec, frames, pooled, place) for name in (x, y))
+    across, up = (value_label(request, name) for name in (x, y))
     label_axes(panels, across, up)
-    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
-    text = f"{label(y, spec.of)} against {label(x, spec.of)}, a point per run, by {hue}."
+    add_legend(figure, request, look, markers=True, lines=False)
+    text = f"{request.label(y)} against {request.label(x)}, a point per run, by {hue}."
     if spec.front:
         text += (
             " The line is the Pareto front: no other run is better in one value and at least as "
@@ -97,17 +92,13 @@ def _draw_front(axis: Axes, best: pd.DataFrame, columns: tuple[str, str, str], s
     axis.margins(0.12)
 
 
-def points_of(
-    spec: FigureSpec, frames: View, pooled: Collection[str], facets: list[str], place: str
-) -> pd.DataFrame:
+def points_of(request: FigureRequest) -> pd.DataFrame:
     """Return the points of a figure, a row for each run with both values."""
-    jobs = frames.select(spec.where, pooled, place, spec.relative)
-    jobs = jobs[jobs["status"] == OK]
-    x, y = spec.x or "", spec.y or ""
-    columns = {name: frames.column(jobs, name, place) for name in facets}
-    columns |= {name: frames.numbers(jobs, name, place) for name in (x, y)}
-    if (ends := interval_columns(spec.of, y)) is not None:
-        low, high = (frames.numbers(jobs, end, place) for end in ends)
+    x, y, facets = request.x, request.y, request.facets
+    rows = request.rows()
+    columns = request.columns(rows, facets) | request.numbers(rows, x, y)
+    if (ends := interval_columns(request.spec.of, y)) is not None:
+        low, high = request.numbers(rows, *ends).values()
         columns |= {f"{y}_low": low, f"{y}_high": high}
     data = pd.DataFrame(columns).dropna(subset=[x, y])
     return data.sort_values([*facets, x], key=ranks, ignore_index=True)
@@ -131,13 +122,13 @@ def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
     return front
 
 
-def _sign(column: str, place: str, spec: FigureSpec, frames: View) -> int:
-    """Return 1 if less is better, -1 if more is better."""
-    declared = column_of(column, spec.of)
-    direction = frames.better.get(column) or (declared.better if declared else "")
+def _sign(request: FigureRequest, key: str, column: str) -> int:
+    """Return 1 if less of a column is better, -1 if more is better."""
+    declared = column_of(column, request.spec.of)
+    direction = request.view.better.get(column) or (declared.better if declared else "")
     if not direction:
         raise InputError(
-            f"{place}column {column!r} has no preferred direction, so there is no Pareto "
-            "front; leave out 'front'"
+            f"{request.place}{key}: column {column!r} has no preferred direction, so there is no "
+            "Pareto front; leave out 'front'"
         )
     return 1 if direction == "lower" else -1

@@ -1,0 +1,136 @@
+"""What a figure is drawn from: its entry in a study, the rows that it shows, and its looks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from routelab.config import Figure as FigureSpec
+from routelab.config import Reference
+from routelab.report.figures.styles import Look, Looks
+from routelab.report.frames.view import OK, View, key_text, sort_texts
+from routelab.report.labels import label
+
+_PANELS = {"heat": "routing", "matrix": "workload"}
+"""Columns that determine the panels of a kind of figure, unless the figure names one."""
+
+
+@dataclass(frozen=True)
+class FigureRequest:
+    """A figure of a study.
+
+    Attributes
+    ----------
+    spec : FigureSpec
+        The figure as declared; its kind decides which columns it has.
+    view : View
+        Rows of the kind that it shows.
+    pooled : collection of str
+        Parameters whose runs belong together.
+    place : str
+        Prefix of messages: where the figure is declared.
+    looks : Looks
+        Looks of the series in the report (default: those of this figure only).
+    reference : Reference or None
+        Published numbers that the study cites.
+    """
+
+    spec: FigureSpec
+    view: View
+    pooled: Collection[str] = ()
+    place: str = ""
+    looks: Looks = field(default_factory=Looks)
+    reference: Reference | None = None
+
+    @property
+    def x(self) -> str:
+        """Column along the horizontal axis."""
+        return self.spec.x or ""
+
+    @property
+    def y(self) -> str:
+        """Column along the vertical axis."""
+        return self.spec.y or ""
+
+    @property
+    def colour(self) -> str:
+        """Column of the numbers that colours stand for."""
+        return self.spec.colour or ""
+
+    @property
+    def hue(self) -> str:
+        """Column of the series."""
+        return self.spec.hue or "routing"
+
+    @property
+    def col(self) -> str:
+        """Column of the panels; empty if there is one panel."""
+        return self.spec.col or _PANELS.get(self.spec.kind, "")
+
+    @property
+    def facets(self) -> list[str]:
+        """Columns that separate series and panels."""
+        return _distinct(self.hue, self.col)
+
+    @property
+    def keys(self) -> list[str]:
+        """Columns that separate series, panels and places along the horizontal axis."""
+        return _distinct(self.hue, self.col, self.x)
+
+    @property
+    def grid_keys(self) -> list[str]:
+        """Columns that separate panels and the fields of their grids."""
+        return _distinct(self.col, self.y, self.x)
+
+    def label(self, column: str) -> str:
+        """Return a column's name for people, with its unit."""
+        return label(column, self.spec.of)
+
+    def rows(self, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """Return the rows with a result; they match `where` (default: that of the figure).
+
+        Raises
+        ------
+        InputError
+            If a column does not exist.
+        """
+        where = self.spec.where if where is None else where
+        jobs = self.view.select(where, self.pooled, self.place, self.spec.relative)
+        return jobs[jobs["status"] == OK]
+
+    def columns(self, rows: pd.DataFrame, names: Sequence[str]) -> dict[str, pd.Series[Any]]:
+        """Return columns of some rows, by name.
+
+        Raises
+        ------
+        InputError
+            If a column does not exist.
+        """
+        return {name: self.view.column(rows, name, self.place) for name in names}
+
+    def numbers(self, rows: pd.DataFrame, *names: str) -> dict[str, pd.Series[Any]]:
+        """Return columns that hold numbers, by name.
+
+        Raises
+        ------
+        InputError
+            If a column does not exist or holds words.
+        """
+        return {name: self.view.numbers(rows, name, self.place) for name in names}
+
+    def series(self, data: pd.DataFrame) -> dict[str, Look]:
+        """Return the look of each series in the figure's data.
+
+        Raises
+        ------
+        InputError
+            If there are more series than looks.
+        """
+        return self.looks.of(self.hue, sort_texts(data[self.hue].map(key_text)), self.place)
+
+
+def _distinct(*columns: str) -> list[str]:
+    return [column for column in dict.fromkeys(columns) if column]
