@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from routelab.artifacts.losses import JobStatus, Loss, collect_losses
+from routelab.artifacts.missing_results import JobStatus, Loss, collect_losses
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.simulations import EngineFrames

@@ -13,7 +13,7 @@ import pandas as pd
 from routelab._progress import tell
 from routelab.api import Plugin
 from routelab.artifacts.json_files import write_json
-from routelab.artifacts.losses import status_text
+from routelab.artifacts.missing_results import status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.config import Study
 from routelab.registry.requirements import collect_errors
