@@ -17,8 +17,8 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
+from routelab.bench.run_check import judge
 from routelab.bench.store import RunStore
-from routelab.bench.verdict import judge
 from routelab.cli import main
 from routelab.config.study import OLD_FOLDERS
 from routelab.deadlock import check_table

@@ -19,8 +19,8 @@ from routelab.api import (
     RouteTable,
 )
 from routelab.artifacts.routes_file import table_digest
-from routelab.bench.circumstances import relevant_variables
 from routelab.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
+from routelab.bench.environment import relevant_variables
 from routelab.bench.fabric.fabric import Fabric, FabricJob
 from routelab.bench.launchers import Launcher
 from routelab.bench.order import benchmark_order, routing_orders

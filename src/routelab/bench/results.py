@@ -8,9 +8,9 @@ from typing import Any
 
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.bench.plan import MeasurementPlan, PlannedRun, fabric_text
+from routelab.bench.run_check import RunVerdict
 from routelab.bench.session import Session, SessionEnd
 from routelab.bench.store import RawRun
-from routelab.bench.verdict import RunVerdict
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,13 @@ from typing import Any
 from routelab._progress import tell
 from routelab.api.parameters import bytes_text
 from routelab.artifacts.atomic import explain_write_errors
-from routelab.bench.circumstances import environment_of, probe_ranks, versions_of
-from routelab.bench.fabric.guard import Guard
+from routelab.bench.environment import environment_of, probe_ranks, versions_of
+from routelab.bench.fabric.restore import Guard
 from routelab.bench.launchers import run_launch
 from routelab.bench.plan import MeasurementPlan, PlannedRun
 from routelab.bench.processes.processes import MOST_OUTPUT
 from routelab.bench.processes.signals import StopSignals
+from routelab.bench.run_check import judge
 from routelab.bench.slurm import (
     RETRY_SECONDS,
     UNREACHABLE_SECONDS,
@@ -28,7 +29,6 @@ from routelab.bench.slurm import (
     launch_trouble,
 )
 from routelab.bench.store import RawRun, RunEnding, RunStore
-from routelab.bench.verdict import judge
 
 PROBE_ROOM = 64 * 1024
 """Required free space on the disk, in bytes."""

@@ -16,15 +16,15 @@ from routelab.api import RoutelabError, RouteTable
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.bench.fabric.files import write_fabric_files
-from routelab.bench.fabric.guard import Guard
 from routelab.bench.fabric.journal import Journal
+from routelab.bench.fabric.restore import Guard
 from routelab.bench.fabric.switching import LoggedSwitch
 from routelab.bench.plan import MeasurementPlan, PlannedRun, Turn
 from routelab.bench.processes.signals import StopSignals
+from routelab.bench.run_check import RunVerdict, judge
 from routelab.bench.runner import Runner, now
 from routelab.bench.slurm import Allocation, AllocationLostError, allocation
 from routelab.bench.store import RawRun, RunStore
-from routelab.bench.verdict import RunVerdict, judge
 
 logger = logging.getLogger(__name__)
 

@@ -168,7 +168,7 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     """Return an error text with names of options; for errors in plugins, mention --verbose."""
     import logging
 
-    from routelab.jobs.blame import UnexpectedError
+    from routelab.jobs.containment import UnexpectedError
 
     text = with_option_names(str(error), engine.Parameters)
     if not isinstance(error, UnexpectedError):
@@ -181,7 +181,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     """Run all simulations; the error of one of several does not end the others."""
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.blame import one_message
+    from routelab.jobs.containment import one_message
     from routelab.stages.engines.run import run_simulation
 
     tasks = _tasks(arguments, engine)

@@ -9,13 +9,13 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.allowed_routes import SEED, AllowedRoutes, drawn_sources, endpoint_distances
 from routelab.deadlock.dependency_rows import edges_of, places_of
 from routelab.deadlock.hop_states import UNITS, queue_pictures
 from routelab.deadlock.kernels import legs as kernel
 from routelab.deadlock.kernels.legs import LegFindings, LegInput
 from routelab.deadlock.kernels.waypoints import compile_samples
 from routelab.deadlock.leg_search import blank_findings, leg_input, list_legs, search_legs
-from routelab.deadlock.walks import SEED, Walks, drawn_sources, endpoint_distances
 
 MAX_CALLS = 500_000_000
 """Largest number of states of all pairs: about a minute by switches, two with dependencies."""
@@ -66,7 +66,7 @@ class FixedStates:
         Which waypoints are assumed; empty for a program without waypoints.
     findings : LegFindings
     task : LegInput
-    walks : Walks
+    allowed_routes : AllowedRoutes
     injection : str
         Violation of the contract by inject, empty for none.
     """
@@ -80,7 +80,7 @@ class FixedStates:
     waypoints: str
     findings: LegFindings
     task: LegInput
-    walks: Walks
+    allowed_routes: AllowedRoutes
     injection: str
 
     @property
@@ -98,7 +98,7 @@ class FixedStates:
         """Text about the examined part, if the search was not complete."""
         done = int(self.findings.numbers[kernel.N_LEGS])
         if self.program.phases == 1:
-            return f"{done:,} of {self.walks.pairs:,} pairs"
+            return f"{done:,} of {self.allowed_routes.pairs:,} pairs"
         some = ", with sources drawn" if self.drawn else ""
         return f"{done:,} of {len(self.legs):,} halves of routes{some}"
 
@@ -106,14 +106,14 @@ class FixedStates:
     def coverage(self) -> str:
         """Text about the extent of the search."""
         numbers = self.findings.numbers
-        extent = f"{self.walks.pairs:,} pairs" if self.complete else self.part
+        extent = f"{self.allowed_routes.pairs:,} pairs" if self.complete else self.part
         states = f"{int(numbers[kernel.N_CALLS]):,} states of {extent}"
         if self.ascending:
             states += ", each for all classes, as the class counts the hops"
         text = states
         if self.waypoints:
             text += f"; waypoints: {self.waypoints}, both halves of the way are joined freely"
-        return f"{text}; {self.walks.text}" if self.complete else text
+        return f"{text}; {self.allowed_routes.text}" if self.complete else text
 
     @cached_property
     def problems(self) -> dict[str, str]:
@@ -137,8 +137,8 @@ class FixedStates:
                 problems[name] = f"{text}: {self._location(example)}"
         if self.injection:
             problems["waypoint"] = self.injection
-        most, longest = self.program.max_hops, self.walks.longest
-        if problems or self.walks.obstacle or most is None:
+        most, longest = self.program.max_hops, self.allowed_routes.longest
+        if problems or self.allowed_routes.obstacle or most is None:
             return problems
         if self.program.phases == 1 and (longest is None or longest > most):
             taken = "without end" if longest is None else f"of {longest} hops"
@@ -342,7 +342,7 @@ def _walks(
     roots: Int32Array,
     legs: Int32Array,
     findings: LegFindings,
-) -> Walks:
+) -> AllowedRoutes:
     """Derive facts about routes from the longest walks of all legs.
 
     `begins`: switches where routes begin, and their distances.
@@ -367,7 +367,7 @@ def _walks(
     faults = findings.faults
     short = faults[kernel.SHORT].tolist()
     dead = faults[kernel.DEAD_END].tolist()
-    return Walks(
+    return AllowedRoutes(
         longest=None if findings.numbers[kernel.N_CYCLIC] else int(total.max(initial=0)),
         diameter=diameter,
         pairs=pairs,

@@ -348,13 +348,13 @@ def judge_states(
         "classes": exploration.classes,
         "coverage": exploration.coverage,
         "problems": tuple(exploration.problems.values()),
-        "walks": exploration.walks,
+        "allowed_routes": exploration.allowed_routes,
     }
     if exploration.problems:
         first = next(iter(exploration.problems.values()))
         return HopVerdict("broken", reason=f"the contract is broken: {first}", **facts)
-    if exploration.walks.obstacle:
-        return HopVerdict("broken", reason=exploration.walks.obstacle, **facts)
+    if exploration.allowed_routes.obstacle:
+        return HopVerdict("broken", reason=exploration.allowed_routes.obstacle, **facts)
     if proof in ("recovery", "none"):
         return HopVerdict("unproven", reason=_UNPROVEN[proof], **facts)
     cause = _not_applicable(exploration, proof, options)

@@ -10,6 +10,7 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.allowed_routes import SEED, AllowedRoutes, drawn_sources, endpoint_distances
 from routelab.deadlock.dependency_rows import (
     bits_of,
     channel_places,
@@ -22,7 +23,6 @@ from routelab.deadlock.function_reads import reads_queues, reads_words
 from routelab.deadlock.kernels import hop_states as kernel
 from routelab.deadlock.kernels.hop_search import compile_search
 from routelab.deadlock.kernels.hop_states import Findings, SearchInput
-from routelab.deadlock.walks import SEED, Walks, drawn_sources, endpoint_distances
 from routelab.kernels.hops import (
     BUSY_UNTIL,
     CREDITS,
@@ -181,7 +181,7 @@ class Exploration:
         return "" if example is None else self._location(example)
 
     @cached_property
-    def walks(self) -> Walks:
+    def allowed_routes(self) -> AllowedRoutes:
         """Facts about the routes; dead ends and classes that do not exist are `problems`, too."""
         ends = self.topology.endpoints
         sources = drawn_sources(self.topology, len(ends))
@@ -189,7 +189,7 @@ class Exploration:
         longest, problems = self.findings.longest, self.findings.problems
         dead, short = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
         short = short if short and short[4] >= 0 else None
-        return Walks(
+        return AllowedRoutes(
             longest=int(longest.max(initial=0)),
             diameter=diameter,
             pairs=self.total,

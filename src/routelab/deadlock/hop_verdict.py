@@ -9,8 +9,8 @@ import numpy as np
 from routelab.api import Proof, Topology, frozen_array
 from routelab.api.topology import Int32Array
 from routelab.api.verdicts import PROVEN, Status
+from routelab.deadlock.allowed_routes import AllowedRoutes
 from routelab.deadlock.verdict import Ring, Switching
-from routelab.deadlock.walks import Walks
 
 
 def _empty() -> Int32Array:
@@ -51,7 +51,7 @@ class HopVerdict:
         A pair of switches whose packets cause each dependency of the cycle.
     problems : tuple of str
         Violations of the contract; an algorithm with violations is never proven.
-    walks : Walks or None
+    allowed_routes : AllowedRoutes or None
         The longest route, pairs with long routes, dead ends, and states that need more virtual
         channels than there are, over the examined pairs.
     partial : bool
@@ -74,7 +74,7 @@ class HopVerdict:
     cycle: tuple[tuple[int, int], ...] = ()
     cycle_routes: tuple[tuple[int, int], ...] = ()
     problems: tuple[str, ...] = ()
-    walks: Walks | None = None
+    allowed_routes: AllowedRoutes | None = None
     partial: bool = False
     small: HopVerdict | None = None
 

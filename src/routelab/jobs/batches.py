@@ -30,9 +30,9 @@ from routelab.config.study import Limits
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, run_limited
 from routelab.jobs.meter import NOT_BEGUN
-from routelab.jobs.preparation import PREPARE_SECONDS, in_prepared_process
 from routelab.jobs.processes import clean_up, subreaper
-from routelab.jobs.watch import hold_results, watch_run
+from routelab.jobs.run_lifetime import hold_results, watch_run
+from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
 
 SPEC = "batch/2"
 

@@ -13,7 +13,7 @@ from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
 from routelab.config.study import Limits
-from routelab.jobs.blame import UnexpectedError, sentence
+from routelab.jobs.containment import UnexpectedError, sentence
 from routelab.jobs.limits import Breach, run_limited
 
 Result = TypeVar("Result")

@@ -18,7 +18,7 @@ from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, close_folder
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
-from routelab.jobs.blame import contain
+from routelab.jobs.containment import contain
 from routelab.jobs.job import BaseJob
 from routelab.jobs.limits import Breach, Meter, explain_missing_result, run_limited
 from routelab.registry.catalogue import QuarantinedError

@@ -18,9 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from routelab.jobs import watch
+from routelab.jobs import run_lifetime
+from routelab.jobs.compile_events import listen
 from routelab.jobs.cpu_time import CpuTime
-from routelab.jobs.listeners import listen
 from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, adopt, current
 from routelab.jobs.processes import (
     Descendants,
@@ -98,12 +98,12 @@ def run_limited(
         meter.end_compile(0.0)
     _flush()
     with Interruptions() as interruptions:
-        watch.begin_to_supervise()
+        run_lifetime.begin_to_supervise()
         try:
             with subreaper():
                 ended = _run(work, present, meter, interruptions)
         finally:
-            watch.end_to_supervise()
+            run_lifetime.end_to_supervise()
     if ended is None:
         # the caller's own handlers have taken the signal, and this process goes on
         return _breach_of_signal(interruptions.arrived[0], meter)
@@ -141,7 +141,7 @@ def _run_child(work: Callable[[], int], parent: int, handle: int, meter: Meter) 
     """Run `work` and exit; the child never returns into its parent's code."""
     code = 1
     try:
-        watch.follow_parent(parent, handle)
+        run_lifetime.follow_parent(parent, handle)
         adopt(meter)
         listen()
         result = int(work())
@@ -187,7 +187,7 @@ class _Supervisor:
         """Wait for the end of the job; see `_run`."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
-        others = watch.watch_handles()
+        others = run_lifetime.watch_handles()
         for each in (handle, interruptions.handle, *others):
             poll.register(each, select.POLLIN)
         first = pause = FIRST_PAUSE
@@ -195,7 +195,7 @@ class _Supervisor:
             while True:
                 ready = {each for each, _ in poll.poll(pause * 1000)}
                 if ready.intersection(others):
-                    watch.kill_descendants_and_exit()
+                    run_lifetime.kill_descendants_and_exit()
                 if interruptions.arrived:
                     return None
                 if handle in ready:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.losses import cause_text
+from routelab.artifacts.missing_results import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.frames.derivation import middle_of

@@ -10,7 +10,7 @@ from routelab.api import (
     Topology,
     WorkloadPlugin,
 )
-from routelab.jobs.blame import one_message
+from routelab.jobs.containment import one_message
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.simulation.flow.placement import BLOCK, rank_terminals

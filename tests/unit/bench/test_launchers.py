@@ -3,7 +3,7 @@
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.bench.circumstances import environment_of, hosts_of_ranks
+from routelab.bench.environment import environment_of, hosts_of_ranks
 from routelab.bench.launchers import Launcher, driver_environment, find_program, probe
 from routelab.config.cluster.file import Cluster
 

@@ -10,7 +10,7 @@ import pytest
 from routelab.api import BenchmarkError, InputError
 from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.bench import plan, store
-from routelab.bench.circumstances import relevant_variables
+from routelab.bench.environment import relevant_variables
 from routelab.bench.results import collect
 from routelab.bench.session import SessionEnd
 

@@ -17,7 +17,7 @@ from naive_hop_states import NaiveStates
 from naive_polarized import PolarizedRoutes
 
 from routelab.api import HopProgram, PluginError, Topology, pack_tables
-from routelab.deadlock import check_hop_routing, check_hops, fixed_states, walks
+from routelab.deadlock import allowed_routes, check_hop_routing, check_hops, fixed_states
 from routelab.deadlock.fixed_states import explore_fixed
 from routelab.kernels.hops import (
     ESCAPE,
@@ -61,7 +61,7 @@ def edges_of(found) -> set:
 
 
 def assert_agrees(found, naive: NaiveFixedStates, topology: Topology) -> None:
-    walks = found.walks
+    walks = found.allowed_routes
     if found.ascending and naive.short:
         # those behind the last class count, too
         assert walks.dead_ends >= len(naive.dead_ends)
@@ -224,20 +224,24 @@ def test_dead_ends_and_missing_classes_are_counted() -> None:
     verdict = check_hops(lost, topology, "acyclic")
     assert verdict.status == "broken"
     stuck = sum((3 - s) % 6 < (t - s) % 6 for s, t in permutations(range(6), 2))
-    assert verdict.walks.dead_ends == stuck
+    assert verdict.allowed_routes.dead_ends == stuck
     assert verdict.reason.startswith(f"{stuck} dead ends without a candidate: ")
-    assert "at switch 3" in verdict.walks.dead_end
+    assert "at switch 3" in verdict.allowed_routes.dead_end
 
     short = around(topology, lambda s, t, vc: [(vc + 1, 0)], 4)
     verdict = check_hops(short, topology, "acyclic")
     assert verdict.status == "broken"
     # one state for each pair that is five hops apart
-    assert verdict.walks.short_states == 6
+    assert verdict.allowed_routes.short_states == 6
     assert "need more virtual channels" in verdict.reason
-    assert verdict.walks.short_state.endswith("come on class 3, needs class 4")
+    assert verdict.allowed_routes.short_state.endswith("come on class 3, needs class 4")
     enough = check_hops(around(topology, lambda s, t, vc: [(vc + 1, 0)], 5), topology, "acyclic")
     assert enough.proven
-    assert (enough.walks.longest, enough.walks.far_pairs, enough.walks.pairs) == (5, 0, 30)
+    assert (
+        enough.allowed_routes.longest,
+        enough.allowed_routes.far_pairs,
+        enough.allowed_routes.pairs,
+    ) == (5, 0, 30)
     assert "no route exceeds 5 hops" in enough.coverage
 
 
@@ -250,7 +254,7 @@ def test_routes_without_end_are_found() -> None:
 
     made = program_of(topology, answers, 1, fixed=True)
     verdict = check_hops(made, topology, "acyclic")
-    assert verdict.walks.longest is None
+    assert verdict.allowed_routes.longest is None
     assert "routes without end exist, the program claims at most 12 hops" in verdict.reason
     once = replace(around(ring(4), lambda s, t, vc: [(vc + 1, 0)], 4), max_hops=2)
     verdict = check_hops(once, ring(4), "acyclic")
@@ -326,7 +330,7 @@ def test_waypoints_join_both_halves(reads_source) -> None:
     assert naive.dependencies() <= edges_of(found)
     # only joins that a pair of the first half and one of the second cause, and no packet does
     assert all(a[1] < 4 <= b[1] for a, b in edges_of(found) - naive.dependencies())
-    assert found.walks.longest == 8
+    assert found.allowed_routes.longest == 8
     assert found.waypoints == "any switch with terminals"
     verdict = check_hops(replace(plain, fixed=True), topology, "acyclic")
     assert verdict.proven
@@ -351,7 +355,7 @@ def test_networks_of_any_size_are_proven_and_short_ones_are_refused(monkeypatch)
     part = part_of(load_routing("minimal"))
     verdict = check_hop_routing(part, topology, 10)
     assert verdict.proven
-    assert verdict.walks.longest == 10
+    assert verdict.allowed_routes.longest == 10
     assert verdict.small is None
     made = program(load_routing("polarized"), torus(4, 4), 9)
     by_class = explore_fixed(made, torus(4, 4)).findings.numbers[0]
@@ -373,12 +377,12 @@ def test_of_very_large_networks_some_sources_are_examined(monkeypatch) -> None:
     def rising(s, t, vc):
         return [(vc + 1, 0)]
 
-    monkeypatch.setattr(walks, "MAX_PAIRS", 27)
+    monkeypatch.setattr(allowed_routes, "MAX_PAIRS", 27)
     for phases in (1, 2):
         found = explore_fixed(around(topology, rising, 8, phases=phases), topology)
         assert len(set(found.legs[found.legs[:, 2] == 0, 0].tolist())) == 3
         assert not found.complete
-        assert found.walks.pairs == 72
+        assert found.allowed_routes.pairs == 72
     verdict = check_hops(around(topology, rising, 8), topology, "acyclic")
     assert verdict.status == "unproven"
     assert verdict.reason.startswith("no fault in 24 of 72 pairs")
@@ -393,7 +397,7 @@ def test_the_base_of_valiant_is_explored_by_halves() -> None:
     topology = torus(9, 9)
     verdict = check_hop_routing(part_of(load_routing("valiant~base=minimal")), topology, 16)
     assert verdict.proven
-    assert verdict.walks.longest == 16
+    assert verdict.allowed_routes.longest == 16
     assert_ranked(verdict)
 
 

@@ -30,7 +30,7 @@ from naive_hop_states import NaiveStates
 
 from routelab.api import HopProgram, InputError, Topology, needed_classes
 from routelab.api.traffic import Demand
-from routelab.deadlock import HopVerdict, check_hop_routing, check_hops, hop_by_hop, walks
+from routelab.deadlock import HopVerdict, allowed_routes, check_hop_routing, check_hops, hop_by_hop
 from routelab.deadlock.hop_states import explore_states
 from routelab.deadlock.small_networks import small_network
 from routelab.kernels.hops import ESCAPE
@@ -492,12 +492,14 @@ def test_a_broken_contract_is_told_whatever_the_proof() -> None:
     assert "there is no candidate: " in verdict.reason
     # packets to 3 from 0 and 1, and to 0 from 1, which all stop at switch 2, and those from 2
     stuck = sum((2 - s) % 4 < (t - s) % 4 for s, t in permutations(range(4), 2))
-    assert verdict.walks.obstacle.startswith(f"{stuck} dead ends without a candidate: ")
+    assert verdict.allowed_routes.obstacle.startswith(f"{stuck} dead ends without a candidate: ")
     short = around(topology, lambda s, t, vc: [(vc + 1, 0)], 2)
     verdict = check_hops(short, topology, "acyclic")
     # three hops from every switch
-    assert verdict.walks.obstacle.startswith("4 states need more virtual channels than available: ")
-    assert verdict.walks.short_state.endswith("needs class 2")
+    assert verdict.allowed_routes.obstacle.startswith(
+        "4 states need more virtual channels than available: "
+    )
+    assert verdict.allowed_routes.short_state.endswith("needs class 2")
 
 
 def test_pairs_that_the_network_does_not_join_are_nobody_s_fault() -> None:
@@ -555,7 +557,7 @@ def test_a_fault_in_a_part_is_one_of_all_states(seed: int, most: int) -> None:
 def test_of_very_large_networks_some_sources_are_examined(monkeypatch, by_terminal) -> None:
     topology = replace(ring(9), terminal_switch=np.repeat(np.arange(9), 2))
     made = around(topology, lambda s, t, vc: [(vc + 1, 0)], 8, by_terminal=by_terminal)
-    monkeypatch.setattr(walks, "MAX_PAIRS", 108 if by_terminal else 27)
+    monkeypatch.setattr(allowed_routes, "MAX_PAIRS", 108 if by_terminal else 27)
     exploration = explore_states(made, topology)
     assert len(np.unique(exploration.pairs[:, 0])) == 3
     assert exploration.total == (72 * 4 if by_terminal else 72)

@@ -16,10 +16,10 @@ READS = re.compile(
 
 OWN = {
     "_sources.py": "metadata of what is installed",
-    "jobs/watch.py": "/proc",
+    "jobs/run_lifetime.py": "/proc",
     "jobs/processes.py": "/proc",
     "bench/processes/processes.py": "/proc",
-    "bench/circumstances.py": "output of a process that it started",
+    "bench/environment.py": "output of a process that it started",
     "bench/store.py": "output of a process that it started",
     "bench/fabric/files.py": "what it wrote itself",
     "artifacts/provenance.py": "/proc",

@@ -24,7 +24,7 @@ from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import join_run, read_jobs
-from routelab.jobs.watch import watch_handles
+from routelab.jobs.run_lifetime import watch_handles
 from routelab.stages.bench import comparison as stage
 from routelab.stages.bench import texts
 from routelab.stages.kinds.comparisons import RUNS, ComparisonJob

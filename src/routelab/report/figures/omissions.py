@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from routelab.artifacts.losses import status_text
+from routelab.artifacts.missing_results import status_text
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
-from routelab.artifacts.losses import NOT_RUN
+from routelab.artifacts.missing_results import NOT_RUN
 from routelab.artifacts.outcome import Outcome
 from routelab.bench import statistics
 from routelab.config.bench_settings import BenchSettings

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.losses import NOT_RUN
+from routelab.artifacts.missing_results import NOT_RUN
 from routelab.artifacts.outcome import Outcome, read_outcome
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routelab.artifacts.losses import STATUS_TEXTS, Loss
+from routelab.artifacts.missing_results import STATUS_TEXTS, Loss
 from routelab.config import Study
 from routelab.report.page.summary import published_counts
 from routelab.report.table import ReportTable

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.losses import Loss
+from routelab.artifacts.missing_results import Loss
 from routelab.config import Between, Headline, Relative, Study
 from routelab.config import Table as TableSpec
 from routelab.config.headline import statistic_columns

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from routelab.artifacts.losses import NOT_RUN
+from routelab.artifacts.missing_results import NOT_RUN
 from routelab.bench.comparison import FIGURES, RUNS
 from routelab.bench.store import STDERR, STDOUT
 from routelab.report.frames.bench_rows import BenchRecord

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.losses import JobStatus, Loss, collect_losses, status_text
+from routelab.artifacts.missing_results import JobStatus, Loss, collect_losses, status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import Frames, JobRecord

@@ -19,7 +19,7 @@ import pandas as pd
 from routelab._progress import tell
 from routelab.api import Plugin
 from routelab.artifacts.json_files import write_json
-from routelab.artifacts.losses import Loss
+from routelab.artifacts.missing_results import Loss
 from routelab.config import Study
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from routelab.artifacts.losses import NOT_RUN, STATUS_TEXTS, cause_text, status_text
+from routelab.artifacts.missing_results import NOT_RUN, STATUS_TEXTS, cause_text, status_text
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import OK, View, key_text

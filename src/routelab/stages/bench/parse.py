@@ -16,7 +16,7 @@ from routelab.api import (
 )
 from routelab.api.parameters import bytes_text
 from routelab.bench.processes.processes import MOST_OUTPUT
-from routelab.bench.verdict import judge_output
+from routelab.bench.run_check import judge_output
 from routelab.registry.instances import load
 from routelab.toolkit.input_files import read_bytes
 

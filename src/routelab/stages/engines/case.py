@@ -365,7 +365,7 @@ def _verdict_of_hops(
         shared_buffers=True,
     )
     return {
-        "obstacle": verdict.walks.obstacle if verdict.walks is not None else "",
+        "obstacle": verdict.allowed_routes.obstacle if verdict.allowed_routes is not None else "",
         "deadlock": verdict.status,
         "deadlock_proof": verdict.proof,
         "deadlock_reason": verdict.reason,

@@ -33,7 +33,7 @@ from routelab.stages.infiniband.inputs import (
     read_levels,
     service_of,
 )
-from routelab.stages.infiniband.losses import pairs_over_links
+from routelab.stages.infiniband.interrupted_pairs import pairs_over_links
 from routelab.stages.infiniband.walk import ARRIVES, IS_LOST, Loop, fates_of, host_routes
 from routelab.toolkit.infiniband import destination_ports, read_lane_tables
 

@@ -15,7 +15,7 @@ from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.provenance import seed_of
-from routelab.jobs.blame import LostInputError
+from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing

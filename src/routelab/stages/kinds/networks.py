@@ -17,7 +17,7 @@ from routelab.artifacts.outcome import digest_in
 from routelab.artifacts.provenance import seed_of
 from routelab.artifacts.topology_file import topology_digest
 from routelab.config import Limits
-from routelab.jobs.blame import LostInputError
+from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of

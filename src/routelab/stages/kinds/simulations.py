@@ -15,7 +15,7 @@ from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Status
-from routelab.jobs.blame import LostInputError
+from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of

@@ -8,7 +8,7 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-from routelab.artifacts.losses import NOT_RUN, JobStatus
+from routelab.artifacts.missing_results import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal

@@ -9,7 +9,7 @@ from typing import Any
 
 from routelab._progress import tell
 from routelab.api import RoutelabError, Topology
-from routelab.jobs.blame import contain
+from routelab.jobs.containment import contain
 from routelab.jobs.limits import Breach
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load

@@ -16,7 +16,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from routelab.artifacts.losses import cause_text
+from routelab.artifacts.missing_results import cause_text
 from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob

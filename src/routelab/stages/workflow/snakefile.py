@@ -15,13 +15,13 @@ from typing import Any
 from routelab._sources import core_digest
 from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.losses import loss_sentences
+from routelab.artifacts.missing_results import loss_sentences
 from routelab.artifacts.row_store import SUFFIX
 from routelab.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
 from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN
-from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
+from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.kinds import kinds

@@ -16,7 +16,7 @@ from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, run_limited
-from routelab.jobs.preparation import PREPARE_SECONDS
+from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.stages.kinds.simulations import SimulationJob
 from routelab.stages.plan.plan import PLAN, Plan
 

@@ -9,7 +9,7 @@ import pytest
 from bench_corpus import GOOD, PLUGINS
 
 from routelab.api import BenchmarkError, BenchmarkResult, FigureOfMerit, RunOutput
-from routelab.bench.verdict import judge_output
+from routelab.bench.run_check import judge_output
 from routelab.registry.instances import load
 from routelab.stages.bench.parse import parse_output
 

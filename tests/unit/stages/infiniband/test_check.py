@@ -25,7 +25,7 @@ from routelab.stages.infiniband.inputs import (
     read_levels,
     service_of,
 )
-from routelab.stages.infiniband.losses import pairs_over_links
+from routelab.stages.infiniband.interrupted_pairs import pairs_over_links
 from routelab.stages.infiniband.texts import check_lines
 from routelab.stages.infiniband.walk import fates_of, host_routes
 from routelab.toolkit.infiniband import (

@@ -11,7 +11,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.artifacts.json_files import read_json, write_json
-from routelab.artifacts.losses import loss_sentences
+from routelab.artifacts.missing_results import loss_sentences
 from routelab.artifacts.outcome import read_outcome
 from routelab.bench.comparison import Comparison
 from routelab.config import Limits

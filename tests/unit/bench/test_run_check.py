@@ -14,8 +14,8 @@ from routelab.api import (
     FigureOfMerit,
     RunOutput,
 )
+from routelab.bench.run_check import judge, judge_output
 from routelab.bench.store import RawRun
-from routelab.bench.verdict import judge, judge_output
 
 TASK = BenchmarkTask(4, 4, Path("lu.S.x"), Path())
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from routelab.bench.fabric.guard import Guard
+from routelab.bench.fabric.restore import Guard
 from routelab.bench.processes.processes import wait_for_group
 
 DRIVER = """
 import subprocess, sys, time
 from pathlib import Path
-from routelab.bench.fabric.guard import Guard
+from routelab.bench.fabric.restore import Guard
 
 folder = Path(sys.argv[1])
 guard = Guard(lambda turn: (folder / "restored").write_text(str(turn)), folder / "log")

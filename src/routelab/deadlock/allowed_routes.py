@@ -17,7 +17,7 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Walks:
+class AllowedRoutes:
     """The routes that an algorithm allows on a network, over all examined states.
 
     Attributes

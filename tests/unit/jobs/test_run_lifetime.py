@@ -15,7 +15,7 @@ from typing import TypeAlias
 import pytest
 
 from routelab.jobs.processes import identity, read_process, read_tree, send_signal
-from routelab.jobs.watch import LOCK, RUN, wait_for_jobs
+from routelab.jobs.run_lifetime import LOCK, RUN, wait_for_jobs
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
@@ -27,7 +27,7 @@ BATCH = """
 import os, subprocess, sys, time
 from pathlib import Path
 from routelab.jobs.limits import run_limited
-from routelab.jobs.watch import hold_results, watch_run
+from routelab.jobs.run_lifetime import hold_results, watch_run
 
 folder = Path(sys.argv[1])
 
@@ -52,7 +52,7 @@ sys.exit(run_limited(prepared))
 """
 SNAKEMAKE = """
 import os, subprocess, sys
-from routelab.jobs.watch import announce_run
+from routelab.jobs.run_lifetime import announce_run
 
 announce_run()
 # `true` keeps the shell from replacing itself
@@ -197,7 +197,7 @@ def test_a_job_dies_with_its_supervisor(tmp_path: Path) -> None:
 
 
 def watch(name: str) -> int:
-    script = "from routelab.jobs.watch import watch_run; watch_run(); raise SystemExit(7)"
+    script = "from routelab.jobs.run_lifetime import watch_run; watch_run(); raise SystemExit(7)"
     environment = {**os.environ, RUN: name}
     return subprocess.run([sys.executable, "-c", script], env=environment).returncode
 
@@ -218,7 +218,7 @@ def test_runs_elsewhere_are_not_watched(name: str) -> None:
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from routelab.jobs.watch import hold_results
+from routelab.jobs.run_lifetime import hold_results
 hold_results(Path(sys.argv[1]))
 if os.fork() == 0:
     time.sleep(60)
@@ -263,7 +263,7 @@ def test_results_can_be_held_again(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from routelab.jobs.watch import hold_results
+from routelab.jobs.run_lifetime import hold_results
 hold_results(Path(sys.argv[1]))
 hold_results(Path(sys.argv[1]))
 """

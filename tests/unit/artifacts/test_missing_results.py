@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from routelab.artifacts.losses import (
+from routelab.artifacts.missing_results import (
     LONGEST_REASON,
     JobStatus,
     cause_text,
@@ -167,7 +167,7 @@ def test_statuses_in_words(status, reason, status_words, cause):
 
 def test_no_heavy_library_is_needed():
     code = (
-        "import sys, routelab.artifacts.losses; "
+        "import sys, routelab.artifacts.missing_results; "
         "print(*sorted({'pandas', 'numba', 'numpy', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
