@@ -415,7 +415,7 @@ class NaiveNetwork:
         if out.owner is not None or (out.kind != "out" and out.holder[vc] is not held_by):
             return False
         if out.kind == "channel" and self.queueing:
-            return out.reserved[vc] + self.piece <= self.fifo_flits
+            return out.reserved[vc] + need <= self.fifo_flits
         if out.kind != "out" and out.credits[vc] < need:
             return False
         if self.queueing:

@@ -94,8 +94,8 @@ def refused(capsys):
         (["--seed", "99999999999999999999"], "--seed="),
         (["--packet-flits", "16"], "--buffer-flits is 8, less than --packet-flits, 16"),
         (["--packet-flits", "16"], "raise --buffer-flits, or set --switching to wormhole"),
-        (["--speedup", "2"], "--speedup needs --output-buffer-flits: without"),
-        (["--speedup", "2", "--output-buffer-flits", "0"], "--speedup needs"),
+        (["--output-buffer-flits", "0"], "--speedup is 2, but without output queues"),
+        (["--output-buffer-flits", "0"], "set it to 1, or --router to input-queued"),
         (["--packet-flits", "4", "--output-buffer-flits", "3"], "--output-buffer-flits is 3, less"),
         (
             ["--messages", "5", "--saturation"],

@@ -167,7 +167,8 @@ class EngineFrames(View):
     def _row(
         self, record: EngineRecord, outcome: Outcome, line: Mapping[str, Any]
     ) -> dict[str, Any]:
-        settings = settings_of(record.engine)
+        # results may be older than a default: they have the settings that they ran with
+        settings = settings_of(record.engine, outcome.provenance.get("settings", {}))
         row: dict[str, Any] = {**outcome.facts, **line}
         if record.throughput is not None:
             bound = self._throughput[record.throughput]
@@ -262,11 +263,14 @@ def _first(names: Sequence[str]) -> str:
     return next(name for name in names if name != "load")
 
 
-def settings_of(engine: EnginePlugin) -> dict[str, Any]:
-    """Return all settings, lists as text."""
+def settings_of(engine: EnginePlugin, used: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings, lists as text; those that a result was computed with come first."""
+    settings = {**engine.parameters.model_dump(), **used}
     return {
-        key: "+".join(map(str, value)) if isinstance(value, tuple) else value
-        for key, value in engine.parameters.model_dump().items()
+        key: "+".join(map(str, settings[key]))
+        if isinstance(settings[key], tuple | list)
+        else settings[key]
+        for key in engine.parameters.model_dump()
     }
 
 

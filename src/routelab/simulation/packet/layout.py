@@ -83,17 +83,17 @@ def unsupported_reason(program: HopProgram, router: Router) -> str | None:
         )
     if not program.bubble:
         return None
-    if router.output_buffer_flits:
-        return (
-            "bubble flow control counts the room of input buffers only: set output_buffer_flits "
-            "to 0 and speedup to 1, or choose a routing with datelines"
-        )
     if router.switching != "virtual-cut-through":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
     if router.capacity < 2:
         return (
             "bubble flow control needs buffers of two packets: raise buffer_flits to "
             f"{2 * router.packet_flits}"
+        )
+    if router.fifo_units == 1:
+        return (
+            "bubble flow control needs output queues of two packets: raise output_buffer_flits to "
+            f"{2 * router.packet_flits}, or set it to 0"
         )
     return None
 

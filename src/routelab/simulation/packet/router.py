@@ -35,7 +35,7 @@ class Router(Parameters):
         exclude=True,
         description="Preset: input-queued (no output queues, `speedup` 1) or combined (combined "
         "input and output queues: `output_buffer_flits` 96, `speedup` 2). Both settings override "
-        "it. none: input-queued",
+        "it. none: combined",
     )
     vcs: int = Field(default=4, ge=1, le=64, description="Virtual channels per channel")
     buffer_flits: int = Field(
@@ -71,9 +71,9 @@ class Router(Parameters):
     credit_delay: int = Field(
         default=1, ge=1, le=10000, description="Delay of credits to the router upstream, in cycles"
     )
-    speedup: int = Field(default=1, ge=1, le=8, description="Switch allocations per cycle")
+    speedup: int = Field(default=2, ge=1, le=8, description="Switch allocations per cycle")
     output_buffer_flits: int = Field(
-        default=0,
+        default=96,
         ge=0,
         le=65536,
         description="FIFO per virtual channel at each output, in flits; 0: none (input-queued)",
@@ -119,7 +119,8 @@ class Router(Parameters):
             )
         if self.speedup > 1 and not self.output_buffer_flits:
             raise ValueError(
-                "`speedup` needs `output_buffer_flits`: without output queues it has no effect"
+                f"`speedup` is {self.speedup}, but without output queues it has no effect: set it "
+                "to 1, or `router` to input-queued"
             )
         return self
 

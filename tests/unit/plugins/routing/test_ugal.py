@@ -110,7 +110,7 @@ def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold, mod
 
 def saturated(text, demand, torus):
     """Flits a cycle that a terminal gets where all send as fast as they can."""
-    router = Router(vcs=4)
+    router = Router(router="input-queued", vcs=4)
     made = program(load_routing(text), torus, 4)
     simulation = Simulation(torus, made, router, OpenLoop(demand, 1.0), seed=1)
     simulation.run(2000)

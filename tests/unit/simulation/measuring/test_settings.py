@@ -46,12 +46,12 @@ def test_text_and_back(values):
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
-        ("router=input-queued", {}),
+        ("router=combined", {}),
         ("router=none", {}),
-        ("router=combined", {"speedup": 2, "output_buffer_flits": 96}),
+        ("router=input-queued", {"speedup": 1, "output_buffer_flits": 0}),
         ("speedup=4,router=combined,vcs=2", {"vcs": 2, "speedup": 4, "output_buffer_flits": 96}),
         ("router=combined,output_buffer_flits=64", {"speedup": 2, "output_buffer_flits": 64}),
-        ("router=input-queued,output_buffer_flits=8", {"output_buffer_flits": 8}),
+        ("router=input-queued,output_buffer_flits=8", {"speedup": 1, "output_buffer_flits": 8}),
     ],
 )
 def test_a_preset_is_its_settings_and_they_override_it(text, settings):
@@ -89,7 +89,7 @@ def test_all_mistakes_are_told():
             "`buffer_flits` is 65536: buffers of 65536 flits are too large",
         ),
         ("router=fast", "router=fast: must be 'input-queued' or 'combined'"),
-        ("router=input-queued,speedup=2", "`speedup` needs `output_buffer_flits`"),
+        ("router=input-queued,speedup=2", "`speedup` is 2, but without output queues"),
         (
             "router=combined,packet_flits=128,buffer_flits=128",
             "`output_buffer_flits` is 96, less than `packet_flits`, 128",
@@ -127,9 +127,12 @@ def test_the_longest_run_is_the_engine_s():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "input-queued, 4 virtual channels of 8 flits, virtual cut-through, packets of 1 flit"),
         (
-            "router=combined,vcs=9,buffer_flits=160,packet_flits=16",
+            "router=input-queued",
+            "input-queued, 4 virtual channels of 8 flits, virtual cut-through, packets of 1 flit",
+        ),
+        (
+            "vcs=9,buffer_flits=160,packet_flits=16",
             (
                 "combined input and output queues with speed-up 2, 9 virtual channels of 160 flits "
                 "at inputs and 96 at outputs, virtual cut-through, packets of 16 flits"

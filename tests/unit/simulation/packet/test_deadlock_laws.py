@@ -59,7 +59,12 @@ def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
     """All start at once, and every packet fills the buffer that it comes to."""
     table = clockwise_ring_table(ring(4), 2)
     router = Router(
-        vcs=1, buffer_flits=1, packet_flits=flits, switching=switching, priority=priority
+        router="input-queued",
+        vcs=1,
+        buffer_flits=1,
+        packet_flits=flits,
+        switching=switching,
+        priority=priority,
     )
     messages = Messages.create(range(5), [2, 3, 0, 1])
     simulation = Simulation(table.topology, table_program(table), router, ClosedLoop(messages))
@@ -82,6 +87,7 @@ def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
         switching=switching,
         priority="random",
         output_buffer_flits=fifo,
+        speedup=1,
     )
     simulation = two_clockwise("plain", router)
     while simulation.blocked() is None and simulation.now < 50_000:
@@ -89,15 +95,19 @@ def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
     assert_all_wait_for_each_other(simulation)
 
 
-def test_a_bubble_is_refused_where_outputs_have_fifos():
-    with pytest.raises(UnsupportedError, match="set output_buffer_flits to 0"):
-        two_clockwise("bubble", Router(vcs=1, output_buffer_flits=4))
+def test_a_bubble_is_refused_where_fifos_have_no_room_for_two_packets():
+    with pytest.raises(UnsupportedError, match="raise output_buffer_flits to 2"):
+        two_clockwise("bubble", Router(vcs=1, output_buffer_flits=1))
 
 
 @pytest.mark.parametrize("buffer_flits", [2, 3, 8])
 @pytest.mark.parametrize("size", [4, 5])
-def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size):
-    simulation = two_clockwise("bubble", Router(vcs=1, buffer_flits=buffer_flits), size)
+@pytest.mark.parametrize("fifo", [0, 2, 8])
+def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size, fifo):
+    router = Router(
+        vcs=1, buffer_flits=buffer_flits, output_buffer_flits=fifo, speedup=2 if fifo else 1
+    )
+    simulation = two_clockwise("bubble", router, size)
     simulation.run(2000)
     for _ in range(20):
         sample = simulation.run(100)
@@ -108,7 +118,9 @@ def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size):
 
 def test_a_full_network_that_moves_is_not_called_blocked():
     """All wait for each other nearly always, and never for good."""
-    simulation = two_clockwise("bubble", Router(vcs=1, buffer_flits=2, router_delay=4))
+    simulation = two_clockwise(
+        "bubble", Router(router="input-queued", vcs=1, buffer_flits=2, router_delay=4)
+    )
     for _ in range(2000):
         simulation.run(1)
         assert simulation.blocked() is None
@@ -131,15 +143,19 @@ def test_tables_without_cycles_of_dependencies_never_block(table, data):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 10_000), st.integers(1, 3), st.integers(1, 2))
-def test_what_the_checker_proves_does_not_block(seed, flits, buffers):
+@given(st.integers(0, 10_000), st.integers(1, 3), st.integers(1, 2), st.booleans())
+def test_what_the_checker_proves_does_not_block(seed, flits, buffers, fifo):
     """Random tables under plain and bubble flow control, right and wrong ring claims."""
     table = random_table(seed)
     if not check_table(table).proven:
         return
     size = 2 if table.flow_control == "bubble" else 1
     router = Router(
-        vcs=table.virtual_channels, packet_flits=flits, buffer_flits=flits * size * buffers
+        vcs=table.virtual_channels,
+        packet_flits=flits,
+        buffer_flits=flits * size * buffers,
+        output_buffer_flits=fifo * flits * size * buffers,
+        speedup=1,
     )
     simulation = Simulation(
         table.topology,
@@ -158,7 +174,7 @@ def test_a_torus_under_bubble_moves_with_the_least_buffers():
     simulation = Simulation(
         table.topology,
         table_program(table),
-        Router(vcs=1, packet_flits=4, buffer_flits=8),
+        Router(router="input-queued", vcs=1, packet_flits=4, buffer_flits=8),
         OpenLoop(Demand.uniform(table.topology, "to all others"), 1.0),
     )
     simulation.run(3000)

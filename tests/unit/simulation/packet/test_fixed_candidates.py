@@ -125,7 +125,7 @@ def test_hop_is_called_once_for_a_packet_at_a_switch(case, ranking):
 @pytest.mark.parametrize("fifo", [0, 8])
 def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo):
     torus = build_grid("torus", (4, 4), wrap=True, terminals=2)
-    router = Router(vcs=4, packet_flits=4, buffer_flits=16, output_buffer_flits=fifo)
+    router = Router(vcs=4, packet_flits=4, buffer_flits=16, output_buffer_flits=fifo, speedup=1)
     found, work = [], []
     for fixed in (False, True):
         program = patient(torus, ranking=ranking, fixed=fixed)

@@ -115,7 +115,7 @@ def test_who_waits_in_a_circle_and_asks_again_is_deadlocked_in_the_end(fixed, fi
     more = {"fixed": fixed, "ranking": "best" if fixed else "room"}
     program = program_of(ring, lambda s, t, vc: [[(ways[s], 0, 0)]], 1, again=True, **more)
     demand = Demand.permutation((np.arange(4) + 2) % 4, "two clockwise")
-    router = Router(vcs=1, buffer_flits=2, priority="random", output_buffer_flits=fifo)
+    router = Router(vcs=1, buffer_flits=2, priority="random", output_buffer_flits=fifo, speedup=1)
     simulation = Simulation(ring, program, router, OpenLoop(demand, 1.0))
     simulation.run(500)
     assert simulation.blocked() is None

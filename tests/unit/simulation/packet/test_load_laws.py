@@ -105,7 +105,7 @@ def test_tornado_under_dimension_order_gets_a_third(priority, share, load):
     _, rate = accepted(
         topology,
         table_program(dor(topology)),
-        Router(priority=priority),
+        Router(router="input-queued", priority=priority),
         shifted(topology, (3, 0)),
         load=load,
     )
@@ -163,7 +163,7 @@ def test_head_of_line_blocking_of_one_fifo_an_input(ports, saturation):
     )
     table = RouteTable.from_lengths(switch, [[0]], [])
     demand = Demand.uniform(switch, "to all, itself too", to_self=True)
-    router = Router(vcs=1, priority="random")
+    router = Router(router="input-queued", vcs=1, priority="random")
     cycles = 200_000 // ports
     _, rate = accepted(switch, table_program(table), router, demand, cycles=cycles)
     assert rate == pytest.approx(saturation, abs=0.01)
@@ -199,7 +199,7 @@ def test_round_robin_halves_at_every_merge_and_age_does_not():
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 5))
 def test_a_full_source_queue_stalls_its_terminal(queue, message_packets, seed):
     table, demand = merging()
-    router = Router(vcs=1, injection_queue=queue * message_packets)
+    router = Router(router="input-queued", vcs=1, injection_queue=queue * message_packets)
     simulation = Simulation(
         table.topology,
         table_program(table),

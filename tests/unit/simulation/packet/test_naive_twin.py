@@ -20,6 +20,14 @@ from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop
 
 
+@st.composite
+def fifos(draw, flits, packets):
+    """No FIFOs, or FIFOs of some packets; the twin knows a speed-up for packets of one flit."""
+    queue = draw(st.sampled_from([0, packets * flits, (packets + 1) * flits + 1]))
+    speedup = draw(st.integers(1, 3)) if queue and flits == 1 else 1
+    return {"output_buffer_flits": queue, "speedup": speedup}
+
+
 @settings(max_examples=100)
 @given(layered_tables(), st.integers(1, 3), st.data())
 def test_engine_and_twin_agree_on_any_network(table, message_packets, data):
@@ -77,8 +85,7 @@ def test_engine_and_twin_agree_on_waypoints(bubble, flits, data):
             priority=data.draw(PRIORITIES),
             packet_flits=flits,
             buffer_flits=2 * flits,
-            output_buffer_flits=0,
-            speedup=1,
+            **data.draw(fifos(flits, packets=2)),
             switching="virtual-cut-through",
         )
     )
@@ -100,7 +107,12 @@ def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
     waits = {}
     for fifo in (0, 2):
         router = Router(
-            vcs=1, buffer_flits=1, link_delay=50, router_delay=2, output_buffer_flits=fifo
+            vcs=1,
+            buffer_flits=1,
+            link_delay=50,
+            router_delay=2,
+            output_buffer_flits=fifo,
+            speedup=1,
         )
         simulation = Simulation(network, table_program(table), router, ClosedLoop(messages))
         simulation.run(20)
@@ -124,17 +136,17 @@ def test_a_virtual_channel_can_be_taken_in_the_cycle_after_it_was_left():
     assert_same(line_table(network), router, messages_of([[2], [2, 0], []]))
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(st.sampled_from([(3, 3), (4, 3)]), st.integers(1, 4), st.integers(2, 3), st.data())
 def test_engine_and_twin_agree_under_bubble_flow_control(size, flits, packets, data):
     table = torus_table(*size)
     router = data.draw(
         routers(
+            vcs=data.draw(st.integers(1, 2)),
             priority=data.draw(PRIORITIES),
             packet_flits=flits,
             buffer_flits=packets * flits,
-            output_buffer_flits=0,
-            speedup=1,
+            **data.draw(fifos(flits, packets)),
             switching="virtual-cut-through",
         )
     )
@@ -165,6 +177,7 @@ def test_the_twin_knows_zero_load_latency(switching, queue, hops):
         ejection_delay=5,
         credit_delay=6,
         output_buffer_flits=queue,
+        speedup=1,
     )
     twin = naive(line_table(line(5)), router, messages_of([[hops], [], [], [], []]))
     assert twin.packets[0].delivered_at == hops * (2 + 3) + 2 + 4 + 5 + 3 - 1
@@ -174,5 +187,6 @@ def test_the_twin_knows_zero_load_latency(switching, queue, hops):
 def test_the_twin_knows_what_a_bubble_is_good_for(flow_control, drains):
     table = clockwise_ring_table(ring(4), 2, flow_control)
     messages = messages_of([[(s + 2) % 4] * 40 for s in range(4)])
-    twin = NaiveNetwork(table.topology, listed(table), Router(vcs=1, buffer_flits=2), messages)
+    router = Router(router="input-queued", vcs=1, buffer_flits=2)
+    twin = NaiveNetwork(table.topology, listed(table), router, messages)
     assert twin.run(2000) == drains

@@ -222,7 +222,9 @@ def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Pa
 
 def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
     facts = {
-        routing: named("torus~dims=8x8", routing, "transpose", settings(loads=(1.0,))).facts
+        routing: named(
+            "torus~dims=8x8", routing, "transpose", settings(router="input-queued", loads=(1.0,))
+        ).facts
         for routing in ("dor", "dimension-order~deadlock=dateline")
     }
     bubble, dateline = facts.values()
@@ -459,7 +461,7 @@ def test_a_function_sees_its_own_packet_only() -> None:
 
 
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
-    asked = settings(loads=(0.3, 1.0), vcs=5, buffer_flits=2)
+    asked = settings(router="input-queued", loads=(0.3, 1.0), vcs=5, buffer_flits=2)
     result = named(NETWORK, "rdr", "uniform", asked)
     facts = result.facts
     assert facts["deadlock"] == "proven"
@@ -489,7 +491,9 @@ def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
 
 
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
-    asked = settings(loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1)
+    asked = settings(
+        router="input-queued", loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1
+    )
     result = named(RING, "dor", "tornado", asked)
     assert 0.15 < result.facts["saturation_load"] <= 1 / 3
     assert result.facts["throughput"] <= 1 / 3 * 1.02

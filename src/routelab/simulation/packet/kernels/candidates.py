@@ -28,14 +28,14 @@ def find_queue(engine, out, first, kind, now, wormhole):
         return BUSY_LINK
     if first == at.LEAVES:
         return at.LEAVES
-    most, lanes = (kind & at.NEED) - 1, kind >> at.LANES
+    need, lanes = kind & at.NEED, kind >> at.LANES
     if lanes == 1 and not wormhole:
-        return first if space[u(first)].credits > most else NO_ROOM
-    found = NO_ROOM
+        return first if space[u(first)].credits >= need else NO_ROOM
+    found, most = NO_ROOM, np.int64(0)
     for queue in range(first, first + lanes):
         known = np.int64(room[u(queue)].credits)
         # one condition for both: branches would be mispredicted
-        better = (known > most) & (space[u(queue)].credits > 0)
+        better = (known > most) & (space[u(queue)].credits >= need)
         if wormhole and better and kind & at.BODY == 0:
             # a lane that another packet holds has no room for this one
             better = _is_free(engine.more[u(queue)].holder, now)
