@@ -138,7 +138,7 @@ def _grant(engine, made, now):
         outputs[u(out)].turn = port + 1
         inputs[u(port)].turn = queue + 1
         packet, place = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].place)
-        _move(engine, queue, port, packet, out, place, now)
+        _traverse_switch(engine, queue, port, packet, out, place, now)
         active[u(entry)].queue = -1
 
 
@@ -161,63 +161,80 @@ def allocate(engine, begin, end, now):
 
 
 @inline
-def _move(engine, queue, port, packet, out, place, now):
-    """Send the unit at the front of a queue over a port to the queue `place`, or out."""
+def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
+    """Send the unit at the front of a queue through the switch.
+
+    A unit is a packet under virtual cut-through, and a flit under wormhole switching. It goes to
+    `next_queue`, the input buffer behind the output channel, or to a terminal (`at.LEAVES`). With
+    output FIFOs it waits in one of them for the channel.
+    """
     queues, more, packets = engine.queues, engine.more, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
     mask, units = setting[at.S_MASK], setting[at.S_UNITS]
-    into_fifo = setting[at.S_FIFO] != 0 and place != at.LEAVES
-    start = max(now, np.int64(outputs[u(out)].free_at))
-    if not into_fifo:
-        outputs[u(out)].free_at = start + outputs[u(out)].busy
-    hold = np.int64(outputs[u(out)].hold)
+
+    # 1. The channel: without FIFOs, it is busy from the moment when it has sent earlier units.
+    to_fifo = setting[at.S_FIFO] != 0 and next_queue != at.LEAVES
+    departure = max(now, np.int64(outputs[u(out_port)].free_at))
+    if not to_fifo:
+        outputs[u(out_port)].free_at = departure + outputs[u(out_port)].busy
+
+    # 2. The crossbar: input and output port are taken until the last flit has crossed.
+    crossing = np.int64(outputs[u(out_port)].hold)
     if setting[at.S_SPEEDUP] > 1:
-        # a buffer is not read faster than it fills
+        # a switch with speed-up must not overtake the channel that still fills the buffer
         age = now - queues[u(queue)].ready
-        hold = max(hold, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0)
-    inputs[u(port)].free_at = now + hold
-    outputs[u(out)].taken_until = now + hold
-    pop_unit(engine, queue, now + max(hold, 1))
-    credit_at = now + max(hold, 1) - 1 + inputs[u(port)].credit_delay
-    # one credit per queue and cycle
+        crossing = max(
+            crossing, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0
+        )
+    inputs[u(in_port)].free_at = now + crossing
+    outputs[u(out_port)].taken_until = now + crossing
+
+    # 3. The buffer that the unit leaves, and the credit for the sender upstream.
+    pop_unit(engine, queue, now + max(crossing, 1))
+    credit_at = now + max(crossing, 1) - 1 + inputs[u(in_port)].credit_delay
+    # a bit per cycle holds one credit of a queue: a second one arrives a cycle later
     while is_marked(engine.credits, credit_at & mask, queue):
         credit_at += 1
     mark(engine.credits, credit_at & mask, queue)
-    # under cut-through every unit is a packet, without a count
+
+    # 4. The unit arrives at its terminal, or in the next buffer.
+    # under virtual cut-through a unit is head and tail, and nothing is counted
     sent = np.int64(more[u(queue)].sent) if units > 1 else 0
-    head, tail = sent == 0, sent + 1 == units
-    if place == at.LEAVES:
-        if tail:
-            count_arrival(engine, packet, start + setting[at.S_EJECT_DELAY])
+    is_head, is_tail = sent == 0, sent + 1 == units
+    if next_queue == at.LEAVES:
+        if is_tail:
+            count_arrival(engine, packet, departure + setting[at.S_EJECT_DELAY])
     else:
-        if head:
+        if is_head:
             packets[u(packet)].hops += 1
             if packets[u(packet)].hops > setting[at.S_MAX_HOPS] and totals[at.LOST] == 0:
-                totals[at.LOST] = 1 + packet
+                totals[at.LOST] = 1 + packet  # `Simulation.blocked` reports a livelock
             if queues[u(queue)].kind & at.ESCAPES != 0:
                 totals[at.ESCAPE_HOPS] += 1
-        room[u(place)].credits -= 1
-        if into_fifo:
-            push_fifo(engine, place, out, packet, now)
+        room[u(next_queue)].credits -= 1
+        if to_fifo:
+            push_fifo(engine, next_queue, out_port, packet, now)
         else:
-            engine.crossed[u(place)] += 1
-            push_unit(engine, place, packet, start + outputs[u(out)].delay)
+            engine.crossed[u(next_queue)] += 1
+            push_unit(engine, next_queue, packet, departure + outputs[u(out_port)].delay)
     if setting[at.S_WAITING] >= 0:
-        note_move(engine, queue, out, place, head, tail)
-    if tail:
-        queues[u(queue)].choices = 0
+        note_move(engine, queue, out_port, next_queue, is_head, is_tail)
+
+    # 5. The virtual channel: under wormhole switching a packet holds it from head to tail.
+    if is_tail:
+        queues[u(queue)].choices = 0  # the next packet is not routed yet
         if units > 1:
             more[u(queue)].sent = 0
-            if place != at.LEAVES:
-                more[u(place)].holder = -(now + 1)
-                wake_for(engine, place, inputs[u(port)].switch, (now + 1) & mask)
+            if next_queue != at.LEAVES:
+                more[u(next_queue)].holder = -(now + 1)  # free from the next cycle on
+                wake_for(engine, next_queue, inputs[u(in_port)].switch, (now + 1) & mask)
     else:
         more[u(queue)].sent += 1
-        if head:
-            # the rest follows over the same channel
+        if is_head:
+            # body and tail follow the head: one candidate, with one lane
             queues[u(queue)].choices = 1
-            queues[u(queue)].first = place
+            queues[u(queue)].first = next_queue
             queues[u(queue)].kind = (1 << at.LANES) | at.BODY | 1
-            if place != at.LEAVES:
-                more[u(place)].holder = 1 + queue
+            if next_queue != at.LEAVES:
+                more[u(next_queue)].holder = 1 + queue
