@@ -24,7 +24,7 @@ from routelab.config.study import OLD_FOLDERS
 from routelab.deadlock import check_table
 from routelab.registry.instances import load
 from routelab.report.changes import compare_results
-from routelab.report.page.gallery import write_index
+from routelab.report.page.index_page import write_index
 
 DATA = Path(__file__).parents[1] / "data"
 DOCS = Path(__file__).parents[2] / "docs"

@@ -1,5 +1,5 @@
 """Tables, figures and the static site, made from the artifacts of a study's runs.
 
-`write_study_report` and `write_index` are imported from `routelab.report.page.site`; this package
-itself imports nothing heavy.
+`page.study_page` writes the page of a study, `page.index_page` the index of all studies; this
+package itself imports nothing heavy.
 """

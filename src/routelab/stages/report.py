@@ -19,8 +19,8 @@ from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.survey import survey_records
-from routelab.report.page.gallery import write_index
-from routelab.report.page.site import write_study_report
+from routelab.report.page.index_page import write_index
+from routelab.report.page.study_page import write_study_report
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.comparisons import ComparisonJob, settings_and_places

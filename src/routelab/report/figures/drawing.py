@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
-from routelab.report.figures.channel_looks import scale_colours
+from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.styles import FAINT, INK
 from routelab.toolkit.csv_cells import escape_cell

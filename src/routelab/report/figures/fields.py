@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 from numpy.typing import ArrayLike
 
-from routelab.report.figures.channel_looks import scale_colours
+from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.labels import number_text
 
 FIRST_DARK = 7

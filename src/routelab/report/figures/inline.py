@@ -187,7 +187,7 @@ def channel_paths(
     ----------
     values : float64 array, shape (C,)
     classes : sequence of str, length C
-        See `routelab.report.figures.channel_looks.ChannelLooks`.
+        See `routelab.report.figures.channel_styles.ChannelStyles`.
     """
     parts: list[list[str]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from routelab.api import InputError, Topology
 from routelab.artifacts.topology_file import load_topology
-from routelab.report.figures.channel_looks import ChannelLooks, Values, group_looks, load_looks
+from routelab.report.figures.channel_styles import ChannelStyles, Values, group_styles, load_styles
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.view import key_text
 from routelab.report.labels import column_of, number_text
@@ -57,11 +57,11 @@ class Panel:
         note = _note(loads, groups=False)
         return cls(title, note, -1, topology, picture_of(topology), loads, groups=False)
 
-    def looks(self, top: float) -> ChannelLooks:
+    def styles(self, top: float) -> ChannelStyles:
         """Return colours and widths, with `top` as the upper end of a scale of amounts."""
         if self.groups:
-            return group_looks(self.topology, self.values)
-        return load_looks(self.values, top)
+            return group_styles(self.topology, self.values)
+        return load_styles(self.values, top)
 
     def turn_names(self, turn: MarkedTurn) -> tuple[str, str, str]:
         """Return the names of the three switches of a turn."""
@@ -98,12 +98,12 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
         )
     differing = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
     columns = ["max_load", "bottleneck_share"] if "load" not in kinds else []
-    most = next((name for name in columns if name in jobs), "utilisation_max")
+    measure = next((name for name in columns if name in jobs), "utilisation_max")
     panels = []
     pictures: dict[str, tuple[Topology, Picture]] = {}
     nominal = has_groups(colour)
     for key, group in groups:
-        loads = view.numbers(group, most, place)
+        loads = view.numbers(group, measure, place)
         run = int(group.index[loads == median_low(loads.tolist())][0])
         record = view.records[run]
         if record.topology not in pictures:

@@ -63,8 +63,8 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
         if key not in keys_with_value:
             absent.setdefault(key, []).append(run)
     causes: dict[tuple[str, str], list[str]] = {}
-    for key, mine in absent.items():
-        panels = causes.setdefault((key[0], _cause(mine, request.label(value))), [])
+    for key, runs in absent.items():
+        panels = causes.setdefault((key[0], _cause(runs, request.label(value))), [])
         beside = zip(facets[1:], key[1:], strict=True)
         if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
             panels.append(title)

@@ -18,7 +18,7 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import INK, Look
+from routelab.report.figures.styles import INK, SeriesStyle
 from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import heading_parts
 
@@ -82,7 +82,7 @@ def panels_of(
 def add_legend(
     figure: Figure,
     request: FigureRequest,
-    look: dict[str, Look],
+    styles: dict[str, SeriesStyle],
     markers: bool = False,
     lines: bool = True,
     more: Sequence[Artist] = (),
@@ -92,16 +92,16 @@ def add_legend(
         Line2D(
             [],
             [],
-            color=one.color,
-            linestyle=one.dashes if lines else "",
-            linewidth=one.width,
-            marker=one.marker if markers else "",
+            color=style.color,
+            linestyle=style.dashes if lines else "",
+            linewidth=style.width,
+            marker=style.marker if markers else "",
             markersize=5,
             label=hue,
         )
         if lines or markers
-        else Patch(facecolor=one.color, edgecolor=EDGE, linewidth=0, hatch=one.hatch, label=hue)
-        for hue, one in look.items()
+        else Patch(facecolor=style.color, edgecolor=EDGE, linewidth=0, hatch=style.hatch, label=hue)
+        for hue, style in styles.items()
     ]
     handles += more
     figure.legend(
@@ -124,8 +124,8 @@ def label_axes(panels: Sequence[tuple[Axes, pd.DataFrame]], x: str, y: str) -> N
 
 def name_places(panels: Sequence[tuple[Axes, pd.DataFrame]], places: Sequence[str]) -> None:
     """Write names along the horizontal axes, rotated if they would overlap."""
-    most = LETTERS * WIDTH / min(PANELS_ACROSS, len(panels))
-    is_crowded = len(places) * (max(map(len, places)) + 1) > most
+    letters = LETTERS * WIDTH / min(PANELS_ACROSS, len(panels))
+    is_crowded = len(places) * (max(map(len, places)) + 1) > letters
     for axis, _ in panels:
         axis.set_xticks(range(len(places)), places)
         if is_crowded:

@@ -48,4 +48,4 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     lines = published_lines(spec.beside, request.reference, [y], place)
     keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)
-    return [float(one) if isinstance(one, int | float) else np.nan for one in numbers]
+    return [float(number) if isinstance(number, int | float) else np.nan for number in numbers]

@@ -1,4 +1,4 @@
-"""What a figure is drawn from: its entry in a study, the rows that it shows, and its looks."""
+"""What a figure is drawn from: its entry in a study, the rows that it shows, and its styles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from routelab.config import Figure as FigureSpec
 from routelab.config import Reference
-from routelab.report.figures.styles import Look, Looks
+from routelab.report.figures.styles import SeriesStyle, SeriesStyles
 from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.labels import label
 
@@ -32,8 +32,8 @@ class FigureRequest:
         Parameters whose runs belong together.
     place : str
         Prefix of messages: where the figure is declared.
-    looks : Looks
-        Looks of the series in the report (default: those of this figure only).
+    styles : SeriesStyles
+        Styles of the series in the report (default: those of this figure only).
     reference : Reference or None
         Published numbers that the study cites.
     """
@@ -42,7 +42,7 @@ class FigureRequest:
     view: View
     pooled: Collection[str] = ()
     place: str = ""
-    looks: Looks = field(default_factory=Looks)
+    styles: SeriesStyles = field(default_factory=SeriesStyles)
     reference: Reference | None = None
 
     @property
@@ -121,15 +121,15 @@ class FigureRequest:
         """
         return {name: self.view.numbers(rows, name, self.place) for name in names}
 
-    def series(self, data: pd.DataFrame) -> dict[str, Look]:
-        """Return the look of each series in the figure's data.
+    def series_styles(self, data: pd.DataFrame) -> dict[str, SeriesStyle]:
+        """Return the style of each series in the figure's data.
 
         Raises
         ------
         InputError
-            If there are more series than looks.
+            If there are more series than styles.
         """
-        return self.looks.of(self.hue, sort_texts(data[self.hue].map(key_text)), self.place)
+        return self.styles.assign(self.hue, sort_texts(data[self.hue].map(key_text)), self.place)
 
 
 def _distinct(*columns: str) -> list[str]:

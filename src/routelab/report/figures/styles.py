@@ -20,7 +20,7 @@ MAX_LINES = len(PALETTE) * len(DASHES)
 
 
 @dataclass(frozen=True)
-class Look:
+class SeriesStyle:
     """Style of one series.
 
     Attributes
@@ -42,19 +42,19 @@ class Look:
     hatch: str
 
 
-class Looks:
-    """The looks of all series of a report, assigned when a figure first needs them.
+class SeriesStyles:
+    """The styles of all series of a report, assigned when a figure first needs them.
 
-    A series is a value of the column that determines colours. It keeps its look, so that readers
-    can compare figures. Only a report with more than `MAX_LINES` series of one column uses looks
+    A series is a value of the column that determines colours. It keeps its style, so that readers
+    can compare figures. Only a report with more than `MAX_LINES` series of one column uses styles
     twice, never in one figure.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[str, int]] = {}
 
-    def of(self, column: str, names: Sequence[str], place: str) -> dict[str, Look]:
-        """Return a look for each name; later lines are thinner, so that equal lines stay visible.
+    def assign(self, column: str, names: Sequence[str], place: str) -> dict[str, SeriesStyle]:
+        """Return a style for each name; later lines are thinner, so that equal lines stay visible.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class Looks:
         Raises
         ------
         InputError
-            If there are more names than looks.
+            If there are more names than styles.
         """
         if len(names) > MAX_LINES:
             raise InputError(
@@ -84,11 +84,11 @@ class Looks:
             while number in styles.values():
                 number = (number + 1) % MAX_LINES
             styles[name] = number
-        return {name: _look(styles[name], position) for position, name in enumerate(names)}
+        return {name: _style(styles[name], position) for position, name in enumerate(names)}
 
 
-def _look(number: int, position: int) -> Look:
-    return Look(
+def _style(number: int, position: int) -> SeriesStyle:
+    return SeriesStyle(
         color=PALETTE[number % len(PALETTE)],
         dashes=DASHES[(number + number // len(PALETTE)) % len(DASHES)],
         width=max(1.2, 3.2 - 0.4 * position),

@@ -9,7 +9,7 @@ import jinja2
 
 from routelab import __version__
 from routelab.artifacts.atomic import atomic_file
-from routelab.report.figures.channel_looks import GROUPS, scale_colours
+from routelab.report.figures.channel_styles import GROUPS, scale_colours
 
 
 def write_page(template: str, path: Path, **values: Any) -> None:

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 
 from routelab.api import InputError
 from routelab.config import Figure
-from routelab.report.figures.channel_looks import scale_colours
+from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.fields import FIRST_DARK, ColourScale, field_colours
 from routelab.report.figures.kinds import draw_figure

@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from routelab.api import Topology
 from routelab.config import Figure
 from routelab.report.figures import inline
-from routelab.report.figures.channel_looks import GROUPS, STEPS, load_looks, scale_colours
+from routelab.report.figures.channel_styles import GROUPS, STEPS, load_styles, scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
@@ -50,7 +50,7 @@ def test_every_channel_is_drawn_once_the_busiest_on_top(grid):
     topology = grid((4, 3, 2))
     picture = picture_of(topology)
     values = np.arange(topology.num_channels)[::-1] % 7.0
-    paths = inline.channel_paths(topology, picture, values, load_looks(values, 6.0).classes)
+    paths = inline.channel_paths(topology, picture, values, load_styles(values, 6.0).classes)
     number = {topology.channel_name(channel): channel for channel in range(topology.num_channels)}
     names, loads = zip(*(path.text.rsplit(": ", 1) for path in paths), strict=True)
     drawn = [values[number[name]] for name in names]

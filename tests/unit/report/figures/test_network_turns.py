@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from routelab.api import InputError, Topology
 from routelab.config import Figure
 from routelab.registry.instances import load_routing
-from routelab.report.figures.channel_looks import GROUPS, NO_GROUP, group_colours, group_places
+from routelab.report.figures.channel_styles import GROUPS, NO_GROUP, group_colours, group_places
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest

@@ -1,4 +1,4 @@
-"""One series, one look: in all figures of a report."""
+"""One series, one style: in all figures of a report."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import MAX_LINES, PALETTE, Looks
+from routelab.report.figures.styles import MAX_LINES, PALETTE, SeriesStyles
 from routelab.report.frames.runs import Frames
 
 NAMES = ["first", "second", "third", "fourth"]
 
 
-def key(look):
-    return look.color, look.marker, look.dashes
+def key(style):
+    return style.color, style.marker, style.dashes
 
 
 def colours(drawing):
@@ -32,27 +32,27 @@ def colours(drawing):
 
 
 def test_a_series_keeps_its_look_in_figures_that_show_others():
-    looks = Looks()
-    first = looks.of("routing", NAMES, "")
+    styles = SeriesStyles()
+    first = styles.assign("routing", NAMES, "")
     for chosen in (["third", "first"], ["fourth"], ["new", "second"]):
-        again = looks.of("routing", chosen, "")
+        again = styles.assign("routing", chosen, "")
         assert list(again) == chosen
         for name in set(chosen) & set(NAMES):
             assert key(again[name]) == key(first[name])
-    assert key(looks.of("routing", ["new"], "")["new"]) not in map(key, first.values())
+    assert key(styles.assign("routing", ["new"], "")["new"]) not in map(key, first.values())
     # of what else is told apart by colour, every value begins anew
-    assert key(looks.of("traffic", ["x"], "")["x"]) == key(first["first"])
+    assert key(styles.assign("traffic", ["x"], "")["x"]) == key(first["first"])
 
 
 def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
-    looks = Looks()
+    styles = SeriesStyles()
     for begin in range(0, 3 * MAX_LINES, 5):
         names = [str(number) for number in range(begin, begin + MAX_LINES)]
-        chosen = looks.of("routing", names, "")
+        chosen = styles.assign("routing", names, "")
         assert len(set(map(key, chosen.values()))) == MAX_LINES
-        assert len({(look.color, look.hatch) for look in chosen.values()}) == MAX_LINES
+        assert len({(style.color, style.hatch) for style in chosen.values()}) == MAX_LINES
     with pytest.raises(InputError, match=f"here: hue has {MAX_LINES + 1} values"):
-        looks.of("routing", [str(number) for number in range(MAX_LINES + 1)], "here: ")
+        styles.assign("routing", [str(number) for number in range(MAX_LINES + 1)], "here: ")
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
 def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     for number, name in enumerate(NAMES):
         world.add(name, load=[number + 1, 2])
-    frames, looks = Frames(world.records), Looks()
-    every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", looks)))
+    frames, styles = Frames(world.records), SeriesStyles()
+    every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", styles)))
     assert every == dict(zip(NAMES, PALETTE, strict=False))
     some = Figure(**spec, where={"routing": ["second", "fourth"]})
-    drawn = colours(draw_figure(FigureRequest(some, frames, (), "", looks)))
+    drawn = colours(draw_figure(FigureRequest(some, frames, (), "", styles)))
     assert drawn == {name: every[name] for name in ("second", "fourth")}
     # a figure that stands alone begins anew
     assert list(colours(draw_figure(FigureRequest(some, frames))).values()) == list(PALETTE[:2])

@@ -27,7 +27,7 @@ from routelab.report.labels import label
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
 from routelab.report.page.measurements import RESTORE_ALARM
-from routelab.report.page.site import write_study_report
+from routelab.report.page.study_page import write_study_report
 from routelab.report.table_formats import to_latex
 from routelab.report.tables import build_table
 

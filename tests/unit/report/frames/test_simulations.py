@@ -19,7 +19,7 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import MAX_LINES, Looks
+from routelab.report.figures.styles import MAX_LINES, SeriesStyles
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
 from routelab.report.page.summary import summarize
@@ -154,7 +154,8 @@ def test_the_highest_point_of_a_flat_line_is_not_cut(world):
 
 def test_marks_of_ends_are_strokes_that_no_series_has():
     series = {
-        look.marker for look in Looks().of("hue", [str(k) for k in range(MAX_LINES)], "").values()
+        style.marker
+        for style in SeriesStyles().assign("hue", [str(k) for k in range(MAX_LINES)], "").values()
     }
     assert not series & set(MARKS.values())
     assert len(set(MARKS.values())) == len(MARKS)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from routelab.api import BenchmarkPlugin, Citation, RulesPlugin, SelectionPlugin
 from routelab.report.page.citations import cited_works
-from routelab.report.page.site import write_study_report
+from routelab.report.page.study_page import write_study_report
 
 TURNS = "Smith, A. On Turns. J., 2020"
 BITS = "Bits. P. & Sons, 1990"

@@ -14,9 +14,9 @@ from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.survey import survey_records
 from routelab.report.frames.views import Views
-from routelab.report.page.gallery import write_index
+from routelab.report.page.index_page import write_index
 from routelab.report.page.missing import as_sentence, losses_of
-from routelab.report.page.site import write_study_report
+from routelab.report.page.study_page import write_study_report
 from routelab.report.page.summary import runs_sentence
 
 LIMIT = "reached its limit of 120 CPU-s (limits.seconds)"

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from routelab.report.page.gallery import write_index
-from routelab.report.page.site import write_study_report
+from routelab.report.page.index_page import write_index
+from routelab.report.page.study_page import write_study_report
 
 STUDY = """
 tables: {loads: {rows: [routing], values: [max_load]}}

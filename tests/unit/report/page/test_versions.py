@@ -9,7 +9,7 @@ import pytest
 
 from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.artifacts.outcome import Outcome
-from routelab.report.page.site import write_study_report
+from routelab.report.page.study_page import write_study_report
 from routelab.report.page.versions import FILE, SUMS, machine_text, software_versions
 
 STUDY = "tables: {loads: {rows: [routing, nodes], values: [max_load]}}\n"

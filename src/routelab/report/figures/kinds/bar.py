@@ -21,7 +21,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import Look
+from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import (
     NOISE,
     SIGN,
@@ -44,20 +44,20 @@ def draw_bars(request: FigureRequest) -> Drawing | None:
     data = _heights(request)
     if data.empty:
         return None
-    look = request.series(data)
+    styles = request.series_styles(data)
     places = ordered_texts(data[x])
     figure, panels = panels_of(request, data)
     height = request.label(f"{y}_{spec.statistic or 'mean'}")
     if spec.of in BENCHMARKS:
         name = value_label(request, y)
         height = f"{name}, {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
-    for axis, here in panels:
-        _draw_panel(axis, here, (x, y, hue), places, look)
+    for axis, panel_rows in panels:
+        _draw_panel(axis, panel_rows, (x, y, hue), places, styles)
         axis.margins(y=0.12)
         scale_axis(axis, spec)
     name_places(panels, places)
     label_axes(panels, request.label(x), height)
-    add_legend(figure, request, look, lines=False)
+    add_legend(figure, request, styles, lines=False)
     what = f"{height} {by_text(request)}"
     if spec.of in BENCHMARKS:
         what = f"{request.label(y)} {by_text(request)}"
@@ -72,7 +72,7 @@ def _draw_panel(
     data: pd.DataFrame,
     names: tuple[str, str, str],
     places: list[str],
-    look: dict[str, Look],
+    styles: dict[str, SeriesStyle],
 ) -> None:
     x, y, hue = names
     heights = pd.DataFrame(
@@ -88,20 +88,20 @@ def _draw_panel(
         y="y",
         hue="hue",
         order=places,
-        hue_order=list(look),
-        palette={name: one.color for name, one in look.items()},
+        hue_order=list(styles),
+        palette={name: style.color for name, style in styles.items()},
         width=WIDTH,
         errorbar=None,
         saturation=1,
         legend=False,
         ax=axis,
     )
-    for areas, one in zip(axis.containers, look.values(), strict=True):
+    for areas, style in zip(axis.containers, styles.values(), strict=True):
         for area in areas:
-            area.set(hatch=one.hatch, edgecolor=EDGE, linewidth=0)
-    step = WIDTH / len(look)
+            area.set(hatch=style.hatch, edgecolor=EDGE, linewidth=0)
+    step = WIDTH / len(styles)
     at = [
-        places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)
+        places.index(bar["x"]) - WIDTH / 2 + step * (list(styles).index(bar["hue"]) + 0.5)
         for _, bar in heights.iterrows()
     ]
     tops = heights["y"].to_numpy(float)
@@ -121,10 +121,10 @@ def _heights(request: FigureRequest) -> pd.DataFrame:
     rows = []
     is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
-    for key, mine in jobs.groupby(keys, sort=False, dropna=not is_measurement):
-        row = statistics_of(mine, {y: [statistic]}, spec.over, request.view, request.place)
+    for key, group in jobs.groupby(keys, sort=False, dropna=not is_measurement):
+        row = statistics_of(group, {y: [statistic]}, spec.over, request.view, request.place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
-            extras = interval_and_noise(mine, y) if is_measurement else (row[SYSTEMS],)
+            extras = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)
             rows.append((*key, value, *extras))
     more = (f"{y}_low", f"{y}_high", NOISE) if is_measurement else (SYSTEMS,)
     data = pd.DataFrame(rows, columns=[*keys, y, *more])

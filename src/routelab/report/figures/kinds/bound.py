@@ -43,32 +43,32 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
         return None
     if spec.beside is not None:
         data[PUBLISHED] = published_values(request, data)
-    look = request.series(data)
+    styles = request.series_styles(data)
     places = ordered_texts(data[x])
     figure, panels = panels_of(request, data)
-    step = WIDTH / len(look)
-    for axis, here in panels:
-        for number, (name, one) in enumerate(look.items()):
-            mine = here[here[hue].map(key_text) == name]
-            at = [places.index(key_text(value)) for value in mine[x]]
+    step = WIDTH / len(styles)
+    for axis, panel_rows in panels:
+        for number, (name, style) in enumerate(styles.items()):
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            at = [places.index(key_text(value)) for value in series[x]]
             middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
             axis.bar(
                 middles,
-                mine[y],
+                series[y],
                 step,
-                color=one.color,
-                hatch=one.hatch,
+                color=style.color,
+                hatch=style.hatch,
                 edgecolor=EDGE,
                 linewidth=0,
             )
-            axis.hlines(mine[bound], middles - step / 2, middles + step / 2, color=INK)
-            spread = mine[mine[f"{y}_low"] < mine[f"{y}_high"]]
-            draw_whiskers(axis, middles[mine.index.isin(spread.index)].tolist(), spread, y)
-            tops = np.fmax(mine[f"{y}_high"], mine[bound])
-            if PUBLISHED in mine:
-                axis.scatter(middles, mine[PUBLISHED], **MARK)
-                tops = np.fmax(tops, mine[PUBLISHED])
-            for middle, top, text in zip(middles, tops, mine[GAP_TEXT], strict=True):
+            axis.hlines(series[bound], middles - step / 2, middles + step / 2, color=INK)
+            spread = series[series[f"{y}_low"] < series[f"{y}_high"]]
+            draw_whiskers(axis, middles[series.index.isin(spread.index)].tolist(), spread, y)
+            tops = np.fmax(series[f"{y}_high"], series[bound])
+            if PUBLISHED in series:
+                axis.scatter(middles, series[PUBLISHED], **MARK)
+                tops = np.fmax(tops, series[PUBLISHED])
+            for middle, top, text in zip(middles, tops, series[GAP_TEXT], strict=True):
                 axis.annotate(
                     text,
                     (middle, top),
@@ -77,7 +77,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
                     ha="center",
                     va="bottom",
                     fontsize=8 if len(panels) == 1 else 6,
-                    rotation=90 if len(here) > MAX_BARS else 0,
+                    rotation=90 if len(panel_rows) > MAX_BARS else 0,
                 )
         axis.margins(y=0.25)
         axis.grid(visible=False, axis="x")
@@ -89,7 +89,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
     more = [Line2D([], [], color=INK, label=request.label(bound))]
     if spec.beside is not None:
         more.append(sign())
-    add_legend(figure, request, look, lines=False, more=more)
+    add_legend(figure, request, styles, lines=False, more=more)
     text = (
         f"{title} {by_text(request)}. Lines: {request.label(bound)}. "
         "Numbers above bars are distances from the bound, in percent of it."

@@ -43,30 +43,30 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
     ]
     data = pd.DataFrame(rows, columns=[*keys, *QUANTILES, "mean", COUNT])
     data = data.sort_values(keys, key=ranks, ignore_index=True)
-    look = request.series(data)
+    styles = request.series_styles(data)
     places = ordered_texts(data[x])
     figure, panels = panels_of(request, data)
     # one box at each place where colours and places are the same column
-    beside = 1 if hue == x else len(look)
+    beside = 1 if hue == x else len(styles)
     step = WIDTH / beside
-    for axis, here in panels:
-        for number, (name, one) in enumerate(look.items()):
-            mine = here[here[hue].map(key_text) == name]
-            if mine.empty:
+    for axis, panel_rows in panels:
+        for number, (name, style) in enumerate(styles.items()):
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            if series.empty:
                 continue
             first = (1 - beside) * step / 2 + number % beside * step
             axis.bxp(
-                [_box(row) for _, row in mine.iterrows()],
-                positions=[places.index(key_text(at)) + first for at in mine[x]],
+                [_box(row) for _, row in series.iterrows()],
+                positions=[places.index(key_text(at)) + first for at in series[x]],
                 widths=0.85 * step,
                 showfliers=False,
                 showmeans=True,
                 patch_artist=True,
                 boxprops={
-                    "facecolor": one.color,
+                    "facecolor": style.color,
                     "edgecolor": INK,
                     "linewidth": 0.8,
-                    "hatch": one.hatch,
+                    "hatch": style.hatch,
                 },
                 medianprops={"color": "white", "linewidth": 1.4, "path_effects": [OUTLINE]},
                 meanprops={"marker": "D", "markersize": 3, "mfc": "white", "mec": INK},
@@ -79,7 +79,7 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
     name_places(panels, places)
     height = value_label(request, y)
     label_axes(panels, request.label(x), height)
-    add_legend(figure, request, look, lines=False)
+    add_legend(figure, request, styles, lines=False)
     text = f"{request.label(y)} of all {noun} {by_text(request)}"
     return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
 

@@ -14,7 +14,7 @@ from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import INK, Look
+from routelab.report.figures.styles import INK, SeriesStyle
 from routelab.report.frames.view import key_text
 
 STEP = 0.045
@@ -54,14 +54,14 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
         per point, in the order of ``x``.
     """
     x, y, hue = request.x, request.y, request.hue
-    figure, panels, look = line_panels(request, data, request.label(y))
+    figure, panels, styles = line_panels(request, data, request.label(y))
     states_seen: list[str] = []
     cut = set(data.loc[data[y].isna(), hue].map(key_text))
-    cut_names = [name for name in look if name in cut]
-    for axis, here in panels:
+    cut_names = [name for name in styles if name in cut]
+    for axis, panel_rows in panels:
         for number, name in enumerate(cut_names):
-            mine = here[here[hue].map(key_text) == name]
-            states_seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            states_seen += _mark_end(axis, series, (x, y), styles[name], 1.02 + STEP * number)
         if cut_names:
             axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
     if "x" not in request.spec.log:
@@ -85,12 +85,12 @@ def curve_drawing(request: FigureRequest, data: pd.DataFrame) -> Drawing:
 
 
 def _mark_end(
-    axis: Axes, mine: pd.DataFrame, names: tuple[str, str], look: Look, height: float
+    axis: Axes, series: pd.DataFrame, names: tuple[str, str], style: SeriesStyle, height: float
 ) -> list[str]:
     """Mark the first place of a line without a value; return the state there, if any."""
     x, y = names
-    without = mine[mine[y].isna()]
-    if without.empty or not pd.api.types.is_numeric_dtype(mine[x]):
+    without = series[series[y].isna()]
+    if without.empty or not pd.api.types.is_numeric_dtype(series[x]):
         return []
     first = without.iloc[0]
     state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
@@ -101,7 +101,7 @@ def _mark_end(
             transform=axis.get_xaxis_transform(),
             clip_on=False,
             marker=MARKS[state],
-            color=look.color,
+            color=style.color,
             markersize=7,
             linestyle="",
         )
@@ -125,8 +125,8 @@ def _points(request: FigureRequest) -> pd.DataFrame:
         state = str((group if without_value.empty else without_value)["state"].iloc[0])
         numbers = [np.nan] * 3
         if without_value.empty:
-            least, most = with_value[f"{y}_low"].min(), with_value[f"{y}_high"].max()
-            numbers = [median_low(with_value[y].tolist()), least, most]
+            low, high = with_value[f"{y}_low"].min(), with_value[f"{y}_high"].max()
+            numbers = [median_low(with_value[y].tolist()), low, high]
         rows.append((*key, *numbers, len(group), state))
     columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
     table = pd.DataFrame(rows, columns=columns)

@@ -41,14 +41,14 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
         return None
     is_cumulative = spec.kind == "ecdf"
     data = _cumulative_shares(values, facets, x) if is_cumulative else _bins(values, facets, x)
-    look = request.series(data)
+    styles = request.series_styles(data)
     figure, panels = panels_of(request, data)
-    for axis, here in panels:
-        for name, one in look.items():
-            mine = here[here[hue].map(key_text) == name]
-            if not mine.empty:
-                style = {"color": one.color, "linestyle": one.dashes, "linewidth": one.width}
-                (_draw_shares if is_cumulative else _draw_bins)(axis, mine, x, style)
+    for axis, panel_rows in panels:
+        for name, style in styles.items():
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            if not series.empty:
+                line = {"color": style.color, "linestyle": style.dashes, "linewidth": style.width}
+                (_draw_shares if is_cumulative else _draw_bins)(axis, series, x, line)
         scale_axis(axis, spec)
     if is_cumulative:
         _limit(panels[0][0], values[x], spec)
@@ -58,7 +58,7 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
     height = f"{'cumulative ' * is_cumulative}share of {things}"
     label_axes(panels, request.label(x), height)
-    add_legend(figure, request, look)
+    add_legend(figure, request, styles)
     which = "up to" if is_cumulative else "with"
     text = f"Distribution of {request.label(x)}: share of {things} {which} each value, by {hue}."
     return Drawing(figure, data, text)
@@ -108,9 +108,9 @@ def _bins(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
         first = low + width / 2
     middles = first + width * np.arange(-1, number + 1)
     parts = []
-    for key, mine in values.groupby(facets, sort=False, dropna=False):
-        at = np.clip(np.floor((mine[x] - first) / width + 0.5).astype(int), 0, number - 1) + 1
-        counts = np.bincount(at, weights=mine[COUNT], minlength=number + 2)
+    for key, group in values.groupby(facets, sort=False, dropna=False):
+        at = np.clip(np.floor((group[x] - first) / width + 0.5).astype(int), 0, number - 1) + 1
+        counts = np.bincount(at, weights=group[COUNT], minlength=number + 2)
         shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
         parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))
     return pd.concat(parts).sort_values([*facets, x], key=ranks, ignore_index=True)

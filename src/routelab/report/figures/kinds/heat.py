@@ -32,11 +32,11 @@ def draw_heat(request: FigureRequest) -> Drawing | None:
     scale = ColourScale.over(data[colour])
     figure, panels = panels_of(request, data)
     between = 0.3 if max(len(up), len(across)) <= MAX_LINES else 0
-    for axis, here in panels:
+    for axis, panel_rows in panels:
         grid = np.full((len(up), len(across)), np.nan)
-        rows = [up.index(key_text(value)) for value in here[y]]
-        columns = [across.index(key_text(value)) for value in here[x]]
-        grid[rows, columns] = here[colour]
+        rows = [up.index(key_text(value)) for value in panel_rows[y]]
+        columns = [across.index(key_text(value)) for value in panel_rows[x]]
+        grid[rows, columns] = panel_rows[colour]
         draw_fields(axis, grid, scale, between)
         axis.set_xticks(*_ticks(across))
         axis.set_yticks(*_ticks(up))

@@ -44,20 +44,20 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
         return None
     if spec.beside is not None:
         data[PUBLISHED] = published_values(request, data)
-    look = request.series(data)
+    styles = request.series_styles(data)
     places = _sorted_places(data, x, y)
     figure, panels = panels_of(request, data)
-    step = WIDTH / len(look)
-    for axis, here in panels:
+    step = WIDTH / len(styles)
+    for axis, panel_rows in panels:
         axis.axhline(0, color=INK, linewidth=1.0)
-        for number, (name, one) in enumerate(look.items()):
-            mine = here[here[hue].map(key_text) == name]
-            at = [places.index(key_text(value)) for value in mine[x]]
+        for number, (name, style) in enumerate(styles.items()):
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            at = [places.index(key_text(value)) for value in series[x]]
             middles = np.array(at, dtype=float) - WIDTH / 2 + step * (number + 0.5)
-            axis.plot(middles, mine[y], linestyle="", color=one.color, marker=one.marker)
-            draw_whiskers(axis, middles.tolist(), mine, y, one.color)
-            if PUBLISHED in mine:
-                axis.scatter(middles + step / 3, mine[PUBLISHED], **MARK)
+            axis.plot(middles, series[y], linestyle="", color=style.color, marker=style.marker)
+            draw_whiskers(axis, middles.tolist(), series, y, style.color)
+            if PUBLISHED in series:
+                axis.scatter(middles + step / 3, series[PUBLISHED], **MARK)
         axis.grid(visible=False, axis="x")
         scale_axis(axis, spec)
     panels[0][0].set_xlim(-0.5, len(places) - 0.5)
@@ -65,7 +65,7 @@ def draw_improvements(request: FigureRequest) -> Drawing | None:
     title = value_label(request, y)
     label_axes(panels, request.label(x), title)
     more = [sign()] if spec.beside is not None else []
-    add_legend(figure, request, look, markers=True, lines=False, more=more)
+    add_legend(figure, request, styles, markers=True, lines=False, more=more)
     lines = "all runs" if spec.relative and spec.relative.median else "all pairs of runs"
     lines = "95 % intervals" if spec.of in BENCHMARKS else lines
     text = f"{title} {by_text(request)}: the median, and a line over {lines}."
@@ -92,9 +92,9 @@ def _medians(request: FigureRequest) -> pd.DataFrame:
     is_row = spec.relative is not None and spec.relative.median
     middle = middle_of(y, spec.relative, request.view.better) if is_row else median
     rows = []
-    for key, mine in jobs.dropna(subset=[y]).groupby(keys, sort=False):
-        values = mine[y].astype(float)
-        ends = interval_and_noise(mine, y)[:2] if is_measurement else (values.min(), values.max())
+    for key, group in jobs.dropna(subset=[y]).groupby(keys, sort=False):
+        values = group[y].astype(float)
+        ends = interval_and_noise(group, y)[:2] if is_measurement else (values.min(), values.max())
         rows.append((*key, middle(values.tolist()), *map(float, ends), len(values)))
     data = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", PAIRS])
     return data.sort_values(keys, key=ranks, ignore_index=True)

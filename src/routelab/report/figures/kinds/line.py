@@ -23,7 +23,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import Look
+from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import interval_and_noise, value_label
 from routelab.report.frames.view import key_text
 
@@ -45,7 +45,7 @@ def draw_lines(request: FigureRequest) -> Drawing | None:
 
 def line_panels(
     request: FigureRequest, data: pd.DataFrame, height: str
-) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, SeriesStyle]]:
     """Draw lines with bands; return the figure, its panels with their data, and the looks.
 
     Parameters
@@ -58,30 +58,30 @@ def line_panels(
         Label of the vertical axis.
     """
     spec, x, y, hue = request.spec, request.x, request.y, request.hue
-    look = request.series(data)
+    styles = request.series_styles(data)
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
     whole = not words and bool((data[x] % 1 == 0).all())
     figure, panels = panels_of(request, data)
-    for axis, here in panels:
-        for name, one in look.items():
-            mine = here[(here[hue].map(key_text) == name) & here[y].notna()]
-            if mine.empty:
+    for axis, panel_rows in panels:
+        for name, style in styles.items():
+            series = panel_rows[(panel_rows[hue].map(key_text) == name) & panel_rows[y].notna()]
+            if series.empty:
                 continue
-            at = mine[x].map(key_text).map(places.index) if words else mine[x]
+            at = series[x].map(key_text).map(places.index) if words else series[x]
             sns.lineplot(
                 x=at.to_numpy(float),
-                y=mine[y].to_numpy(float),
+                y=series[y].to_numpy(float),
                 ax=axis,
                 estimator=None,
-                color=one.color,
-                linestyle=one.dashes,
-                linewidth=one.width,
-                marker=one.marker,
+                color=style.color,
+                linestyle=style.dashes,
+                linewidth=style.width,
+                marker=style.marker,
                 markersize=6,
             )
-            low, high = (mine[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
-            axis.fill_between(at.to_numpy(float), low, high, color=one.color, alpha=0.15, lw=0)
+            low, high = (series[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
+            axis.fill_between(at.to_numpy(float), low, high, color=style.color, alpha=0.15, lw=0)
         if not words and "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=whole))
     least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
@@ -97,8 +97,8 @@ def line_panels(
     if words:
         name_places(panels, places)
     label_axes(panels, request.label(x), height)
-    add_legend(figure, request, look, markers=True)
-    return figure, panels, look
+    add_legend(figure, request, styles, markers=True)
+    return figure, panels, styles
 
 
 def _pool_runs(request: FigureRequest) -> pd.DataFrame:
@@ -109,12 +109,12 @@ def _pool_runs(request: FigureRequest) -> pd.DataFrame:
     is_measurement = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
-        mine = group[y].tolist()
+        numbers = group[y].tolist()
         if "mean" in spec.over.values():
-            rows.append((*key, fmean(mine), fmean(mine), fmean(mine), len(mine)))
+            rows.append((*key, fmean(numbers), fmean(numbers), fmean(numbers), len(numbers)))
         else:
             low, high, _ = interval_and_noise(jobs.loc[group.index], y if is_measurement else "")
-            ends = (min(mine), max(mine)) if np.isnan(low) else (low, high)
-            rows.append((*key, median_low(mine), *ends, len(mine)))
+            ends = (min(numbers), max(numbers)) if np.isnan(low) else (low, high)
+            rows.append((*key, median_low(numbers), *ends, len(numbers)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)

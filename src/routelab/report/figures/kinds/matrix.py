@@ -34,12 +34,12 @@ def draw_matrices(request: FigureRequest) -> Drawing | None:
         return None
     scale = ColourScale.over(data[colour], log=True)
     block = int(data[BLOCK].max())
-    most = int(data[[SENDER, RECEIVER]].max().max()) + block - 0.5
+    end = int(data[[SENDER, RECEIVER]].max().max()) + block - 0.5
     figure, panels = panels_of(request, data)
     is_large = len(data) > MAX_VECTORS
-    for axis, here in panels:
-        _draw_matrix(axis, here, colour, scale, as_image=is_large)
-        axis.set(xlim=(-0.5, most), ylim=(most, -0.5), aspect="equal")
+    for axis, panel_rows in panels:
+        _draw_matrix(axis, panel_rows, colour, scale, as_image=is_large)
+        axis.set(xlim=(-0.5, end), ylim=(end, -0.5), aspect="equal")
         axis.set_xlabel(request.label(RECEIVER))
         axis.set_ylabel(request.label(SENDER))
     title = request.label(colour)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from routelab.api import Topology
-from routelab.report.figures.channel_looks import group_places, load_colours
+from routelab.report.figures.channel_styles import group_places, load_colours
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.inline import (
     MAX_CHANNELS_IN_PAGE,
@@ -176,7 +176,7 @@ def _inline_panel(panel: Panel, network: int, top: float) -> InlinePanel:
         title=panel.title,
         note=panel.note,
         network=network,
-        channels=channel_paths(topology, picture, panel.values, panel.looks(top).classes),
+        channels=channel_paths(topology, picture, panel.values, panel.styles(top).classes),
         turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
         numbers=_number_labels(panel),
         cycle=panel.cycle,
@@ -216,7 +216,7 @@ def _turn_table(panel: Panel, colour: str) -> list[dict[str, str]]:
         row = {"switch": b, "from": a, "to": c, "and back": "yes" if turn.both_ways else "no"}
         if panel.groups:
             links = (group[turn.before, turn.switch], group[turn.switch, turn.after])
-            row[label(colour)] = ", ".join(dict.fromkeys(f"{one:g}" for one in links))
+            row[label(colour)] = ", ".join(dict.fromkeys(f"{number:g}" for number in links))
         rows.append(row)
     return rows
 
@@ -255,14 +255,14 @@ def _draw_channels(
     as_image: bool,
 ) -> list[str]:
     """Draw the channels; return their tooltips in the order of drawing."""
-    picture, values, looks = panel.picture, panel.values, panel.looks(top)
+    picture, values, styles = panel.picture, panel.values, panel.styles(top)
     owners = np.array(picture.line_channel, dtype=np.int64)
     order = np.argsort(values[owners], kind="stable")  # the busiest channels on top
     owners = owners[order]
     lines = LineCollection(
         [picture.lines[i] for i in order],
-        colors=looks.colours[owners],
-        linewidths=looks.widths[owners] * inch / LARGEST_UNIT,
+        colors=styles.colours[owners],
+        linewidths=styles.widths[owners] * inch / LARGEST_UNIT,
         capstyle="round",
         joinstyle="round",
         gid=group,

@@ -42,13 +42,13 @@ def draw_overview(request: FigureRequest) -> Drawing | None:
     texts = [form.text(value) for value in data[colour]]
     better = request.view.better.get(colour, "") if y == "routing" else ""
     best = _best(data, [x, *filter(None, [request.col])], colour, texts, better)
-    for axis, here in panels:
+    for axis, panel_rows in panels:
         grid = np.full((len(down), len(across)), np.nan)
-        rows = [down.index(key_text(value)) for value in here[y]]
-        columns = [across.index(key_text(value)) for value in here[x]]
-        grid[rows, columns] = here[colour]
+        rows = [down.index(key_text(value)) for value in panel_rows[y]]
+        columns = [across.index(key_text(value)) for value in panel_rows[x]]
+        grid[rows, columns] = panel_rows[colour]
         draw_fields(axis, grid, scale, 0.6)
-        for row, column, line in zip(rows, columns, here.index, strict=True):
+        for row, column, line in zip(rows, columns, panel_rows.index, strict=True):
             axis.text(
                 column + 0.5,
                 row + 0.5,

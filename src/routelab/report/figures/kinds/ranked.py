@@ -46,20 +46,20 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> 
         ],
         ignore_index=True,
     )[[*facets, y, COUNT, share_column(y)]]
-    look = request.series(data)
+    styles = request.series_styles(data)
     figure, panels = panels_of(request, data)
-    for axis, here in panels:
-        for name, one in look.items():
-            mine = here[here[hue].map(key_text) == name]
-            if mine.empty:
+    for axis, panel_rows in panels:
+        for name, style in styles.items():
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
+            if series.empty:
                 continue
             axis.step(
-                np.concatenate(([0.0], mine[share_column(y)])),
-                np.concatenate((mine[y].iloc[:1], mine[y])),
+                np.concatenate(([0.0], series[share_column(y)])),
+                np.concatenate((series[y].iloc[:1], series[y])),
                 where="pre",
-                color=one.color,
-                linestyle=one.dashes,
-                linewidth=one.width,
+                color=style.color,
+                linestyle=style.dashes,
+                linewidth=style.width,
             )
         scale_axis(axis, request.spec)
     first = panels[0][0]
@@ -70,7 +70,7 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> 
         axis.xaxis.set_major_formatter(PercentFormatter(1))
     across = f"share of {things}, highest first"
     label_axes(panels, across, request.label(y))
-    add_legend(figure, request, look)
+    add_legend(figure, request, styles)
     text = f"{request.label(y)} of all {things} in descending order, by {hue}."
     return Drawing(figure, data, text)
 

@@ -43,36 +43,36 @@ def draw_points(request: FigureRequest) -> Drawing | None:
     data = points_of(request)
     if data.empty:
         return None
-    look = request.series(data)
+    styles = request.series_styles(data)
     figure, panels = panels_of(request, data)
     if spec.front:
         signs = [_sign(request, key, name) for key, name in (("x", x), ("y", y))]
         data = data.assign(**{FRONT: False})
-    for axis, here in panels:
+    for axis, panel_rows in panels:
         if spec.front:
-            costs = list(zip(signs[0] * here[x], signs[1] * here[y], strict=True))
-            best = here[pareto_front(costs)].sort_values(x)
+            costs = list(zip(signs[0] * panel_rows[x], signs[1] * panel_rows[y], strict=True))
+            best = panel_rows[pareto_front(costs)].sort_values(x)
             data.loc[best.index, FRONT] = True
             _draw_front(axis, best, (x, y, hue), "steps-post" if signs[0] > 0 else "steps-pre")
-        for name, one in look.items():
-            mine = here[here[hue].map(key_text) == name]
+        for name, style in styles.items():
+            series = panel_rows[panel_rows[hue].map(key_text) == name]
             sns.scatterplot(
-                x=mine[x].to_numpy(float),
-                y=mine[y].to_numpy(float),
+                x=series[x].to_numpy(float),
+                y=series[y].to_numpy(float),
                 ax=axis,
-                color=one.color,
-                marker=one.marker,
+                color=style.color,
+                marker=style.marker,
                 s=14,
                 alpha=0.5,
                 linewidth=0,
                 rasterized=len(data) > MAX_VECTORS,
             )
-            if f"{y}_low" in mine:
-                draw_whiskers(axis, mine[x].tolist(), mine, y, one.color)
+            if f"{y}_low" in series:
+                draw_whiskers(axis, series[x].tolist(), series, y, style.color)
         scale_axis(axis, spec)
     across, up = (value_label(request, name) for name in (x, y))
     label_axes(panels, across, up)
-    add_legend(figure, request, look, markers=True, lines=False)
+    add_legend(figure, request, styles, markers=True, lines=False)
     text = f"{request.label(y)} against {request.label(x)}, a point per run, by {hue}."
     if spec.front:
         text += (

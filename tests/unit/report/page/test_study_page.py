@@ -13,10 +13,10 @@ from routelab.artifacts.tables import write_csv
 from routelab.report.figures.styles import PALETTE
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.views import Views
-from routelab.report.page.card import published_results
-from routelab.report.page.gallery import duration_text, write_index
+from routelab.report.page.index_entry import published_results
+from routelab.report.page.index_page import duration_text, write_index
 from routelab.report.page.provenance import provenance_lines
-from routelab.report.page.site import write_study_report
+from routelab.report.page.study_page import write_study_report
 from routelab.report.tables import build_table
 
 VOID = {"meta", "img", "br", "hr", "link", "input", "col"}

@@ -41,7 +41,7 @@ MAX_NUMBERS = 200
 
 
 @dataclass(frozen=True)
-class ChannelLooks:
+class ChannelStyles:
     """How each channel is drawn.
 
     Attributes
@@ -58,25 +58,25 @@ class ChannelLooks:
     classes: tuple[str, ...]
 
 
-def load_looks(values: Values, top: float) -> ChannelLooks:
-    """Return the looks of channels with amounts: darker and thicker up to the amount `top`."""
+def load_styles(values: Values, top: float) -> ChannelStyles:
+    """Return the styles of channels with amounts: darker and thicker up to the amount `top`."""
     shares = values / top
     steps = np.minimum((STEPS * shares).astype(np.int64), STEPS - 1)
-    return ChannelLooks(
+    return ChannelStyles(
         load_colours()(shares),
         THIN + (THICK - THIN) * shares,
         tuple(f"q{step}" for step in steps.tolist()),
     )
 
 
-def group_looks(topology: Topology, values: Values) -> ChannelLooks:
-    """Return the looks of channels in groups: groups that meet at a switch have other colours.
+def group_styles(topology: Topology, values: Values) -> ChannelStyles:
+    """Return the styles of channels in groups: groups that meet at a switch have other colours.
 
     Channels with 0 belong to no group and are thin and grey.
     """
     colour = group_colours(topology, values)
     inside = colour >= 0
-    return ChannelLooks(
+    return ChannelStyles(
         to_rgba_array([*GROUPS, NO_GROUP])[colour],
         np.where(inside, THICK_GROUP, THIN_GROUP),
         tuple(f"g{number}" if number >= 0 else "none" for number in colour.tolist()),
@@ -125,10 +125,10 @@ def group_places(
     middles = _link_middles(topology, picture)
     chosen: list[Points] = []
     for group in groups.tolist():
-        mine = np.flatnonzero(values == group).tolist()
-        places = np.array([middles[channel] for channel in mine])
+        channels = np.flatnonzero(values == group).tolist()
+        places = np.array([middles[channel] for channel in channels])
         off = np.hypot(*(places - places.mean(axis=0)).T).round(6)
-        close = [any(np.hypot(*(at - one)) < NUMBER_SIZE for one in chosen) for at in places]
+        close = [any(np.hypot(*(at - other)) < NUMBER_SIZE for other in chosen) for at in places]
         chosen.append(places[np.lexsort((off, close))[0]])
         yield group, chosen[-1]
 

@@ -23,7 +23,7 @@ from routelab.artifacts.missing_results import Loss
 from routelab.config import Study
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES
-from routelab.report.figures.styles import Looks
+from routelab.report.figures.styles import SeriesStyles
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
@@ -31,10 +31,10 @@ from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
 from routelab.report.page.blocks import PageFigure, PageTable, pooled_parameters, write_figure
-from routelab.report.page.card import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.citations import cited_works
 from routelab.report.page.commands import row_command, study_command
 from routelab.report.page.headline import Answer, find_answer
+from routelab.report.page.index_entry import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of, missing_rows
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
@@ -148,7 +148,7 @@ def build_report(study: Study, views: Views, directory: Path) -> Report:
     InputError
         If tables or figures do not fit the results; lists all mistakes.
     """
-    looks = Looks()  # a series has the same colour in all figures
+    styles = SeriesStyles()  # a series has the same colour in all figures
 
     def table(name: str) -> ReportTable:
         tell(study.name, f"table {name}")
@@ -158,7 +158,7 @@ def build_report(study: Study, views: Views, directory: Path) -> Report:
 
     def figure(name: str) -> PageFigure:
         tell(study.name, f"figure {name}")
-        return write_figure(study, name, views, looks, directory / "figures")
+        return write_figure(study, name, views, styles, directory / "figures")
 
     parts = collect_errors(
         *(partial(table, name) for name in study.tables),

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from routelab.api import InputError
 from routelab.artifacts.json_files import read_json
 from routelab.report.labels import duration_text
-from routelab.report.page.card import FORMAT
+from routelab.report.page.index_entry import FORMAT
 from routelab.report.page.render import write_page
 
 MAX_LOSSES = 3
@@ -26,9 +26,9 @@ class Paper:
     Attributes
     ----------
     source : dict
-        See `card.SOURCE_KEYS`.
+        See `index_entry.SOURCE_KEYS`.
     published : list of dict
-        See `card.published_results`; with ``href``, the address of our table.
+        See `index_entry.published_results`; with ``href``, the address of our table.
     studies : list of dict
     """
 
@@ -69,14 +69,17 @@ def write_index(report: Path) -> None:
         paper = papers.setdefault(source["key"], Paper(source))
         paper.studies.append(card)
         paper.published += [
-            {**one, "href": f"{href}#table-{quote(one['table'])}"} for one in summary["published"]
+            {**result, "href": f"{href}#table-{quote(result['table'])}"}
+            for result in summary["published"]
         ]
     for paper in papers.values():
         paper.studies.sort(key=_published_numbers)
     write_page(
         "index.html.j2",
         report / "index.html",
-        papers=sorted(papers.values(), key=lambda one: min(map(_published_numbers, one.studies))),
+        papers=sorted(
+            papers.values(), key=lambda paper: min(map(_published_numbers, paper.studies))
+        ),
         others=others,
         most=MAX_LOSSES,
     )
@@ -84,7 +87,7 @@ def write_index(report: Path) -> None:
 
 def _published_numbers(card: dict[str, Any]) -> int:
     """Return minus the number of published numbers that a study shows, to sort by."""
-    return -sum(int(one["numbers"]) for one in card["published"])
+    return -sum(int(result["numbers"]) for result in card["published"])
 
 
 def _thumbnail(folder: Path, figure: str) -> str:
