@@ -20,7 +20,6 @@ from routelab.api import (
     pack_tables,
 )
 from routelab.artifacts.json_files import to_plain
-from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.deadlock import check_hops
@@ -29,6 +28,7 @@ from routelab.jobs.limits import Breach
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.measuring.measure import measure_simulation
+from routelab.simulation.measuring.rows import from_row, to_row
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program

@@ -21,11 +21,11 @@ from routelab.api import (
 )
 from routelab.api.hops import program_digest
 from routelab.api.verdicts import PROVEN
-from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
 from routelab.simulation.measuring.measure import PacketSimulation as Run
 from routelab.simulation.measuring.result import LoadResult
+from routelab.simulation.measuring.rows import from_row, to_row
 from routelab.simulation.measuring.saturation import saturation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.measuring.sweep import Make, sweep_loads
