@@ -22,10 +22,10 @@ from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
+from routelab.routing.topology import obtain
 from routelab.stages import evaluate as stage
 from routelab.stages.facts import FIELDS
 from routelab.stages.route import route_network
-from routelab.stages.topology import obtain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,8 +159,8 @@ def simulate(
         If a plugin breaks its contract.
     """
     from routelab.api.engine import DEFAULT_ENGINES
-    from routelab.stages.engines import run
-    from routelab.stages.engines.case import task_of
+    from routelab.simulation import run
+    from routelab.simulation.case import task_of
 
     chosen = engine_class(engine or DEFAULT_ENGINES["traffic"])
     task = task_of(

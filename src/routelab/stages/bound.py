@@ -25,8 +25,8 @@ from routelab.bounds import (
 )
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
+from routelab.routing.chain import AppliedRouting, graph_of_rules
 from routelab.simulation.packet.traffic import demand_of
-from routelab.stages.chain import AppliedRouting, graph_of_rules
 from routelab.stages.facts import topology_facts
 
 BARE = "_network"

@@ -15,9 +15,9 @@ from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.stages.chain import apply_routing
+from routelab.routing.chain import apply_routing
+from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import obtain
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
 

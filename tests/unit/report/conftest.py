@@ -19,7 +19,7 @@ from routelab.config import Study, load_study
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.view import Record
-from routelab.stages.engines.flow import FlowEngine
+from routelab.simulation.flow.plugin import FlowEngine
 from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.parts.settings import settings_id
 

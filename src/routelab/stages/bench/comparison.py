@@ -42,9 +42,9 @@ from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.stages.chain import reroute
+from routelab.routing.chain import reroute
+from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import obtain
 
 logger = logging.getLogger(__name__)
 

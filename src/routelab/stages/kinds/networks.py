@@ -21,7 +21,7 @@ from routelab.jobs.blame import LostInputError
 from routelab.jobs.folder_job import FolderJob, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
-from routelab.stages import topology as stage
+from routelab.routing import topology as stage
 from routelab.stages.parts.instances import Instance, code_digest
 from routelab.toolkit import build_grid
 

@@ -31,6 +31,7 @@ from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.measuring.sweep import Make, sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.routing import make_packet_program
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
 from routelab.stages.engines.packet.facts import (
     blocked_at,
@@ -40,7 +41,6 @@ from routelab.stages.engines.packet.facts import (
     saturation_facts,
 )
 from routelab.stages.engines.packet.progress import Watch
-from routelab.stages.engines.packet.routing import make_packet_program
 from routelab.stages.engines.packet.tables import (
     latency_table,
     packet_channel_table,

@@ -28,7 +28,7 @@ from routelab.artifacts.topology_file import load_topology
 from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import Routing, load_routing
-from routelab.stages.chain import apply_routing, prove
+from routelab.routing.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS
 from routelab.stages.kinds.networks import TopologyJob

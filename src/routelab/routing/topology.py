@@ -14,7 +14,7 @@ from routelab.artifacts.topology_file import load_topology, save_topology, write
 from routelab.jobs.blame import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
-from routelab.stages.fact_columns import NETWORK, SHAPE
+from routelab.routing.fact_columns import NETWORK, SHAPE
 from routelab.toolkit.input_files import is_folder
 
 ARRAYS, CHANNELS = "topology.npz", "channels.csv"
