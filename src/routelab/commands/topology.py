@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(name: str, network: Any, form: str) -> None:
-    from routelab.artifacts.topology_file import channel_rows
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.topology import network_facts
+    from routelab.routing.topology_file import channel_rows
 
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows

@@ -26,7 +26,6 @@ from routelab.api import (
 )
 from routelab.api.engine import NoStore, Store
 from routelab.api.hops import program_digest
-from routelab.artifacts.routes_file import load_routes
 from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
@@ -34,6 +33,7 @@ from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.routing.chain import apply_routing
+from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import obtain
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.programs import part_of

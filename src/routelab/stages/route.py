@@ -22,7 +22,6 @@ from routelab.api import (
     RoutingGraph,
     Topology,
 )
-from routelab.artifacts.routes_file import save_routes
 from routelab.artifacts.tables import write_csv
 from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
@@ -30,6 +29,7 @@ from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged
 from routelab.routing.chain import AppliedRouting, apply_routing, prove, reroute
+from routelab.routing.routes_file import save_routes
 from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
