@@ -12,9 +12,9 @@ import time
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
+from routelab.routing.topology import obtain
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.stages.programs import program
-from routelab.stages.topology import obtain
+from routelab.simulation.programs import program
 
 WARMUP, COUNTED = 1600, 4800
 

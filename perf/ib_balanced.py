@@ -24,8 +24,8 @@ from routelab.bounds.load_bound import bound_from_weights, network_graph
 from routelab.bounds.search import lower_bound_topology
 from routelab.metrics import channel_loads, least_attainable, relative_loads
 from routelab.registry.instances import load_routing
-from routelab.stages.chain import apply_routing, prove
-from routelab.stages.topology import obtain
+from routelab.routing.chain import apply_routing, prove
+from routelab.routing.topology import obtain
 
 NETWORKS = (
     "random-regular~n=64,degree=8",

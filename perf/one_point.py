@@ -18,9 +18,9 @@ from stage_clock import StageClock
 
 from routelab.api import Topology
 from routelab.registry.instances import Routing, load_routing
-from routelab.stages.chain import apply_routing, prove
+from routelab.routing.chain import apply_routing, prove
+from routelab.routing.topology import obtain
 from routelab.stages.facts import routing_facts
-from routelab.stages.topology import obtain
 
 ENOUGH = 5.0
 """CPU seconds after which a point is not measured again."""

@@ -16,10 +16,10 @@ from routelab.api import Job, RouteTable
 from routelab.notebook import route
 from routelab.registry.instances import load
 from routelab.simulation.flow.engine import FlowSimulation
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.schedule import Schedule, schedule
 from routelab.toolkit import BlockBuilder, build_grid
+from routelab.toolkit.machine import Machine
 
 MACHINE = Machine(
     link_bandwidth=4e9, injection_bandwidth=4e9, ejection_bandwidth=4e9, memory_bandwidth=5e9

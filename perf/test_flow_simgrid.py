@@ -17,12 +17,12 @@ import pytest
 
 from routelab.api import Collective, ExportPlugin, Job, Program, WorkloadPlugin
 from routelab.registry.instances import load, load_routing
+from routelab.routing.chain import apply_routing
 from routelab.simulation.flow.engine import run_flows
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.schedule import Schedule, schedule
 from routelab.simulation.smpi import simgrid as smpi
-from routelab.stages.chain import apply_routing
+from routelab.toolkit.machine import Machine
 
 pytestmark = pytest.mark.skipif(
     shutil.which(smpi.PROGRAM) is None, reason=f"needs SimGrid: {smpi.PACKAGE}"

@@ -37,7 +37,7 @@ import json, sys, time
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import route_network
-from routelab.stages.topology import obtain
+from routelab.routing.topology import obtain
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])
 metrics = [load("metric", e.key) for e in installed_catalogue().entries("metric") if e.plugin]

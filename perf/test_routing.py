@@ -11,8 +11,8 @@ import pytest
 from routelab.api import Topology
 from routelab.deadlock import check_hop_routing, check_table
 from routelab.registry.instances import load, load_routing
-from routelab.stages.chain import apply_routing
-from routelab.stages.programs import part_of
+from routelab.routing.chain import apply_routing
+from routelab.simulation.programs import part_of
 from routelab.toolkit import build_grid
 
 SIZES = {

@@ -15,7 +15,7 @@ import pytest
 from routelab.api import Demand, HopProgram, Topology
 from routelab.registry.instances import load_routing
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.stages.programs import program
+from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 CYCLES = {"8x8": 30_000, "8x8x8": 5_000, "10x10x10": 2_500, "16x16x16": 600, "7x7x7x7x7": 150}

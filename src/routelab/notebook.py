@@ -7,24 +7,25 @@ The five functions are available as ``routelab.evaluate`` and so on. They print 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from routelab.api import InputError, Plugin, RouteTable, Topology
+from routelab.api import InputError, Parameters, Plugin, RouteTable, Topology
 from routelab.deadlock import Verdict
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
+from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
+from routelab.routing.topology import obtain
 from routelab.stages import evaluate as stage
 from routelab.stages.facts import FIELDS
 from routelab.stages.route import route_network
-from routelab.stages.topology import obtain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,19 +159,26 @@ def simulate(
         If a plugin breaks its contract.
     """
     from routelab.api.engine import DEFAULT_ENGINES
-    from routelab.registry.settings import settings_from
-    from routelab.stages.engines import run
-    from routelab.stages.engines.case import task_of
+    from routelab.simulation import run
+    from routelab.simulation.case import task_of
 
     chosen = engine_class(engine or DEFAULT_ENGINES["traffic"])
     task = task_of(
-        topology, routing, work, chosen, lambda: settings_from(settings, chosen.Parameters)
+        topology, routing, work, chosen, lambda: _read_settings(settings, chosen.Parameters)
     )
     assert task.network is not None
     result = run.run_simulation(task.network, task.algorithm, task.work, task.engine)
     names = {"topology": task.topology, "routing": task.routing}
     tables = {name: pd.DataFrame(dict(table)) for name, table in result.tables.items()}
     return SimulatedNetwork({**names, **result.facts}, tables)
+
+
+def _read_settings(values: Mapping[str, Any], model: type[Parameters]) -> Parameters:
+    """Return the settings of an engine; raise InputError with all problems."""
+    settings, problems = read_parameters(model, {key: as_text(v) for key, v in values.items()})
+    if settings is None or problems:
+        raise InputError("simulation settings: " + "; ".join(problems))
+    return settings
 
 
 def plugins(kind: str | None = None) -> pd.DataFrame:

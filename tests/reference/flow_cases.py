@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 from random_programs import reachable_tables, schedules
 
 from routelab.simulation.flow.engine import FlowSimulation
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
+from routelab.toolkit.machine import Machine
 
 machines = st.builds(
     Machine,

@@ -4,7 +4,7 @@ from collections import Counter
 from math import sqrt
 
 from routelab.registry.instances import load_routing
-from routelab.stages.programs import part_of
+from routelab.simulation.programs import part_of
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid, full_grid
 

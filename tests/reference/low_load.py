@@ -10,7 +10,7 @@ from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages.programs import program
+from routelab.simulation.programs import program
 
 
 def measure_uniform(topology: Topology, text: str, vcs: int, load: float) -> LoadResult:

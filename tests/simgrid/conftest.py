@@ -10,11 +10,11 @@ import pytest
 
 from routelab.api import ExportPlugin, RouteTable
 from routelab.registry.instances import load, load_routing
+from routelab.routing.chain import apply_routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import FlowRun
 from routelab.simulation.smpi import simgrid as smpi
-from routelab.stages.chain import apply_routing
 
 NODES = "torus~dims=4x2x2x2"
 

@@ -14,12 +14,12 @@ from routelab.api import Collective, Job, Program, RouteTable
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load
 from routelab.simulation.flow.engine import run_flows
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import StuckError
 from routelab.simulation.flow.schedule import schedule
 from routelab.simulation.smpi import simgrid as smpi
 from routelab.toolkit import BlockBuilder, build_grid
+from routelab.toolkit.machine import Machine
 
 MEBI = 2**20
 TABLES = {"milp": 26, "sssp": 28, "bfs": 33, "one-line": 256}

@@ -11,10 +11,10 @@ from routelab.api import Collective, Program
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load
 from routelab.simulation.flow.engine import run_flows
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.schedule import schedule
 from routelab.simulation.smpi import simgrid as smpi
+from routelab.toolkit.machine import Machine
 
 MEBI = 2**20
 BARE = Machine(link_bandwidth=4e9, latency=0.0, hop_latency=0.0, handshake=False)

@@ -156,7 +156,7 @@ def test_built_in_plugins_use_only_what_counts_for_them():
 
 
 def test_a_module_of_the_core_adds_nothing():
-    assert plugin_files("routelab.stages.engines.packet") == {}
+    assert plugin_files("routelab.simulation.flow.plugin") == {}
 
 
 PLUGIN = {

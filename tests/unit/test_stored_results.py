@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 
 from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import read_rows
-from routelab.artifacts.topology_file import load_topology
 from routelab.bench.run_check import judge
 from routelab.bench.store import RunStore
 from routelab.cli import main
@@ -25,6 +23,8 @@ from routelab.deadlock import check_table
 from routelab.registry.instances import load
 from routelab.report.changes import compare_results
 from routelab.report.page.index_page import write_index
+from routelab.routing.routes_file import load_routes
+from routelab.routing.topology_file import load_topology
 
 DATA = Path(__file__).parents[1] / "data"
 DOCS = Path(__file__).parents[2] / "docs"

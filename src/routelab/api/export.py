@@ -11,7 +11,7 @@ from routelab.api.route_table import RouteTable
 
 
 class MachineSpeeds(Protocol):
-    """Speeds of links, nodes and the message layer; see `routelab.simulation.flow.machine`.
+    """Speeds of links, nodes and the message layer; see `routelab.toolkit.machine`.
 
     Bandwidths are in bytes per second, 0 for no limit (except links); latencies in seconds.
     """

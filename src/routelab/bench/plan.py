@@ -18,7 +18,6 @@ from routelab.api import (
     InputError,
     RouteTable,
 )
-from routelab.artifacts.routes_file import table_digest
 from routelab.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
 from routelab.bench.environment import relevant_variables
 from routelab.bench.fabric.fabric import Fabric, FabricJob
@@ -26,6 +25,7 @@ from routelab.bench.launchers import Launcher
 from routelab.bench.order import benchmark_order, routing_orders
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster.file import ClusterFile
+from routelab.routing.routes_file import table_digest
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 HERE = Path()

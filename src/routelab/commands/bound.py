@@ -175,8 +175,8 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
+    from routelab.routing.topology import obtain
     from routelab.stages.bound import WEIGHT_COLUMNS, bound_load, weight_rows
-    from routelab.stages.topology import obtain
 
     rules, (name, network) = collect_errors(
         lambda: load("rules", arguments.rules) if arguments.rules else None,
@@ -206,8 +206,8 @@ def _print_any(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load, name_of
     from routelab.registry.requirements import collect_errors
+    from routelab.routing.topology import obtain
     from routelab.stages.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
-    from routelab.stages.topology import obtain
 
     traffic, (name, network) = collect_errors(
         lambda: load("traffic", arguments.traffic), lambda: obtain(arguments.topology)

@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
     from routelab.bounds.columns import COLUMNS as BOUNDS
-    from routelab.stages.fact_columns import COLUMNS
+    from routelab.routing.fact_columns import COLUMNS
 
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += more

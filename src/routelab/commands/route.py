@@ -147,9 +147,9 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.registry.requirements import collect_errors
-    from routelab.stages.fact_columns import COLUMNS
+    from routelab.routing.fact_columns import COLUMNS
+    from routelab.routing.topology import obtain
     from routelab.stages.route import route_network
-    from routelab.stages.topology import obtain
 
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)

@@ -29,7 +29,7 @@ from routelab.commands._shared.settings import (
 if TYPE_CHECKING:
     from routelab.api import EnginePlugin
     from routelab.api.errors import RoutelabError
-    from routelab.stages.engines.case import EngineTask
+    from routelab.simulation.case import EngineTask
 
 ENGINE = "packet"
 """Default engine."""
@@ -182,7 +182,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.containment import one_message
-    from routelab.stages.engines.run import run_simulation
+    from routelab.simulation.run import run_simulation
 
     tasks = _tasks(arguments, engine)
     runs = []
@@ -254,7 +254,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
 
 def _tasks(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[EngineTask]:
     """Look up what the arguments name; all mistakes are reported together."""
-    from routelab.stages.engines.case import tasks_of
+    from routelab.simulation.case import tasks_of
 
     names = arguments.topology, arguments.routings, arguments.work
     return tasks_of(

@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build the network, then write or print it."""
     if arguments.output is None:
-        from routelab.stages import topology as stage
+        from routelab.routing import topology as stage
 
         name, network = stage.obtain(arguments.topology)
         _print(name, network, arguments.format)
@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(name: str, network: Any, form: str) -> None:
-    from routelab.artifacts.topology_file import channel_rows
-    from routelab.stages.fact_columns import COLUMNS
-    from routelab.stages.topology import network_facts
+    from routelab.routing.fact_columns import COLUMNS
+    from routelab.routing.topology import network_facts
+    from routelab.routing.topology_file import channel_rows
 
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows

@@ -11,7 +11,7 @@ import pandas as pd
 
 from routelab.api import Column
 from routelab.registry.columns import installed_columns
-from routelab.simulation.flow.machine import UNITS
+from routelab.toolkit.machine import UNITS
 
 STATISTIC_LABELS = {
     "mean": "mean",

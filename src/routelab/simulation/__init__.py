@@ -1,4 +1,8 @@
-"""Simulation engines for packets and for programs of ranks."""
+"""Run engines: build their cases, call them, write their results; and the engines of routelab.
+
+The registry finds the plugins of the engines by their entry points, like those of other
+distributions. `case` and `run` import none of them.
+"""
 
 from __future__ import annotations
 

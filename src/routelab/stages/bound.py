@@ -24,8 +24,8 @@ from routelab.bounds import (
 )
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
+from routelab.routing.chain import AppliedRouting, graph_of_rules
 from routelab.simulation.packet.traffic import demand_of
-from routelab.stages.chain import AppliedRouting, graph_of_rules
 
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""

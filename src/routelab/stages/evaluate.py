@@ -23,11 +23,11 @@ from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.routing.topology import obtain
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
 from routelab.stages.plots import check_plot, plot_channel_loads
 from routelab.stages.route import route_network
-from routelab.stages.topology import obtain
 
 WRONG_INPUT = "wrong_input"
 """Key of rows whose routing has parameters that are wrong for the network."""

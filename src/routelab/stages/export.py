@@ -10,16 +10,16 @@ from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
 from routelab.artifacts.exports import export_files, file_mismatch
 from routelab.artifacts.outcome import OUTCOME, read_outcome
-from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.simulation.flow.machine import Machine
-from routelab.stages.chain import apply_routing
+from routelab.routing.chain import apply_routing
+from routelab.routing.routes_file import load_routes
+from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import obtain
 from routelab.toolkit.input_files import is_folder, is_regular
+from routelab.toolkit.machine import Machine
 
 
 class DifferentError(RoutelabError):

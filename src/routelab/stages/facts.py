@@ -21,9 +21,9 @@ from routelab.metrics import (
     route_diversity,
     sigma,
 )
-from routelab.stages.chain import AppliedRouting
-from routelab.stages.fact_columns import COLUMNS
-from routelab.stages.topology import TOPOLOGY_FIELDS, topology_facts
+from routelab.routing.chain import AppliedRouting
+from routelab.routing.fact_columns import COLUMNS
+from routelab.routing.topology import TOPOLOGY_FIELDS, topology_facts
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
 """Columns of ``routelab evaluate``, in order; with bounds, `BOUND_FIELDS` follow."""

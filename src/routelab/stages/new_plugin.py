@@ -185,7 +185,7 @@ def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
             f"{', '.join(KINDS)})"
         )
     if kind not in SUMMARIES:
-        room = "src/routelab/stages/engines" if kind == "engine" else f"{PLUGINS}/{kind}"
+        room = "src/routelab/simulation" if kind == "engine" else f"{PLUGINS}/{kind}"
         raise InputError(
             f"there is no template for the kind {kind}; copy a built-in plugin of {room}, as "
             "docs/plugins.md describes"

@@ -7,7 +7,7 @@ from typing import Any
 from routelab.api import HopProgram, RoutingPart, Topology
 from routelab.deadlock.hop_states import Exploration, explore_states
 from routelab.registry.instances import Routing
-from routelab.stages.programs import part_of
+from routelab.simulation.programs import part_of
 from routelab.testing.results import Skipped
 
 CHANNEL_COUNTS = (*range(1, 13), 16, 32, 64)

@@ -21,8 +21,8 @@ from routelab.bench.store import RunStore
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load_routing
-from routelab.stages.chain import reroute
-from routelab.stages.topology import obtain
+from routelab.routing.chain import reroute
+from routelab.routing.topology import obtain
 
 MPIEXEC = """#!/bin/sh
 [ "$1" = --version ] && { echo "a launcher for tests"; echo "version 1.2.3"; exit; }

@@ -33,7 +33,7 @@ from routelab.kernels.hops import (
     table,
 )
 from routelab.registry.instances import load_routing
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 
 NETWORKS = (ring(5), ring(4, both=True), torus(3, 2), torus(3, 3))
 

@@ -24,8 +24,8 @@ from routelab.api.topology import frozen_array
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.stages.chain import apply_routing
-from routelab.stages.engines.run import run_simulation
+from routelab.routing.chain import apply_routing
+from routelab.simulation.run import run_simulation
 from routelab.stages.evaluate import _row
 from routelab.stages.route import route_network
 from routelab.toolkit import build_grid

@@ -14,12 +14,12 @@ import pytest
 from routelab.api import Direction, EnginePlugin, Topology
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
-from routelab.artifacts.topology_file import save_topology
 from routelab.config import Study, load_study
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.view import Record
-from routelab.stages.engines.flow import FlowEngine
+from routelab.routing.topology_file import save_topology
+from routelab.simulation.flow.plugin import FlowEngine
 from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.parts.settings import settings_id
 

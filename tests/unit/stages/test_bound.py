@@ -17,9 +17,10 @@ from routelab.cli import main
 from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing
-from routelab.stages import bound, topology
+from routelab.routing import topology
+from routelab.routing.chain import apply_routing, prove
+from routelab.stages import bound
 from routelab.stages.bound import BARE
-from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS, routing_facts
 from routelab.stages.kinds.bounds import BoundJob, rules_ids

@@ -21,11 +21,11 @@ from routelab.cli import main
 from routelab.jobs.folder_job import perform
 from routelab.metrics import as_fraction
 from routelab.registry.instances import load
-from routelab.stages.engines.case import routing_of
-from routelab.stages.engines.run import run_simulation
+from routelab.routing.topology import obtain
+from routelab.simulation.case import routing_of
+from routelab.simulation.run import run_simulation
 from routelab.stages.kinds.throughput import ThroughputJob
 from routelab.stages.plan.expansion import expand_studies
-from routelab.stages.topology import obtain
 
 NETWORK, TRAFFIC = "torus~dims=8", "tornado"
 

@@ -7,7 +7,7 @@ from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.exports import export_files
 from routelab.bench.fabric.fabric import Fabric, FabricJob
 from routelab.registry.instances import load
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 HOSTS = "hosts.txt"
 """File with lines ``TERMINAL HOST``, next to the files of the export."""

@@ -34,8 +34,8 @@ from routelab.config.errors import ConfigError, suggestion
 from routelab.config.files import seen_from_here
 from routelab.config.validation import describe
 from routelab.registry.instances import canonical, load
-from routelab.simulation.flow.machine import Machine
 from routelab.toolkit.input_files import is_regular
+from routelab.toolkit.machine import Machine
 
 CLUSTERS = Path("config/clusters")
 """Folder in which clusters are looked up by name."""

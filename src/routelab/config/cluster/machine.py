@@ -19,7 +19,7 @@ from pydantic import (
 from routelab.config.document import Document
 from routelab.config.entries import StudyPart
 from routelab.config.validation import describe
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 
 def _number(value: Any) -> Any:

@@ -8,7 +8,7 @@ from routelab.config.cluster.file import PARTS, Cluster
 from routelab.config.cluster.hostlist import HOST
 from routelab.config.cluster.jobs import VARIABLE, WORD
 from routelab.config.schema import DRAFT, drop_titles
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 
 def cluster_schema() -> dict[str, Any]:

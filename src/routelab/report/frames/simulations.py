@@ -15,7 +15,6 @@ from routelab.api import Column, EnginePlugin, InputError
 from routelab.api.engine import FACTS, TABLES, Work
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import read_rows
-from routelab.artifacts.topology_file import load_topology
 from routelab.bounds.throughput.facts import traffic_seeds
 from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
@@ -32,6 +31,7 @@ from routelab.report.frames.view import (
     outcome_of,
     terminals_of,
 )
+from routelab.routing.topology_file import load_topology
 from routelab.toolkit.families.groups import coordinate_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")

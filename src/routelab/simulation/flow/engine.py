@@ -12,7 +12,6 @@ from routelab.api import InputError
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.layout import lay_out
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
     EventCounts,
@@ -24,6 +23,7 @@ from routelab.simulation.flow.result import (
     stuck_error,
 )
 from routelab.simulation.flow.schedule import Schedule
+from routelab.toolkit.machine import Machine
 
 
 def run_flows(schedule: Schedule, paths: Paths, machine: Machine, seed: int = 0) -> FlowRun:

@@ -11,9 +11,9 @@ from routelab.api import UnsupportedError
 from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND
 from routelab.api.topology import Int64Array
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths, Ways
 from routelab.simulation.flow.schedule import Schedule
+from routelab.toolkit.machine import Machine
 
 _LARGEST = 2**31 - 1
 _FEW = 1024

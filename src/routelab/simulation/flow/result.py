@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from routelab.api import InputError, Topology
 from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT
@@ -70,6 +71,7 @@ class WaitingRank:
     operation: int
     seconds: float
 
+    @override
     def __str__(self) -> str:
         peers = ", ".join(map(str, self.peers[:MAX_NAMED_RANKS])) + (
             ", …" if len(self.peers) > MAX_NAMED_RANKS else ""

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from routelab.api.errors import InputError
 from routelab.api.parameters import Parameters
 from routelab.simulation.flow.collectives import MPICH, choice_text, parse_choice
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 _LIMITS = ("gt", "ge", "lt", "le")
 

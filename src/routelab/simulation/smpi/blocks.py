@@ -11,8 +11,8 @@ import numpy as np
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
 from routelab.api.topology import Int32Array, frozen_array
 from routelab.api.workload import Program
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.schedule import Schedule
+from routelab.toolkit.machine import Machine
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 

@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.result import last_half
 from routelab.simulation.flow.schedule import Schedule
 from routelab.simulation.smpi.blocks import smpi_program
 from routelab.toolkit.input_files import is_regular
+from routelab.toolkit.machine import Machine
 from routelab.toolkit.workloads.traces import LIST, write_trace
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"

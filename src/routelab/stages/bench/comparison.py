@@ -20,7 +20,6 @@ from routelab.api import (
 from routelab.artifacts.atomic import atomic_directory, check_writable
 from routelab.artifacts.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
 from routelab.artifacts.provenance import ResourceMeter
-from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import (
     FIGURE_COLUMNS,
@@ -42,9 +41,10 @@ from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.stages.chain import reroute
+from routelab.routing.chain import reroute
+from routelab.routing.routes_file import load_routes
+from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES
-from routelab.stages.topology import obtain
 
 logger = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
 from routelab.artifacts.outcome import digest_in
 from routelab.artifacts.provenance import seed_of
-from routelab.artifacts.topology_file import topology_digest
 from routelab.config import Limits
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
-from routelab.stages import topology as stage
+from routelab.routing import topology as stage
+from routelab.routing.topology_file import topology_digest
 from routelab.stages.parts.instances import Instance, code_digest
 from routelab.toolkit import build_grid
 

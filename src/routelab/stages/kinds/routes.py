@@ -15,11 +15,11 @@ from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
-from routelab.artifacts.routes_file import load_routes, table_digest
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.routing.routes_file import load_routes, table_digest
 from routelab.stages import route as stage
 from routelab.stages.kinds.networks import NetworkJob, TopologyJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest

@@ -20,12 +20,12 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.stages.engines import run as stage
-from routelab.stages.engines.case import ComputedRoutes, EngineTask, network_of, routing_of
-from routelab.stages.engines.proofs import FOLDER as PROOFS
-from routelab.stages.engines.proofs import Proofs
-from routelab.stages.engines.store import FinishedParts
-from routelab.stages.engines.trial import brief_engine, trial_work
+from routelab.simulation import run as stage
+from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
+from routelab.simulation.proofs import FOLDER as PROOFS
+from routelab.simulation.proofs import Proofs
+from routelab.simulation.store import FinishedParts
+from routelab.simulation.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import TableJob, route_jobs

@@ -21,7 +21,7 @@ from routelab.registry.columns import (
     plugin_columns,
 )
 from routelab.registry.suggest import did_you_mean
-from routelab.stages.fact_columns import SHAPE
+from routelab.routing.fact_columns import SHAPE
 from routelab.stages.parts.instances import Instance
 from routelab.stages.parts.parts import Parts
 

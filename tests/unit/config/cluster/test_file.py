@@ -9,7 +9,7 @@ from routelab.config import choices, load_study
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.config.cluster.hostlist import expand
 from routelab.registry.instances import from_mapping, load
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 ROOT = Path(__file__).parents[4]
 

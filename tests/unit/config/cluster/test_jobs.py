@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.config.cluster.file import Cluster, load_cluster
-from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.machine import Machine
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ import pytest
 
 from routelab.api import InputError, RouteTable, UnsupportedError
 from routelab.registry.instances import load, load_routing
-from routelab.simulation.flow.machine import Machine
-from routelab.stages.chain import apply_routing
+from routelab.routing.chain import apply_routing
 from routelab.stages.export import export_routes
 from routelab.toolkit.infiniband import (
     TextFile,
@@ -22,6 +21,7 @@ from routelab.toolkit.infiniband import (
     parse_policy,
     topology_of,
 )
+from routelab.toolkit.machine import Machine
 from routelab_plugins.export.opensm.reader import tables_of_files
 
 DATA = Path(__file__).parents[3] / "data" / "infiniband"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from random_tables import networks, tables
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.simulation.flow.machine import Machine
 from routelab.toolkit import build_grid
+from routelab.toolkit.machine import Machine
 from routelab_plugins.export.angara import AngaraExport
 from routelab_plugins.export.booksim import BookSim
 from routelab_plugins.export.simgrid import SimGrid

@@ -21,7 +21,7 @@ from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS as KIT
 from routelab.testing.walks import Walker
 

@@ -15,8 +15,8 @@ from naive_grid_routing import dateline, dimension_order, distance, drawn_orders
 
 from routelab.api import InputError, UnsupportedError
 from routelab.registry.instances import load_routing
-from routelab.stages.chain import apply_routing
-from routelab.stages.programs import part_of, program
+from routelab.routing.chain import apply_routing
+from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 

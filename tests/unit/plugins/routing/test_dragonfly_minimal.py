@@ -14,7 +14,7 @@ from naive_low_diameter import hierarchical_routes, places
 from routelab.api import Topology
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.instances import load, load_routing
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walk, Walker
 from routelab_plugins.topology.dragonfly import Dragonfly
 

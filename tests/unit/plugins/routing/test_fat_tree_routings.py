@@ -15,7 +15,7 @@ from routelab.api import Topology, UnsupportedError
 from routelab.deadlock import check_hop_routing, check_table
 from routelab.metrics.load import channel_loads
 from routelab.registry.instances import load_routing
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid

@@ -16,7 +16,7 @@ from routelab.api import Topology, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
 from routelab.registry.instances import load, load_routing
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid

@@ -10,7 +10,7 @@ from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages.programs import program
+from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 ALGORITHMS = [

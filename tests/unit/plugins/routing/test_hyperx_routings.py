@@ -17,7 +17,7 @@ from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages.programs import part_of, program
+from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walk, Walker
 from routelab.toolkit import build_grid
 from routelab_plugins.topology.hamming import Hamming

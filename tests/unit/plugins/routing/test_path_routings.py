@@ -12,8 +12,8 @@ from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load_routing
-from routelab.stages.chain import apply_routing
-from routelab.stages.programs import part_of, program
+from routelab.routing.chain import apply_routing
+from routelab.simulation.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid

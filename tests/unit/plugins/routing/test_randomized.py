@@ -18,7 +18,7 @@ from naive_grid_routing import (
 )
 
 from routelab.registry.instances import load_routing
-from routelab.stages.programs import part_of
+from routelab.simulation.programs import part_of
 from routelab.toolkit import build_grid
 
 

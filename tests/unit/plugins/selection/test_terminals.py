@@ -17,15 +17,15 @@ from routelab.bounds import lower_bound_topology
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads, perfect_load
 from routelab.registry.instances import load_routing
+from routelab.routing.chain import apply_routing
 from routelab.simulation.flow.engine import run_flows
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop
-from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
+from routelab.toolkit.machine import Machine
 from routelab.toolkit.ties import backwards_at
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown

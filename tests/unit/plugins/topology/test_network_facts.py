@@ -7,7 +7,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.registry.instances import load
-from routelab.stages.topology import TOPOLOGY_FIELDS, network_facts
+from routelab.routing.topology import TOPOLOGY_FIELDS, network_facts
 from routelab.toolkit.families.groups import switch_groups
 
 # diameter and mean distance between switches with terminals
@@ -118,7 +118,7 @@ def test_groups_survive_failures_and_closed_forms_do_not():
 
 
 def test_networks_of_thousands_of_switches_have_sizes_only(monkeypatch):
-    monkeypatch.setattr("routelab.stages.topology.MAX_SWITCHES", 15)
+    monkeypatch.setattr("routelab.routing.topology.MAX_SWITCHES", 15)
     facts = network_facts(load("topology", "hypercube~dims=4").build())
     assert facts["diameter"] is facts["mean_distance"] is facts["best_cut_links"] is None
     assert facts["links"] == 32

@@ -17,7 +17,7 @@ from routelab.report.page.commands import simulate_command
 from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.stages.engines.smpi import SmpiEngine
+from routelab.simulation.smpi.plugin import SmpiEngine
 
 
 def views(world):

@@ -9,10 +9,10 @@ from random_programs import linear, reachable_tables, schedule_of, schedules
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.simulation.flow.engine import FlowSimulation, run_flows
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import StuckError
 from routelab.toolkit import BlockBuilder
+from routelab.toolkit.machine import Machine
 
 BARE = Machine(
     link_bandwidth=4e9, latency=0, hop_latency=0, memory_latency=0, overhead=0, compute_rate=0

@@ -2,10 +2,10 @@
 
 import pytest
 from pydantic import ValidationError
+from settings_text import settings_from_text
 
-from routelab.registry.settings import parse_settings
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.settings import FlowSettings
+from routelab.toolkit.machine import Machine
 
 
 def test_what_is_given_takes_the_place_of_the_machine_s():
@@ -42,7 +42,7 @@ def test_the_text_comes_back():
         "machine=desmos,ranks_per_node=4,collectives=[alltoall=pairwise+bcast=binomial],"
         "latency=1e-06,handshake=false"
     )
-    assert parse_settings(settings.canonical(), FlowSettings) == settings
+    assert settings_from_text(settings.canonical(), FlowSettings) == settings
     assert FlowSettings(collectives="mpich").canonical() == ""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from settings_text import settings_from_text, settings_from_values
 
 from routelab.api import InputError
-from routelab.registry.settings import parse_settings, settings_from
 from routelab.simulation.measuring.settings import LONGEST, SimulationSettings
 from routelab.simulation.packet import engine
 from routelab.simulation.packet.router import Router
@@ -15,12 +15,12 @@ from routelab.simulation.packet.router import Router
 
 def test_defaults_have_no_text():
     assert SimulationSettings().canonical() == ""
-    assert parse_settings("") == SimulationSettings()
+    assert settings_from_text("", SimulationSettings) == SimulationSettings()
 
 
 def test_text_names_what_differs_in_order_of_declaration():
     text = "packet_flits=16,buffer_flits=64,vcs=2,seed=0,loads=0.5+0.25"
-    settings = parse_settings(text)
+    settings = settings_from_text(text, SimulationSettings)
     assert settings.canonical() == "vcs=2,buffer_flits=64,packet_flits=16,loads=0.25+0.5"
     assert settings.routers() == Router(vcs=2, buffer_flits=64, packet_flits=16)
 
@@ -39,8 +39,8 @@ def test_text_names_what_differs_in_order_of_declaration():
     )
 )
 def test_text_and_back(values):
-    settings = settings_from(values)
-    assert parse_settings(settings.canonical()) == settings
+    settings = settings_from_values(values, SimulationSettings)
+    assert settings_from_text(settings.canonical(), SimulationSettings) == settings
 
 
 @pytest.mark.parametrize(
@@ -55,20 +55,20 @@ def test_text_and_back(values):
     ],
 )
 def test_a_preset_is_its_settings_and_they_override_it(text, settings):
-    made = parse_settings(text)
+    made = settings_from_text(text, SimulationSettings)
     assert made == SimulationSettings(**settings)
     assert made.canonical() == SimulationSettings(**settings).canonical()
     assert "router" not in made.texts() | made.model_dump()
 
 
 def test_loads_are_ascending_and_each_once():
-    assert settings_from({"loads": [0.5, 0.1, 0.5]}).loads == (0.1, 0.5)
-    assert settings_from({"loads": 0.4}).loads == (0.4,)
+    assert settings_from_values({"loads": [0.5, 0.1, 0.5]}, SimulationSettings).loads == (0.1, 0.5)
+    assert settings_from_values({"loads": 0.4}, SimulationSettings).loads == (0.4,)
 
 
 def test_all_mistakes_are_told():
     with pytest.raises(InputError) as error:
-        parse_settings("vcs=0,lods=3,loads=0.1+2,priority=oldest")
+        settings_from_text("vcs=0,lods=3,loads=0.1+2,priority=oldest", SimulationSettings)
     text = str(error.value)
     for part in ("vcs=0", "did you mean 'loads'", "loads=0.1+2: item 2", "'round-robin'"):
         assert part in text
@@ -99,7 +99,7 @@ def test_all_mistakes_are_told():
 )
 def test_values_that_do_not_go_together(text, part):
     with pytest.raises(InputError, match=part):
-        parse_settings(text)
+        settings_from_text(text, SimulationSettings)
 
 
 def test_every_setting_is_described():
@@ -117,7 +117,7 @@ def test_every_setting_is_described():
 )
 def test_what_the_engine_cannot_do_is_refused_beforehand(values, part):
     with pytest.raises(InputError, match=part):
-        settings_from(values)
+        settings_from_values(values, SimulationSettings)
 
 
 def test_the_longest_run_is_the_engine_s():
@@ -141,4 +141,4 @@ def test_the_longest_run_is_the_engine_s():
     ],
 )
 def test_a_router_in_words(text, words):
-    assert parse_settings(text).text == words
+    assert settings_from_text(text, SimulationSettings).text == words

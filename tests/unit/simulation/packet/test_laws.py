@@ -30,7 +30,7 @@ from routelab.simulation.packet.kernels import cycle as engine
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
-from routelab.stages.programs import program
+from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 MANY = 100_000

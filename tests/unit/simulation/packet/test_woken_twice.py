@@ -6,7 +6,7 @@ import pytest
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation import OpenLoop, Router, Simulation
-from routelab.stages.programs import program
+from routelab.simulation.programs import program
 from routelab.toolkit import build_grid
 
 

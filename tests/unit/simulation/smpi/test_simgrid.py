@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import ALL, COMPUTE, WAIT, InputError, Program
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.schedule import schedule
 from routelab.simulation.smpi import simgrid as smpi
 from routelab.simulation.smpi.blocks import smpi_program
 from routelab.toolkit import BlockBuilder
+from routelab.toolkit.machine import Machine
 
 PLATFORM = '<host id="t0" speed="2000000000.0f"/><host id="t1" speed="2000000000.0f"/>'
 RANKS = 3

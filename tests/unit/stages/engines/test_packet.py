@@ -20,7 +20,6 @@ from routelab.api import (
     pack_tables,
 )
 from routelab.artifacts.json_files import to_plain
-from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.deadlock import check_hops
@@ -28,16 +27,18 @@ from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
+from routelab.routing import topology
+from routelab.simulation import case, run
 from routelab.simulation.measuring.measure import measure_simulation
+from routelab.simulation.measuring.rows import from_row, to_row
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages import route, topology
-from routelab.stages.engines import case, run
+from routelab.simulation.store import FOLDER, FinishedParts
+from routelab.stages import route
 from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.engines.packet import simulate as packets
-from routelab.stages.engines.store import FOLDER, FinishedParts
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob

@@ -14,8 +14,8 @@ from routelab.api import InputError
 from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import load_routing
+from routelab.simulation import case
 from routelab.stages import route
-from routelab.stages.engines import case
 from routelab.stages.kinds import metrics, simulations
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.route import ROUTES, apply_routing

@@ -226,7 +226,7 @@ class _EngineModel(models.PrimitiveModel):
 class _EngineFields(AttributeTemplate):
     key = EngineType
 
-    def generic_resolve(self, value: EngineType, attr: str) -> Any:  # type: ignore[override]
+    def generic_resolve(self, value: EngineType, attr: str) -> Any:  # type: ignore[override, explicit-override]
         return _TYPES.get(attr)
 
 

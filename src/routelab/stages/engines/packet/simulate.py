@@ -19,15 +19,16 @@ from routelab.api import (
 )
 from routelab.api.hops import program_digest
 from routelab.api.verdicts import PROVEN
-from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
 from routelab.simulation.measuring.result import LoadResult
+from routelab.simulation.measuring.rows import from_row, to_row
 from routelab.simulation.measuring.saturation import find_saturation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.routing import make_packet_program
 from routelab.simulation.packet.traffic import (
     ClosedLoop,
     Ends,
@@ -44,7 +45,6 @@ from routelab.stages.engines.packet.facts import (
     saturation_facts,
 )
 from routelab.stages.engines.packet.progress import Watch
-from routelab.stages.engines.packet.routing import make_packet_program
 from routelab.stages.engines.packet.tables import (
     latency_table,
     packet_channel_table,

@@ -13,9 +13,9 @@ from routelab.api import (
 from routelab.jobs.containment import one_message
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors, require_support
+from routelab.routing.topology import obtain
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
 from routelab.simulation.flow.settings import MAX_RANKS, MAX_RANKS_PER_NODE
-from routelab.stages.topology import obtain
 
 
 def workload_program(

@@ -7,8 +7,8 @@ import pytest
 from routelab.api import InputError, UnsupportedError
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
+from routelab.simulation.programs import part_of, program
 from routelab.stages.evaluate import evaluate_routings
-from routelab.stages.programs import part_of, program
 from routelab.toolkit import build_grid
 
 

@@ -11,10 +11,10 @@ from routelab.api.hops import append_tables, program_digest
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import load, load_routing
+from routelab.simulation import case
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.stages.engines import case
-from routelab.stages.engines.packet.routing import make_packet_program
-from routelab.stages.engines.proofs import FOLDER, Proofs
+from routelab.simulation.packet.routing import make_packet_program
+from routelab.simulation.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.simulations import SimulationJob
 

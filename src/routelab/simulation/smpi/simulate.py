@@ -12,11 +12,11 @@ from routelab.api import EngineCase, EngineResult, WorkloadPlugin
 from routelab.registry.instances import load
 from routelab.registry.requirements import require_support
 from routelab.simulation.flow.columns import FACTS
-from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.settings import FlowSettings
+from routelab.simulation.flow.simulate import place_ranks, set_up_flows
 from routelab.simulation.smpi.simgrid import SmpiRun, replay, run_executable
-from routelab.stages.engines.flow.simulate import place_ranks, set_up_flows
+from routelab.toolkit.machine import Machine
 
 EXPORT = "simgrid~latency=per-route,cores={cores}"
 """Export of the platform; equal latencies make flows share links as in the flow engine."""
@@ -32,7 +32,7 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `routelab.stages.engines.flow.simulate.set_up_flows`; also if SimGrid cannot use
+        As `routelab.simulation.flow.simulate.set_up_flows`; also if SimGrid cannot use
         the routes.
     SmpiError
         If SimGrid fails.

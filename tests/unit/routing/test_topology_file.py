@@ -10,7 +10,7 @@ import pytest
 
 from routelab.api import InputError, Topology
 from routelab.artifacts.array_files import read_arrays, read_metadata, write_arrays
-from routelab.artifacts.topology_file import (
+from routelab.routing.topology_file import (
     load_topology,
     save_topology,
     topology_digest,

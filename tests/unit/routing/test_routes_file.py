@@ -11,7 +11,7 @@ from random_tables import tables
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.array_files import narrow_integers, read_arrays, read_metadata, write_arrays
-from routelab.artifacts.routes_file import load_routes, save_routes
+from routelab.routing.routes_file import load_routes, save_routes
 
 ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel", "hop_vc")
 

@@ -23,12 +23,12 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.routes_file import load_routes
-from routelab.artifacts.topology_file import load_topology
 from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
-from routelab.stages.chain import apply_routing, prove
+from routelab.routing.chain import apply_routing, prove
+from routelab.routing.routes_file import load_routes
+from routelab.routing.topology_file import load_topology
 from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS
 from routelab.stages.kinds.networks import TopologyJob

@@ -22,14 +22,14 @@ from routelab.api import (
 from routelab.api.topology import Float64Array, Int32Array
 from routelab.simulation.flow.collectives import parse_choice
 from routelab.simulation.flow.engine import run_flows
-from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.machine_engine import machine_of
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.placement import is_file, rank_terminals, read_placement
 from routelab.simulation.flow.result import FlowRun
 from routelab.simulation.flow.schedule import Schedule, schedule
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.stages.engines.flow.settings import machine_of
-from routelab.stages.workload import program_of
+from routelab.simulation.flow.workload import program_of
+from routelab.toolkit.machine import Machine
 
 Columns = Mapping[str, Sequence[Any]]
 MAX_SIDE = 256

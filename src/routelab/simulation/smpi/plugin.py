@@ -6,7 +6,7 @@ from typing_extensions import override
 
 from routelab.api import Citation, EngineCase, EngineResult, InputError
 from routelab.simulation.flow.columns import CLOCK, FACTS
-from routelab.stages.engines.flow.settings import MachineEngine
+from routelab.simulation.flow.machine_engine import MachineEngine
 
 
 class SmpiEngine(MachineEngine):
@@ -46,6 +46,6 @@ class SmpiEngine(MachineEngine):
 
     @override
     def run(self, case: EngineCase) -> EngineResult:
-        from routelab.stages.engines.smpi.simulate import simulate_smpi
+        from routelab.simulation.smpi.simulate import simulate_smpi
 
         return simulate_smpi(case, self.parameters)

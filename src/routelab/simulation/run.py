@@ -22,9 +22,9 @@ from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
 from routelab.registry.requirements import require_support, require_unchanged
-from routelab.stages.engines.case import ComputedRoutes, case_of
-from routelab.stages.engines.proofs import Proofs
-from routelab.stages.facts import topology_facts
+from routelab.routing.topology import topology_facts
+from routelab.simulation.case import ComputedRoutes, case_of
+from routelab.simulation.proofs import Proofs
 
 
 def run_simulation(
@@ -41,7 +41,7 @@ def run_simulation(
     Parameters
     ----------
     network, algorithm, work, store, proofs, routes
-        As for `routelab.stages.engines.case.case_of`.
+        As for `routelab.simulation.case.case_of`.
     engine : EnginePlugin
 
     Returns

@@ -26,18 +26,18 @@ from routelab.api import (
 )
 from routelab.api.engine import NoStore, Store
 from routelab.api.hops import program_digest
-from routelab.artifacts.routes_file import load_routes
 from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
+from routelab.routing.chain import apply_routing
+from routelab.routing.routes_file import load_routes
+from routelab.routing.topology import obtain
 from routelab.simulation.packet.tables import table_program
-from routelab.stages.chain import apply_routing
-from routelab.stages.engines.proofs import Proofs
-from routelab.stages.programs import part_of
-from routelab.stages.topology import obtain
+from routelab.simulation.programs import part_of
+from routelab.simulation.proofs import Proofs
 from routelab.toolkit.input_files import is_regular
 
 NO_NAME = "the table"
@@ -91,7 +91,7 @@ def tasks_of(
     Parameters
     ----------
     topology : str or Topology
-        As for `routelab.stages.topology.obtain`.
+        As for `routelab.routing.topology.obtain`.
     routings : sequence of str or Plugin
         Instance names, algorithms, or files ``routes.npz`` of this network.
     work : str

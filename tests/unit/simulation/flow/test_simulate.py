@@ -21,10 +21,10 @@ from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
+from routelab.routing.chain import reroute
+from routelab.simulation import case, run
+from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.stages.chain import reroute
-from routelab.stages.engines import case, run
-from routelab.stages.engines.flow import FlowEngine
 from routelab.stages.kinds.simulations import FlowJob
 from routelab.toolkit import BlockBuilder, build_grid
 

@@ -6,7 +6,7 @@ from typing_extensions import override
 
 from routelab.api import EngineCase, EngineResult
 from routelab.simulation.flow.columns import CLOCK, COLUMNS
-from routelab.stages.engines.flow.settings import MachineEngine
+from routelab.simulation.flow.machine_engine import MachineEngine
 
 
 class FlowEngine(MachineEngine):
@@ -19,6 +19,6 @@ class FlowEngine(MachineEngine):
 
     @override
     def run(self, case: EngineCase) -> EngineResult:
-        from routelab.stages.engines.flow.simulate import simulate_flows
+        from routelab.simulation.flow.simulate import simulate_flows
 
         return simulate_flows(case, self.parameters)

@@ -14,8 +14,8 @@ from routelab.api.errors import InputError, PluginError
 from routelab.api.route_table import RouteTable
 from routelab.api.topology import Int64Array, Topology
 from routelab.artifacts.array_files import narrow_integers, read_arrays, write_arrays
-from routelab.artifacts.topology_file import topology_digest
 from routelab.deadlock import network_digest, routes_digest
+from routelab.routing.topology_file import topology_digest
 
 FORMAT = "routes/1"
 

@@ -1,0 +1,1 @@
+"""A network, a routing on it, and what is told about both."""
