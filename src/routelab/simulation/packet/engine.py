@@ -35,7 +35,7 @@ class Simulation:
     program : HopProgram
         The algorithm; `routelab.simulation.table_program` makes one from a route table.
     router : Router
-    traffic : OpenLoop or ClosedLoop
+    traffic : OfferedTraffic
     seed : int
         Seed of the traffic's draws and of those of routers and routing.
 
