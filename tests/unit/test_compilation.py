@@ -36,11 +36,11 @@ NETWORK = ("torus~dims=4x2x2x2", "angara-sssp")
 SEVERAL_TYPES = {
     # with all arrays of the engine, and with those of `QueueArrays`
     "routelab.simulation.packet.kernels.candidates candidate_units",
-    "routelab.simulation.packet.kernels.decisions class_units",
+    "routelab.simulation.packet.kernels.candidate_ranking class_units",
     # units are counted in 16 bits in one place, and in 32 in the other
     "routelab.simulation.packet.kernels.buffers push_unit",
     # with all arrays of the engine, and with those of `Sources`
-    "routelab.simulation.packet.kernels.sources next_gap",
+    "routelab.simulation.packet.kernels.injection next_gap",
     "routelab.kernels.bits draw",
     "routelab.kernels.bits mark",
     "routelab.kernels.hops pick_word",

@@ -303,7 +303,7 @@ def _check(topology: Topology, router: Router, traffic: OfferedTraffic, seed: in
 def _load_kernels(program: HopProgram) -> tuple[Any, Any, Any, Any]:
     """Return the kernels; numba loads or compiles them at their first import."""
     from routelab.simulation.packet.kernels.cycle import inject_nothing, run_cycles
-    from routelab.simulation.packet.kernels.sources import count_generated
+    from routelab.simulation.packet.kernels.injection import count_generated
 
     inject = program.inject or inject_nothing
     _remember_address(program.hop, HOP)
@@ -327,6 +327,6 @@ def _remember_address(function: Any, signature: Any) -> None:
 
 
 def _first_messages(places: Int64Array, sends: Any) -> None:
-    from routelab.simulation.packet.kernels.sources import first_messages
+    from routelab.simulation.packet.kernels.injection import first_messages
 
     first_messages(places, sends)

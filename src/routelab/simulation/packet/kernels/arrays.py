@@ -94,10 +94,10 @@ class Engine(NamedTuple):
     """uint64 (W, words of Q bits): queues whose credit arrives"""
     sources: Any
     """uint64 (W, words of T bits): terminals to examine"""
-    sleepers: Any
+    stalled: Any
     """uint64 (words of Q bits,): queues that wait for one of several virtual channels"""
-    sleeping: Any
-    """int32 (S,): number of sleepers"""
+    num_stalled: Any
+    """int32 (S,): number of stalled queues"""
     active: Any
     """WORK (Q,): scratch: queues at work"""
     proposals: Any
@@ -176,8 +176,8 @@ def _example() -> Engine:
         heads=bits,
         credits=bits,
         sources=bits,
-        sleepers=words,
-        sleeping=line,
+        stalled=words,
+        num_stalled=line,
         active=np.zeros(1, at.WORK),
         proposals=np.zeros(1, at.PROPOSAL),
         out=rows,

@@ -8,7 +8,7 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.decisions import class_units, note_decision
+from routelab.simulation.packet.kernels.candidate_ranking import class_units, publish_decision
 
 BUSY_LINK, NO_ROOM = -3, -2
 """Why a candidate cannot be taken now; `LEAVES` is the ejection."""
@@ -100,7 +100,7 @@ def rank_candidates(engine, queue, now):
     queues[u(queue)].first = candidates[u(best)].first
     queues[u(queue)].kind = candidates[u(best)].kind
     if engine.setting[at.S_WAITING] >= 0:
-        note_decision(engine, queue, np.int64(engine.inputs[u(queues[u(queue)].out)].channel))
+        publish_decision(engine, queue, np.int64(engine.inputs[u(queues[u(queue)].out)].channel))
 
 
 @inline

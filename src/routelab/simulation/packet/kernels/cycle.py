@@ -1,4 +1,11 @@
-"""The packet engine's cycle: credits arrive, terminals inject, switches allocate, FIFOs are read.
+"""The packet engine's cycle.
+
+    credits              arrive from the next switch         here, output_queues
+    injection            terminals send                      injection
+    route computation    the algorithm gives candidates      route_computation
+    candidate ranking    which candidate a packet takes      candidates, candidate_ranking
+    switch allocation    inputs propose, outputs accept      switch_allocation
+    output queues        channels take units from FIFOs      output_queues
 
 The engine examines only objects that may have changed: queues, terminals and credits wait in
 wheels, rows of bits by cycle, and a packet that waits for room is in a list of the queue that it
@@ -20,17 +27,17 @@ from routelab.simulation.packet.kernels.arrays import (
     PLACES,
     engine_at,
 )
+from routelab.simulation.packet.kernels.candidate_ranking import publish_cycle
 from routelab.simulation.packet.kernels.candidates import rank_candidates
-from routelab.simulation.packet.kernels.decisions import note_cycle
-from routelab.simulation.packet.kernels.links import (
+from routelab.simulation.packet.kernels.injection import inject_units
+from routelab.simulation.packet.kernels.output_queues import (
     begin_transmissions,
     end_transmissions,
     take_fifo_credit,
 )
-from routelab.simulation.packet.kernels.moves import allocate
-from routelab.simulation.packet.kernels.routing import route_packet
-from routelab.simulation.packet.kernels.sources import inject_from
-from routelab.simulation.packet.kernels.waiting import wake_for, wake_rankers
+from routelab.simulation.packet.kernels.route_computation import route_packet
+from routelab.simulation.packet.kernels.switch_allocation import allocate
+from routelab.simulation.packet.kernels.wakeup import wake_for, wake_rankers
 
 _BLOCK = 64
 """Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
@@ -43,7 +50,7 @@ def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
 
 
 @inline
-def _take_credits(engine, now):
+def _receive_credits(engine, now):
     """Take arriving credits, and wake the queues that wait for them."""
     inputs, returned, room = engine.inputs, engine.credits, engine.room
     sources, terminals = engine.sources, engine.terminals
@@ -75,7 +82,7 @@ def _take_credits(engine, now):
 
 
 @inline
-def _take_heads(engine, now):
+def _collect_heads(engine, now):
     """Move this cycle's queues into `active`, ascending; return their number."""
     heads, active = engine.heads, engine.active
     row = now & engine.setting[at.S_MASK]
@@ -109,7 +116,7 @@ def _end_of_block(engine, begin, found):
 
 
 @inline
-def _gather(engine, hop, begin, end, now):
+def _route_heads(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, and route it; return their end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
@@ -127,13 +134,13 @@ def _gather(engine, hop, begin, end, now):
             continue
         if queues[u(queue)].waiting == 2:
             queues[u(queue)].waiting = 0
-            engine.sleepers[queue >> 6] &= ~(np.uint64(1) << np.uint64(queue & 63))
-            engine.sleeping[inputs[u(port)].switch] -= 1
+            engine.stalled[queue >> 6] &= ~(np.uint64(1) << np.uint64(queue & 63))
+            engine.num_stalled[inputs[u(port)].switch] -= 1
         packet = queues[u(queue)].packet
         if far:
             prefetch(engine.packets, packet)
             if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
-                _ask_for_candidates(engine, queue)
+                _prefetch_candidates(engine, queue)
         active[u(last)].queue = queue
         active[u(last)].port = port
         active[u(last)].packet = packet
@@ -149,12 +156,12 @@ def _gather(engine, hop, begin, end, now):
         if again >= at.RANK_AGAIN and queues[u(queue)].choices > 1:
             rank_candidates(engine, queue, now)
         if far:
-            _ask_for_targets(engine, queue)
+            _prefetch_outputs(engine, queue)
     return last
 
 
 @inline
-def _ask_for_candidates(engine, queue):
+def _prefetch_candidates(engine, queue):
     """Prefetch the candidates of the packet at a queue's front, four to a line of the cache."""
     first = queue * engine.setting[at.S_MOST]
     for place in range(first, first + engine.queues[u(queue)].choices, 4):
@@ -162,7 +169,7 @@ def _ask_for_candidates(engine, queue):
 
 
 @inline
-def _ask_for_targets(engine, queue):
+def _prefetch_outputs(engine, queue):
     """Prefetch the rows that the allocation needs for the packet at a queue's front."""
     queues = engine.queues
     if queues[u(queue)].choices == 1:
@@ -191,18 +198,18 @@ def run_cycles(places, hop, inject, begin, end):
     engine = engine_at(places)
     examined = 0
     for now in range(begin, end):
-        _take_credits(engine, now)
+        _receive_credits(engine, now)
         if engine.setting[at.S_FIFO] != 0:
             end_transmissions(engine, now)
         if engine.setting[at.S_WAITING] >= 0:
-            note_cycle(engine, now)
-        inject_from(engine, hop, inject, now)
-        found = _take_heads(engine, now)
+            publish_cycle(engine, now)
+        inject_units(engine, hop, inject, now)
+        found = _collect_heads(engine, now)
         examined += found
         begin_block = 0
         while begin_block < found:
             end_block = _end_of_block(engine, begin_block, found)
-            last = _gather(engine, hop, begin_block, end_block, now)
+            last = _route_heads(engine, hop, begin_block, end_block, now)
             allocate(engine, begin_block, last, now)
             begin_block = end_block
         if engine.setting[at.S_FIFO] != 0:

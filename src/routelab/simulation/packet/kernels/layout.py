@@ -37,7 +37,7 @@ QUEUE = np.dtype(
         ("first", np.int32),  # … first queue,
         ("kind", np.int16),  # … kind. Several are in `candidates`
         ("choices", np.uint8),  # candidates of the packet at the front; 0: not routed yet
-        ("waiting", np.uint8),  # 0: scheduled or empty; 1: in a list; 2: among the sleepers
+        ("waiting", np.uint8),  # 0: scheduled or empty; 1: in a list; 2: among the stalled
         ("front", np.int16),  # place of the unit that leaves next, in the ring of slots
         ("count", np.int16),  # units in the buffer and on their way to it
         ("packet", np.int32),  # of the unit that leaves next,
@@ -90,10 +90,10 @@ WATCH = np.dtype(
         ("gap", np.int32),  # least penalty of the others, beyond that of the near ones
     ]
 )
-"""What a sleeping queue waits for."""
+"""What a stalled queue waits for."""
 
 NO_LIMIT = (1 << 31) - 1
-"""A sleeper's `most` if it waits for room only."""
+"""`most` of a stalled queue that waits for room only."""
 
 LINK = np.dtype(
     [

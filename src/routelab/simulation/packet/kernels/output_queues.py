@@ -9,8 +9,8 @@ from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import push_unit
-from routelab.simulation.packet.kernels.decisions import note_departure
-from routelab.simulation.packet.kernels.waiting import wake_for
+from routelab.simulation.packet.kernels.candidate_ranking import publish_departure
+from routelab.simulation.packet.kernels.wakeup import wake_for
 
 _ROUND = 1 << 30
 
@@ -28,7 +28,7 @@ def rank_packet(engine, round_, packet):
 
 
 @inline
-def _offer(engine, queue, port, now):
+def _request_channel(engine, queue, port, now):
     """Offer the front of a FIFO, which has a credit, to the channel."""
     place = np.uint64(queue - engine.inputs[u(port)].queue)
     engine.links[u(port)].able |= np.uint64(1) << place
@@ -49,7 +49,7 @@ def push_fifo(engine, queue, port, packet, now):
         place -= size
     engine.fifo_slots[u(queue * size + place)] = packet
     if count == 0 and fifos[u(queue)].credits > 0:
-        _offer(engine, queue, port, now)
+        _request_channel(engine, queue, port, now)
 
 
 @inline
@@ -58,7 +58,7 @@ def take_fifo_credit(engine, queue, port, now):
     fifos = engine.fifos
     fifos[u(queue)].credits += 1
     if fifos[u(queue)].credits == 1 and fifos[u(queue)].count > 0:
-        _offer(engine, queue, port, now)
+        _request_channel(engine, queue, port, now)
 
 
 @inline
@@ -90,11 +90,11 @@ def begin_transmissions(engine, now):
             port = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
             if links[u(port)].able != np.uint64(0):
-                _depart(engine, port, now)
+                _transmit(engine, port, now)
 
 
 @inline
-def _depart(engine, port, now):
+def _transmit(engine, port, now):
     """Send a unit from one of the FIFOs of a channel."""
     fifos, links, outputs, setting = engine.fifos, engine.links, engine.outputs, engine.setting
     size = setting[at.S_FIFO]
@@ -124,4 +124,4 @@ def _depart(engine, port, now):
     engine.crossed[u(queue)] += 1
     push_unit(engine, queue, packet, now + outputs[u(port)].delay)
     if setting[at.S_WAITING] >= 0:
-        note_departure(engine, port)
+        publish_departure(engine, port)

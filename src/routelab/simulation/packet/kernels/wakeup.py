@@ -7,8 +7,8 @@ import numpy as np
 from routelab.kernels.bits import lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.candidate_ranking import class_units
 from routelab.simulation.packet.kernels.candidates import has_space, idle_time, next_change
-from routelab.simulation.packet.kernels.decisions import class_units
 
 
 @inline
@@ -20,7 +20,7 @@ def _watch_bit(engine, port, first):
 
 @inline
 def watch_candidates(engine, queue):
-    """Let a queue that sleeps wake up when one of its candidates changes."""
+    """Let a stalled queue wake up when one of its candidates changes."""
     candidates, watches = engine.candidates, engine.watches
     begin = queue * engine.setting[at.S_MOST]
     end = begin + engine.queues[u(queue)].choices
@@ -43,17 +43,17 @@ def watch_candidates(engine, queue):
 
 @inline
 def _watch_all(engine, queue):
-    """Let a queue that sleeps wake up when anything changes at its switch."""
+    """Let a stalled queue wake up when anything changes at its switch."""
     engine.watches[u(queue)].near = ~np.uint64(0)
     engine.watches[u(queue)].most = at.NO_LIMIT
 
 
 @inline
-def wake_sleepers(engine, place, switch, row):
-    """Wake the sleepers of a switch that may move as the queue `place` has changed."""
-    if engine.sleeping[u(switch)] == 0:
+def wake_stalled(engine, place, switch, row):
+    """Wake the stalled queues of a switch that may move as the queue `place` has changed."""
+    if engine.num_stalled[u(switch)] == 0:
         return
-    queues, sleepers, watches = engine.queues, engine.sleepers, engine.watches
+    queues, stalled, watches = engine.queues, engine.stalled, engine.watches
     port, vcs = np.int64(queues[u(place)].port), engine.setting[at.S_VCS]
     name = engine.class_of[u(place - port * vcs)]
     changed = _watch_bit(engine, port, place)
@@ -62,7 +62,7 @@ def wake_sleepers(engine, place, switch, row):
     last = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
     awake = 0
     for word in range(first >> 6, (last >> 6) + 1):
-        bits = sleepers[u(word)]
+        bits = stalled[u(word)]
         if word == first >> 6:
             bits &= ~np.uint64(0) << np.uint64(first & 63)
         if word == last >> 6:
@@ -81,14 +81,14 @@ def wake_sleepers(engine, place, switch, row):
                 woken |= one
                 awake += 1
                 queues[u(queue)].waiting = 0
-        sleepers[u(word)] ^= woken
+        stalled[u(word)] ^= woken
         engine.heads[u(row), u(word)] |= woken
-    engine.sleeping[u(switch)] -= awake
+    engine.num_stalled[u(switch)] -= awake
 
 
 @inline
 def wake_rankers(engine, place, switch, row):
-    """Wake the sleepers of a switch whose choice may differ as the queue `place` is shorter.
+    """Wake the stalled queues of a switch whose choice may differ as the queue `place` is shorter.
 
     A candidate without room in a FIFO cannot be taken, however short it is.
     """
@@ -97,7 +97,7 @@ def wake_rankers(engine, place, switch, row):
     name = engine.class_of[u(place - port * vcs)]
     first = port * vcs + engine.classes[name, 0]
     if has_space(engine, first, np.int64(engine.classes[name, 1]) << at.LANES):
-        wake_sleepers(engine, place, switch, row)
+        wake_stalled(engine, place, switch, row)
 
 
 @inline
@@ -111,11 +111,11 @@ def wake_for(engine, place, switch, row):
             queues[u(waiting)].waiting = 0
             mark(heads, row, waiting)
             waiting = engine.more[u(waiting)].wait_next
-    wake_sleepers(engine, place, switch, row)
+    wake_stalled(engine, place, switch, row)
 
 
 @inline
-def sleep_until(engine, queue, port, now, soonest):
+def stall_until(engine, queue, port, now, soonest):
     """Let a queue wait until cycle `soonest`, or until a candidate changes."""
     mask, again = engine.setting[at.S_MASK], engine.setting[at.S_AGAIN]
     count = np.int64(engine.queues[u(queue)].choices)
@@ -130,19 +130,19 @@ def sleep_until(engine, queue, port, now, soonest):
         engine.watches[u(queue)].near, engine.watches[u(queue)].most = bit, at.NO_LIMIT
     elif engine.setting[at.S_FIXED] == 0:
         _watch_all(engine, queue)
-    _doze(engine, queue, port)
+    _add_stalled(engine, queue, port)
 
 
 @inline
-def _doze(engine, queue, port):
-    """Add a queue to the sleepers of its switch."""
+def _add_stalled(engine, queue, port):
+    """Add a queue to the stalled ones of its switch."""
     engine.queues[u(queue)].waiting = 2
-    engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
-    engine.sleeping[engine.inputs[u(port)].switch] += 1
+    engine.stalled[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
+    engine.num_stalled[engine.inputs[u(port)].switch] += 1
 
 
 @inline
-def sleep(engine, queue, port, now):
+def stall(engine, queue, port, now):
     """Let a queue wait until its state may change."""
     queues, again = engine.queues, engine.setting[at.S_AGAIN]
     mask, count = engine.setting[at.S_MASK], np.int64(queues[u(queue)].choices)
@@ -182,4 +182,4 @@ def sleep(engine, queue, port, now):
             mark(engine.heads, soonest & mask, queue)
         if not fixed:
             _watch_all(engine, queue)
-    _doze(engine, queue, port)
+    _add_stalled(engine, queue, port)

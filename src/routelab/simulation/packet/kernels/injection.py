@@ -45,7 +45,7 @@ def first_messages(places, sends):
 
 
 @inline
-def inject_from(engine, hop, inject, now):
+def inject_units(engine, hop, inject, now):
     """Let the terminals of this cycle inject."""
     sources = engine.sources
     row = now & engine.setting[at.S_SOURCE_MASK]
@@ -57,11 +57,11 @@ def inject_from(engine, hop, inject, now):
         while bits != np.uint64(0):
             terminal = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
-            _serve(engine, hop, inject, terminal, now)
+            _inject_unit(engine, hop, inject, terminal, now)
 
 
 @inline
-def _serve(engine, hop, inject, terminal, now):
+def _inject_unit(engine, hop, inject, terminal, now):
     """Send one unit of a terminal, if it has one and room; schedule the next turn."""
     terminals, outputs, room = engine.terminals, engine.outputs, engine.room
     mask = engine.setting[at.S_SOURCE_MASK]
@@ -78,7 +78,7 @@ def _serve(engine, hop, inject, terminal, now):
                 mark(engine.sources, min(due, now + mask) & mask, terminal)
                 return
             _begin_message(engine, terminal, due)
-        queue = _roomiest(engine, port)
+        queue = _find_injection_queue(engine, port)
         if queue < 0:
             terminals[u(terminal)].waits = 1
             return
@@ -87,12 +87,12 @@ def _serve(engine, hop, inject, terminal, now):
     if room[u(queue)].credits == 0:
         terminals[u(terminal)].waits = 1
         return
-    _send(engine, terminal, port, queue, now)
+    _enter_network(engine, terminal, port, queue, now)
     mark(engine.sources, outputs[u(port)].free_at & mask, terminal)
 
 
 @inline
-def _roomiest(engine, port):
+def _find_injection_queue(engine, port):
     """Return the free virtual channel of an injection with most room; −1 for none."""
     room, vcs = engine.room, engine.setting[at.S_VCS]
     most, found = np.int64(0), np.int64(-1)
@@ -105,7 +105,7 @@ def _roomiest(engine, port):
 
 
 @inline
-def _send(engine, terminal, port, queue, now):
+def _enter_network(engine, terminal, port, queue, now):
     """Add a unit to a queue of the injection."""
     terminals, outputs = engine.terminals, engine.outputs
     engine.room[u(queue)].credits -= 1
@@ -164,7 +164,7 @@ def _next_room(engine, terminal, number, due):
 
 
 @inline
-def _note_entry(engine, terminal, now):
+def _count_entry(engine, terminal, now):
     """Count a packet that enters, and make room for a message that waits for it."""
     terminals, limit = engine.terminals, engine.setting[at.S_QUEUE_LIMIT]
     sent = terminals[u(terminal)].sent
@@ -234,7 +234,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
     terminals[u(terminal)].packet = packet
     terminals[u(terminal)].units = engine.setting[at.S_UNITS]
     terminals[u(terminal)].queue = queue
-    _note_entry(engine, terminal, now)
+    _count_entry(engine, terminal, now)
     packets[u(packet)].target = destination
     if switch != destination:
         inject(
@@ -247,7 +247,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             of.RandomWord(draw(engine.random, 0, 0), np.uint64(0)),
             engine.out,
         )
-        if packets[u(packet)].waypoint >= len(engine.sleeping):
+        if packets[u(packet)].waypoint >= len(engine.num_stalled):
             # no such switch: report the algorithm, and send the packet to its target
             engine.totals[at.LOST] = -1 - packet
             packets[u(packet)].waypoint = -1

@@ -1,4 +1,4 @@
-"""Decisions at a switch: the best of a packet's candidates, and packets waiting for channels."""
+"""The best of a packet's candidates, and what routing functions see of packets that wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from routelab.simulation.packet.kernels import layout as at
 
 
 @inline
-def decide(engine, count, shift):
+def keep_best(engine, count, shift):
     """Move the candidate of least cost to the front of `out`; return the number of candidates.
 
     These are one, or one and the escapes.
@@ -59,15 +59,15 @@ def class_units(engine, port, name):
 
 
 @inline
-def note_cycle(engine, now):
-    """Store the cycle for routing functions."""
+def publish_cycle(engine, now):
+    """Show routing functions the cycle."""
     row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)
     engine.public[row, of.NOW] = now
 
 
 @inline
-def note_decision(engine, queue, channel):
-    """Count the packet at the front of a queue as waiting for a channel; −1: for none."""
+def publish_decision(engine, queue, channel):
+    """Show the packet at the front of a queue as waiting for a channel; −1: for none."""
     row, setting = engine.setting[at.S_WAITING], engine.setting
     flits = setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
     before = engine.decided[u(queue)]
@@ -79,15 +79,15 @@ def note_decision(engine, queue, channel):
 
 
 @inline
-def note_move(engine, queue, out, place, head, tail):
-    """Count a unit that moved from the front of a queue to an output."""
+def publish_traversal(engine, queue, out, place, head, tail):
+    """Show a unit that moved from the front of a queue to an output."""
     row, flits = engine.setting[at.S_WAITING], engine.setting[at.S_UNIT_FLITS]
     channel = np.int64(-1) if place == at.LEAVES else np.int64(engine.inputs[u(out)].channel)
     if head:
         # it may have taken another channel than the one that it waited for
-        note_decision(engine, queue, np.int64(-1))
+        publish_decision(engine, queue, np.int64(-1))
         if channel >= 0 and not tail:
-            note_decision(engine, queue, channel)
+            publish_decision(engine, queue, channel)
     if channel < 0:
         return
     engine.public[row + channel, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at
@@ -100,8 +100,8 @@ def note_move(engine, queue, out, place, head, tail):
 
 
 @inline
-def note_departure(engine, out):
-    """Count a unit that a channel has taken from a FIFO."""
+def publish_departure(engine, out):
+    """Show a unit that a channel has taken from a FIFO."""
     row = engine.setting[at.S_WAITING] + engine.inputs[u(out)].channel
     engine.public[row, of.FRONT_FLITS] -= engine.setting[at.S_UNIT_FLITS]
     engine.public[row, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at

@@ -8,8 +8,8 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.decisions import decide, note_decision
-from routelab.simulation.packet.kernels.waiting import watch_candidates
+from routelab.simulation.packet.kernels.candidate_ranking import keep_best, publish_decision
+from routelab.simulation.packet.kernels.wakeup import watch_candidates
 
 
 @inline
@@ -57,7 +57,7 @@ def route_packet(engine, hop, queue, port, packet, now):
     )
     if not (
         _are_valid(engine, switch, count, shift)
-        and (packets[u(packet)].waypoint == waypoint or _turn(engine, packet, switch))
+        and (packets[u(packet)].waypoint == waypoint or _apply_waypoint(engine, packet, switch))
     ):
         engine.totals[at.LOST] = -1 - packet
         packets[u(packet)].waypoint = waypoint
@@ -65,13 +65,13 @@ def route_packet(engine, hop, queue, port, packet, now):
     ranking = setting[at.S_RANKING]
     ranks = setting[at.S_AGAIN] >= at.RANK_AGAIN
     if ranking != at.ROOM_NOW and count > 1 and not ranks:
-        count = decide(engine, count, shift)
+        count = keep_best(engine, count, shift)
         wait = setting[at.S_ESCAPE_WAIT]
         if wait > 0 and engine.out[0, 2] < of.ESCAPE and now + 1 - engine.tried[u(queue)] < wait:
             count = 1
     if setting[at.S_WAITING] >= 0:
         decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
-        note_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
+        publish_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
     queues[u(queue)].choices = count
     for k in range(count):
         out = engine.port_of_channel[engine.out[k, 0]]
@@ -119,13 +119,13 @@ def _are_valid(engine, switch, count, shift):
 
 
 @inline
-def _turn(engine, packet, switch):
+def _apply_waypoint(engine, packet, switch):
     """Apply the waypoint that hop has set, and return whether hop may set it here."""
     packets = engine.packets
     waypoint = packets[u(packet)].waypoint
     allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
     target = waypoint if waypoint >= 0 else packets[u(packet)].destination
-    if not allowed or target == switch or not -1 <= waypoint < len(engine.sleeping):
+    if not allowed or target == switch or not -1 <= waypoint < len(engine.num_stalled):
         return False
     packets[u(packet)].target = target
     return True

@@ -1,4 +1,9 @@
-"""Allocation in the packet engine: inputs propose, outputs accept, units move."""
+"""Switch allocation, separable and input first.
+
+input arbitration     every input port proposes one of its queues
+output arbitration    every output accepts one of the proposals
+switch traversal      the accepted units move
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,15 @@ from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
+from routelab.simulation.packet.kernels.candidate_ranking import publish_traversal
 from routelab.simulation.packet.kernels.candidates import NO_ROOM, find_queue, tie_word
-from routelab.simulation.packet.kernels.decisions import note_move
-from routelab.simulation.packet.kernels.links import push_fifo, rank_packet
-from routelab.simulation.packet.kernels.tallies import count_arrival
-from routelab.simulation.packet.kernels.waiting import sleep, wake_for
+from routelab.simulation.packet.kernels.output_queues import push_fifo, rank_packet
+from routelab.simulation.packet.kernels.statistics import count_ejection
+from routelab.simulation.packet.kernels.wakeup import stall, wake_for
 
 
 @inline
-def _choose(engine, queue, now):
+def _select_candidate(engine, queue, now):
     """Take the best candidate that is feasible among several.
 
     Returns the next queue, or `NO_ROOM`. (A packet that leaves has one candidate: never `LEAVES`.)
@@ -58,10 +63,10 @@ def _choose(engine, queue, now):
 
 
 @inline
-def _propose(engine, begin, end, now, last):
+def _arbitrate_inputs(engine, begin, end, now, last):
     """Let every input port propose one of its queues, and return the number of proposals.
 
-    Queues that cannot move sleep after the `last` allocation of a cycle; they are −1 in `active`.
+    Queues that cannot move stall after the `last` allocation of a cycle; they are −1 in `active`.
     """
     queues, inputs, active, proposals = (
         engine.queues,
@@ -81,12 +86,12 @@ def _propose(engine, begin, end, now, last):
             out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
             place = find_queue(engine, out, first, kind, now, wormhole)
         else:
-            place = np.int64(_choose(engine, queue, now))
+            place = np.int64(_select_candidate(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
                 prefetch(queues, place)
         if place < at.LEAVES:
             if last:
-                sleep(engine, queue, port, now)
+                stall(engine, queue, port, now)
                 active[u(k)].queue = -1
             continue
         rank = rank_packet(
@@ -106,7 +111,7 @@ def _propose(engine, begin, end, now, last):
 
 
 @inline
-def _grant(engine, made, now):
+def _arbitrate_outputs(engine, made, now):
     """Let every output accept one proposal, and move its unit."""
     inputs, outputs, active, proposals = (
         engine.inputs,
@@ -151,7 +156,8 @@ def allocate(engine, begin, end, now):
     active, inputs = engine.active, engine.inputs
     speedup, mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
     for turn in range(speedup):
-        _grant(engine, _propose(engine, begin, end, now, turn == speedup - 1), now)
+        made = _arbitrate_inputs(engine, begin, end, now, turn == speedup - 1)
+        _arbitrate_outputs(engine, made, now)
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         if queue >= 0:
@@ -204,7 +210,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
     is_head, is_tail = sent == 0, sent + 1 == units
     if next_queue == at.LEAVES:
         if is_tail:
-            count_arrival(engine, packet, departure + setting[at.S_EJECT_DELAY])
+            count_ejection(engine, packet, departure + setting[at.S_EJECT_DELAY])
     else:
         if is_head:
             packets[u(packet)].hops += 1
@@ -219,7 +225,7 @@ def _traverse_switch(engine, queue, in_port, packet, out_port, next_queue, now):
             engine.crossed[u(next_queue)] += 1
             push_unit(engine, next_queue, packet, departure + outputs[u(out_port)].delay)
     if setting[at.S_WAITING] >= 0:
-        note_move(engine, queue, out_port, next_queue, is_head, is_tail)
+        publish_traversal(engine, queue, out_port, next_queue, is_head, is_tail)
 
     # 5. The virtual channel: under wormhole switching a packet holds it from head to tail.
     if is_tail:

@@ -27,7 +27,7 @@ def bin_of(cycles, bins):
 
 
 @inline
-def _tally(engine, which, cycles):
+def _record(engine, which, cycles):
     engine.histograms[which, bin_of(cycles, engine.histograms.shape[1])] += 1
     engine.totals[at.SUM_LATENCY + which] += cycles
     if cycles > engine.totals[at.MAX_LATENCY + which]:
@@ -35,7 +35,7 @@ def _tally(engine, which, cycles):
 
 
 @inline
-def count_arrival(engine, packet, when):
+def count_ejection(engine, packet, when):
     """Count a packet whose tail reaches its terminal in cycle `when`; free its row."""
     packets, totals, by_terminal = engine.packets, engine.totals, engine.by_terminal
     setting = engine.setting
@@ -49,8 +49,8 @@ def count_arrival(engine, packet, when):
     by_terminal[target, at.RECEIVED] += 1
     by_terminal[target, at.FINISHED] = when
     totals[at.SUM_EJECTED_PACKETS] += 1
-    _tally(engine, LATENCY, latency)
-    _tally(engine, NETWORK, when - packets[u(packet)].entered)
+    _record(engine, LATENCY, latency)
+    _record(engine, NETWORK, when - packets[u(packet)].entered)
     engine.hops[min(packets[u(packet)].hops, at.HOP_BINS - 1)] += 1
     if setting[at.S_MESSAGE_PACKETS] == 1:
         totals[at.DONE_MESSAGES] += 1
@@ -76,11 +76,11 @@ def _count_message(engine, packet, when):
         while following < size and (
             arrived[message, following >> 6] >> np.uint64(following & 63)
         ) & np.uint64(1) != np.uint64(0):
-            _tally(engine, IN_ORDER, when - born)
+            _record(engine, IN_ORDER, when - born)
             following += 1
         messages[u(message)].expected = following
     if messages[u(message)].arrived == size:
-        _tally(engine, MESSAGES, when - born)
+        _record(engine, MESSAGES, when - born)
         totals[at.DONE_MESSAGES] += 1
         for word in range(arrived.shape[1]):
             arrived[message, word] = np.uint64(0)
