@@ -24,7 +24,7 @@ from routelab.bounds.load_bound import bound_from_weights, network_graph
 from routelab.bounds.search import lower_bound_topology
 from routelab.metrics import channel_loads, least_attainable, relative_loads
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing, prove
+from routelab.routing.apply import apply_routing, prove
 from routelab.routing.topology import obtain
 
 NETWORKS = (

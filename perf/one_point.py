@@ -18,7 +18,7 @@ from stage_clock import StageClock
 
 from routelab.api import Topology
 from routelab.registry.instances import Routing, load_routing
-from routelab.routing.chain import apply_routing, prove
+from routelab.routing.apply import apply_routing, prove
 from routelab.routing.topology import obtain
 from routelab.stages.facts import routing_facts
 

@@ -17,7 +17,7 @@ import pytest
 
 from routelab.api import Collective, ExportPlugin, Job, Program, WorkloadPlugin
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.schedule import Schedule, schedule

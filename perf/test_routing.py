@@ -11,7 +11,7 @@ import pytest
 from routelab.api import Topology
 from routelab.deadlock import check_hop_routing, check_table
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.programs import part_of
 from routelab.toolkit import build_grid
 

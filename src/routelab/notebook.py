@@ -146,8 +146,9 @@ def simulate(
     engine : str, optional
         ``"packet"`` by default; ``"flow"``, ``"smpi"`` or another engine plugin.
     **settings
-        Parameters of the engine. Those of packets are `routelab.simulation.measuring.settings`:
-        ``loads=(0.1, 0.3)``, ``vcs=8``, ``find_saturation=True`` and so on.
+        Parameters of the engine. Those of packets are
+        `routelab.simulation.packet.measurement.settings`: ``loads=(0.1, 0.3)``, ``vcs=8``,
+        ``find_saturation=True`` and so on.
 
     Raises
     ------

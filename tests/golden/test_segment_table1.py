@@ -10,7 +10,7 @@ import pytest
 
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing, prove
+from routelab.routing.apply import apply_routing, prove
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.link_weight import LinkWeight
 

@@ -12,7 +12,7 @@ import pytest
 
 from routelab.metrics import channel_load_bound, offered_loads
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 
 
 def routed(network: str, routing: str, traffic: str):

@@ -12,7 +12,7 @@ from routelab.api import RouteTable, UnsupportedError
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.testing.fingerprints import field_digests
 
 NETWORKS = Path(__file__).parents[2] / "config" / "networks"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from routelab.api import Topology
 from routelab.api.traffic import Demand
 from routelab.registry.instances import load_routing
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.result import LoadResult
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import program
 

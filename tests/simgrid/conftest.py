@@ -10,7 +10,7 @@ import pytest
 
 from routelab.api import ExportPlugin, RouteTable
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import FlowRun

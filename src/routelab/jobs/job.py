@@ -146,7 +146,7 @@ class BaseJob(ABC):
 
         Parameters
         ----------
-        parts : routelab.stages.parts.parts.Parts
+        parts : routelab.stages.parts.study_plugins.Parts
 
         Raises
         ------

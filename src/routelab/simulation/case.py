@@ -32,7 +32,7 @@ from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import obtain
 from routelab.simulation.packet.tables import table_program

@@ -9,7 +9,7 @@ import numpy as np
 from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedError, needed_classes
 from routelab.registry.instances import HopRouting, Routing
 from routelab.registry.requirements import require_support, require_unchanged
-from routelab.routing.chain import reroute
+from routelab.routing.apply import reroute
 from routelab.simulation.packet.tables import table_program
 
 

@@ -24,7 +24,7 @@ from routelab.bounds import (
 )
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
-from routelab.routing.chain import AppliedRouting, graph_of_rules
+from routelab.routing.apply import AppliedRouting, graph_of_rules
 from routelab.simulation.packet.traffic import demand_of
 
 BARE = "_network"

@@ -14,7 +14,7 @@ from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES

@@ -21,7 +21,7 @@ from routelab.metrics import (
     route_diversity,
     sigma,
 )
-from routelab.routing.chain import AppliedRouting
+from routelab.routing.apply import AppliedRouting
 from routelab.routing.fact_columns import COLUMNS
 from routelab.routing.topology import TOPOLOGY_FIELDS, topology_facts
 

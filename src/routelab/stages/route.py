@@ -28,7 +28,7 @@ from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged
-from routelab.routing.chain import AppliedRouting, apply_routing, prove, reroute
+from routelab.routing.apply import AppliedRouting, apply_routing, prove, reroute
 from routelab.routing.routes_file import save_routes
 from routelab.stages.facts import routing_facts, topology_facts
 
@@ -73,7 +73,7 @@ def route_network(
     Raises
     ------
     UnsupportedError, PluginError
-        As `routelab.routing.chain.apply_routing`; also if a metric changes the network or table.
+        As `routelab.routing.apply.apply_routing`; also if a metric changes the network or table.
     """
     routed = apply_routing(topology, routing)
     tell(routing.name, "proof")

@@ -18,7 +18,7 @@ from routelab.api import (
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import ComposedRouting, HopRouting, Routing, load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part

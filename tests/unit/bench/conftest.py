@@ -21,7 +21,7 @@ from routelab.bench.store import RunStore
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import reroute
+from routelab.routing.apply import reroute
 from routelab.routing.topology import obtain
 
 MPIEXEC = """#!/bin/sh

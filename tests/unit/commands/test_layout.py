@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from routelab.commands._shared.layout import NUMBER, table_lines
+from routelab.commands._shared.terminal_tables import NUMBER, table_lines
 
 NUMBERS = (
     st.integers(-(10**28), 10**28).map(str)

@@ -21,7 +21,7 @@ from routelab.commands._shared.settings import (
 )
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.stages.kinds.simulations import SimulationJob
 
 RUN = ("simulate", "torus~dims=4x4", "dor", "uniform")

@@ -10,7 +10,7 @@ from random_tables import networks, tables
 from routelab.api import RouteTable
 from routelab.metrics import channel_loads, relative_loads, worst_permutation
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 
 

@@ -27,12 +27,12 @@ from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
 from routelab.simulation.case import case_of, task_of
 from routelab.simulation.flow.plugin import FlowEngine
+from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.run import check_result, run_simulation, write_engine_result
+from routelab.simulation.sample_work import RingWorkload, UniformTraffic, trial_work
 from routelab.simulation.smpi import simulate as simgrid
 from routelab.simulation.smpi.plugin import SmpiEngine
 from routelab.simulation.smpi.simgrid import SmpiRun
-from routelab.simulation.trial import RingWorkload, UniformTraffic, trial_work
-from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.plan.expansion import expand_studies
 from routelab.testing.inputs.tables import table_on
 from routelab.toolkit import build_grid

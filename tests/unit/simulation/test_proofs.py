@@ -12,7 +12,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import load, load_routing
 from routelab.simulation import case
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.routing import make_packet_program
 from routelab.simulation.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob

@@ -18,7 +18,7 @@ from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing
 from routelab.routing import topology
-from routelab.routing.chain import apply_routing, prove
+from routelab.routing.apply import apply_routing, prove
 from routelab.stages import bound
 from routelab.stages.bound import BARE
 from routelab.stages.evaluate import evaluate_routings

@@ -165,7 +165,7 @@ def _first_clause(meaning: str) -> str:
 def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
     import shutil
 
-    from routelab.commands._shared.layout import table_lines
+    from routelab.commands._shared.terminal_tables import table_lines
 
     # COLUMNS in the environment replaces the width of the terminal
     width = shutil.get_terminal_size().columns

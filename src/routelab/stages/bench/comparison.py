@@ -41,7 +41,7 @@ from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.routing.chain import reroute
+from routelab.routing.apply import reroute
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import obtain
 from routelab.stages.route import ROUTES

@@ -27,7 +27,7 @@ from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 
 MARGIN = 60.0

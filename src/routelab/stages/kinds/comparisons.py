@@ -34,7 +34,7 @@ from routelab.toolkit.grids import GridParameters
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 RUNS = "bench/runs"
 """Folder of raw runs in the results folder; all comparisons share them."""

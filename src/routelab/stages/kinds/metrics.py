@@ -20,7 +20,7 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.routing.chain import apply_routing, graph_of_rules
+from routelab.routing.apply import apply_routing, graph_of_rules
 from routelab.stages import route as stage
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import TableJob, route_jobs
@@ -28,7 +28,7 @@ from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from routelab.stages.parts.instances import Instance, instance_of
 from routelab.stages.parts.settings import EngineChoice, settings_id
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 PredictionIds: TypeAlias = tuple[str, str, str, str]
 """Ids of topology, routing, benchmark and settings."""

@@ -26,7 +26,7 @@ from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,10 @@ from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.simulation import run as stage
 from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
+from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
-from routelab.simulation.store import FinishedParts
-from routelab.simulation.trial import brief_engine, trial_work
+from routelab.simulation.sample_work import brief_engine, trial_work
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import TableJob, route_jobs
@@ -34,7 +34,7 @@ from routelab.stages.parts.settings import EngineChoice, traffic_engines, worklo
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row
 from routelab.stages.survey.runs import route_row
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 BOUND = "bound"
 """First word of the text of rows with bounds, which no run has."""

@@ -31,7 +31,7 @@ from routelab.stages.parts.settings import EngineChoice, traffic_engines
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts.parts import Parts
+    from routelab.stages.parts.study_plugins import Parts
 
 FULL = 1.0
 """Offered load that is always bounded."""

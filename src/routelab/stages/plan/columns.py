@@ -23,7 +23,7 @@ from routelab.registry.columns import (
 from routelab.registry.suggest import did_you_mean
 from routelab.routing.fact_columns import SHAPE
 from routelab.stages.parts.instances import Instance
-from routelab.stages.parts.parts import Parts
+from routelab.stages.parts.study_plugins import Parts
 
 _WORK = {
     "simulations": ("traffic", "simulation"),

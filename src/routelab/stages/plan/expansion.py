@@ -26,7 +26,7 @@ from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, instance_of
-from routelab.stages.parts.parts import Parts, is_hop_by_hop
+from routelab.stages.parts.study_plugins import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
 from routelab.stages.plan.headlines import unknown_in_headline
 from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches

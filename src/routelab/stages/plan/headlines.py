@@ -11,7 +11,7 @@ from routelab.config.errors import suggestion
 from routelab.registry.columns import installed_columns
 from routelab.registry.names import without_parameters
 from routelab.stages.parts.instances import Instance
-from routelab.stages.parts.parts import Parts
+from routelab.stages.parts.study_plugins import Parts
 
 _SIMULATED = ("simulations", "loads")
 

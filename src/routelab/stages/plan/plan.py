@@ -12,7 +12,7 @@ from routelab.artifacts.missing_results import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
-from routelab.stages.parts.parts import Parts
+from routelab.stages.parts.study_plugins import Parts
 
 BATCHES = 16
 """Largest number of batches of one kind in a study: as many cores are busy."""

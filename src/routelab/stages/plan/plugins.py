@@ -9,7 +9,7 @@ from routelab.jobs.job import BaseJob
 from routelab.registry.instances import load
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.simulations import EngineJob
-from routelab.stages.parts.parts import Parts
+from routelab.stages.parts.study_plugins import Parts
 
 
 def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:

@@ -14,7 +14,7 @@ from routelab.bench.fabric.files import fabric_problems, write_fabric_files
 from routelab.bench.fabric.switching import LoggedSwitch
 from routelab.config.cluster.fabric import FabricCommands
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 
 PAGE = (Path(__file__).parents[4] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")

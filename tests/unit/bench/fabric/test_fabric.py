@@ -14,7 +14,7 @@ from routelab.bench.fabric.fabric import Fabric, FabricJob
 from routelab.bench.fabric.files import fabric_problems
 from routelab.config.cluster.fabric import FabricCommands
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 
 HOSTS = ("a", "b")

@@ -22,7 +22,7 @@ from routelab.bench.processes.signals import StopRequest, StopSignals
 from routelab.config.cluster.fabric import FabricCommands
 from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 
 LONG = 60.0

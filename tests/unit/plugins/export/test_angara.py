@@ -20,7 +20,7 @@ from routelab.api import (
 )
 from routelab.artifacts.exports import export_files, file_mismatch, table_mismatch
 from routelab.registry.instances import CompleteRouting, load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.machine import Machine
 from routelab_plugins.export.angara import AngaraExport

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from routelab.api import MetricContext, Topology, UnsupportedError
 from routelab.metrics import channel_loads, terminal_pairs
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing, reroute
+from routelab.routing.apply import apply_routing, reroute
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.rerouting_churn import ReroutingChurn
 from routelab_plugins.metric.rerouting_churn.kernels import changed_pairs

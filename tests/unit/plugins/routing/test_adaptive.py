@@ -11,7 +11,7 @@ from grid_walks import GridWalks, agrees
 from naive_grid_routing import closer, dimension_order, distance, rdr_chances
 
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.programs import part_of
 from routelab.testing.walks import FREE
 from routelab.toolkit import build_grid

@@ -15,7 +15,7 @@ from naive_grid_routing import dateline, dimension_order, distance, drawn_orders
 
 from routelab.api import InputError, UnsupportedError
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid

@@ -17,7 +17,7 @@ from routelab.deadlock import check_table
 from routelab.kernels.forwarding.turns import order_of_turns, turn_loads
 from routelab.metrics import channel_loads, connected_pairs, reachable_pairs
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.forwarding import TreeSearch, all_routes, table_of_trees
 from routelab.toolkit.forwarding.levels import switch_levels, trees_by_levels

@@ -13,7 +13,7 @@ import pytest
 from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit.infiniband import addresses_of, complete
 from routelab_plugins.routing.opensm import OpenSM, programs
 

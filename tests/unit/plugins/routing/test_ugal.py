@@ -13,9 +13,9 @@ from routelab.api import Demand, InputError, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import part_of, program

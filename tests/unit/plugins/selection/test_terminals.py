@@ -17,7 +17,7 @@ from routelab.bounds import lower_bound_topology
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads, perfect_load
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.flow.engine import run_flows
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.packet.engine import Simulation

@@ -24,7 +24,7 @@ from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
 from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 
 def point(load, latency, state="stationary"):

@@ -21,7 +21,7 @@ from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.routing.chain import reroute
+from routelab.routing.apply import reroute
 from routelab.simulation import case, run
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.flow.settings import FlowSettings

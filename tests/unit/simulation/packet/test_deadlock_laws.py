@@ -16,7 +16,7 @@ from routelab.api import UnsupportedError
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check_table
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program

@@ -13,7 +13,7 @@ from simulated import between, layered_tables, line, line_table, reachable_termi
 from routelab.api import Demand, RouteTable, Topology
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel, pick
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program

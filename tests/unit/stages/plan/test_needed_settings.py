@@ -7,10 +7,10 @@ import pytest
 from routelab.api import InputError
 from routelab.config.view_columns import named_columns
 from routelab.config.views import Figure, Table
-from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.saturation import Saturation
 from routelab.simulation.packet.columns import COLUMNS
-from routelab.stages.engines.packet.facts import saturation_facts
+from routelab.simulation.packet.facts import saturation_facts
+from routelab.simulation.packet.measurement.intervals import Estimate
+from routelab.simulation.packet.measurement.saturation import Saturation
 from routelab.stages.plan.preview import check_studies
 
 STUDY = """\

@@ -9,8 +9,8 @@ import pytest
 
 from routelab.api import InputError
 from routelab.jobs.job import MAX_ID
+from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.smpi.plugin import SmpiEngine
-from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.parts.settings import DEFAULT, settings_id
 from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import check_studies

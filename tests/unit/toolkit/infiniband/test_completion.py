@@ -11,7 +11,7 @@ import pytest
 
 from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.registry.instances import load, load_routing
-from routelab.routing.chain import apply_routing
+from routelab.routing.apply import apply_routing
 from routelab.toolkit.infiniband import check_tables, complete, forwarding_problem
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from threading import Lock
 
 from routelab._progress import WAITING, tell
-from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.measurement.result import LoadResult
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 
 class Watch:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from fake_simulation import Queues, Stuck
 
-from routelab.simulation.measuring.saturation import find_saturation
-from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.columns import POOLING
+from routelab.simulation.packet.measurement.saturation import find_saturation
+from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.measurement.sweep import sweep_loads
 
 SETTINGS = SimulationSettings(max_cycles=60_000, loads=(0.1, 0.3, 0.6), seeds=2, seed=5)
 make = partial(Queues, horizon=70_000)

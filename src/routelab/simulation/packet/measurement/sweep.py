@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from routelab.simulation.measuring.intervals import Estimate, pool
-from routelab.simulation.measuring.measure import PacketSimulation, measure_simulation
-from routelab.simulation.measuring.result import LATENCY_FACTS, LoadResult, State, interval
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.columns import POOLING
+from routelab.simulation.packet.measurement.intervals import Estimate, pool
+from routelab.simulation.packet.measurement.measure import PacketSimulation, measure_simulation
+from routelab.simulation.packet.measurement.result import LATENCY_FACTS, LoadResult, State, interval
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.toolkit.parallel import allowed_threads
 
 Make = Callable[[float, int], PacketSimulation]

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 
-from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Point
+from routelab.simulation.packet.measurement.intervals import Estimate
+from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.measurement.sweep import Point
 
 FIRST_LOADS = (0.25, 0.5, 0.75, 1.0)
 """Loads of step 1; left out if as many loads are known."""

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.simulation.measuring.warmup import TAIL, mser, truncation
+from routelab.simulation.packet.measurement.warmup import TAIL, mser, truncation
 
 
 def naive(series):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from settings_text import settings_from_text, settings_from_values
 
 from routelab.api import InputError
-from routelab.simulation.measuring.settings import LONGEST, SimulationSettings
 from routelab.simulation.packet import engine
+from routelab.simulation.packet.measurement.settings import LONGEST, SimulationSettings
 from routelab.simulation.packet.router import Router
 
 

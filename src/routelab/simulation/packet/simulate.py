@@ -21,13 +21,26 @@ from routelab.api.hops import program_digest
 from routelab.api.verdicts import PROVEN
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
-from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.rows import from_row, to_row
-from routelab.simulation.measuring.saturation import find_saturation
-from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.facts import (
+    blocked_at,
+    curve_row,
+    highest_load_facts,
+    notes_of,
+    saturation_facts,
+)
+from routelab.simulation.packet.measurement.result import LoadResult
+from routelab.simulation.packet.measurement.rows import from_row, to_row
+from routelab.simulation.packet.measurement.saturation import find_saturation
+from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.measurement.sweep import sweep_loads
+from routelab.simulation.packet.progress import Watch
+from routelab.simulation.packet.result_tables import (
+    latency_table,
+    packet_channel_table,
+    terminal_table,
+)
 from routelab.simulation.packet.routing import make_packet_program
 from routelab.simulation.packet.traffic import (
     ClosedLoop,
@@ -36,19 +49,6 @@ from routelab.simulation.packet.traffic import (
     OpenLoop,
     active_terminals,
     demand_of,
-)
-from routelab.stages.engines.packet.facts import (
-    blocked_at,
-    curve_row,
-    highest_load_facts,
-    notes_of,
-    saturation_facts,
-)
-from routelab.stages.engines.packet.progress import Watch
-from routelab.stages.engines.packet.tables import (
-    latency_table,
-    packet_channel_table,
-    terminal_table,
 )
 
 MOST_PAIRED = 2048

@@ -26,7 +26,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
-from routelab.routing.chain import apply_routing, prove
+from routelab.routing.apply import apply_routing, prove
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
 from routelab.stages.evaluate import evaluate_routings

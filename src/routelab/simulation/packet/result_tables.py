@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.measuring.result import LoadResult, utilisation_of
-from routelab.simulation.measuring.sweep import Point
 from routelab.simulation.packet.counts import Counts, Histogram
+from routelab.simulation.packet.measurement.result import LoadResult, utilisation_of
+from routelab.simulation.packet.measurement.sweep import Point
 from routelab.simulation.packet.traffic import Ends
 
 Columns = dict[str, list[Any]]

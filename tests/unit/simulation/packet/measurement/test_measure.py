@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from fake_simulation import Batch, Queues, Stuck, histogram
 
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.result import jain_index
-from routelab.simulation.measuring.samples import Samples
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.counts import CycleCounts
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.result import jain_index
+from routelab.simulation.packet.measurement.samples import Samples
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 SETTINGS = SimulationSettings(max_cycles=100_000)
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from routelab.api import Topology
-from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.result import interval
-from routelab.simulation.measuring.saturation import Saturation
-from routelab.simulation.measuring.sweep import Point
+from routelab.simulation.packet.measurement.intervals import Estimate
+from routelab.simulation.packet.measurement.result import interval
+from routelab.simulation.packet.measurement.saturation import Saturation
+from routelab.simulation.packet.measurement.sweep import Point
 from routelab.simulation.packet.router import Router
 
 BLOCKED = ("deadlock", "livelock", "no-route")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from routelab.api.parameters import split_items
-from routelab.simulation.measuring.intervals import LEAST_GROUPS
+from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS
 from routelab.simulation.packet.router import Router
 
 WARMUP_SAMPLES = 30

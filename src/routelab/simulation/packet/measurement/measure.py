@@ -15,8 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from routelab.api.topology import Float64Array, Topology
-from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate
-from routelab.simulation.measuring.result import (
+from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
+from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS, Estimate
+from routelab.simulation.packet.measurement.result import (
     FEW_STARVED,
     Latency,
     LoadResult,
@@ -26,14 +27,13 @@ from routelab.simulation.measuring.result import (
     jain_index,
     utilisation_of,
 )
-from routelab.simulation.measuring.samples import CERTAIN, MAX_SAMPLES, Samples
-from routelab.simulation.measuring.settings import (
+from routelab.simulation.packet.measurement.samples import CERTAIN, MAX_SAMPLES, Samples
+from routelab.simulation.packet.measurement.settings import (
     MEASURED_SAMPLES,
     WARMUP_SAMPLES,
     SimulationSettings,
 )
-from routelab.simulation.measuring.warmup import truncation
-from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
+from routelab.simulation.packet.measurement.warmup import truncation
 from routelab.simulation.packet.traffic import ClosedLoop, OfferedTraffic, OpenLoop
 
 LEAST_PACKETS = 1000

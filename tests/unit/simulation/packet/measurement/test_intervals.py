@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from routelab.simulation.measuring.intervals import (
+from routelab.simulation.packet.measurement.intervals import (
     Estimate,
     group_batches,
     mean_estimate,

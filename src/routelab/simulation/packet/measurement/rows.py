@@ -10,8 +10,8 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 
 from routelab.artifacts.json_files import to_plain
-from routelab.simulation.measuring.result import LoadResult
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.measurement.result import LoadResult
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 _OUTSIDE = "settings"
 """Field that is not stored, because the reader of a row knows it."""

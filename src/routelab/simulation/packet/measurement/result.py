@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from routelab.api.topology import Float64Array, Int64Array, Topology
-from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.counts import Counts, Histogram
+from routelab.simulation.packet.measurement.intervals import Estimate
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 State = Literal[
     "stationary",

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing_extensions import override
 
 from routelab.api import EngineCase, EnginePlugin, EngineResult
-from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.columns import CLOCK, COLUMNS
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 
 class PacketEngine(EnginePlugin):
@@ -33,6 +33,6 @@ class PacketEngine(EnginePlugin):
 
     @override
     def run(self, case: EngineCase) -> EngineResult:
-        from routelab.stages.engines.packet.simulate import simulate_packets
+        from routelab.simulation.packet.simulate import simulate_packets
 
         return simulate_packets(case, self.parameters)

@@ -10,10 +10,10 @@ import pytest
 from routelab.api.traffic import Demand
 from routelab.metrics.demand import channel_load_bound, ejection_bound
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid

@@ -29,16 +29,16 @@ from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.routing import topology
 from routelab.simulation import case, run
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.rows import from_row, to_row
-from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.checkpoint import FOLDER, FinishedParts
+from routelab.simulation.packet import simulate as packets
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.rows import from_row, to_row
+from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.simulation.store import FOLDER, FinishedParts
 from routelab.stages import route
-from routelab.stages.engines.packet import PacketEngine
-from routelab.stages.engines.packet import simulate as packets
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob

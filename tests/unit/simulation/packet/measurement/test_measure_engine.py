@@ -12,11 +12,11 @@ from routelab.api import HopProgram, pack_tables
 from routelab.api.traffic import Demand, Messages
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
-from routelab.routing.chain import apply_routing
-from routelab.simulation.measuring.measure import measure_simulation
-from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import sweep_loads
+from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.measurement.measure import measure_simulation
+from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.simulation.packet.measurement.sweep import sweep_loads
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.toolkit import build_grid

@@ -7,14 +7,14 @@ from math import sqrt
 import numpy as np
 
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.measuring.intervals import (
+from routelab.simulation.packet.counts import CycleCounts, Histogram
+from routelab.simulation.packet.measurement.intervals import (
     LEAST_GROUPS,
     Estimate,
     group_batches,
     mean_estimate,
     ratio,
 )
-from routelab.simulation.packet.counts import CycleCounts, Histogram
 
 MAX_SAMPLES = 8 * LEAST_GROUPS
 """Largest number of samples; more are merged in pairs."""
