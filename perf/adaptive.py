@@ -12,7 +12,7 @@ import time
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.simulation import OpenLoop, Router, Simulation
 from routelab.simulation.programs import program
 
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--speedup", type=int, default=2)
     parser.add_argument("--priority", default="age")
     given = parser.parse_args()
-    topology = obtain(given.topology)[1]
+    topology = load_network(given.topology)[1]
     demand = Demand.uniform(topology, "everybody to all others")
     router = Router(
         vcs=9,

@@ -25,7 +25,7 @@ from routelab.bounds.search import lower_bound_topology
 from routelab.metrics import channel_loads, least_attainable, relative_loads
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing, prove
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 
 NETWORKS = (
     "random-regular~n=64,degree=8",
@@ -92,7 +92,7 @@ def main() -> None:
     given = parser.parse_args()
     out = csv.DictWriter(sys.stdout, COLUMNS)
     out.writeheader()
-    measure(obtain("torus~dims=4x4")[1], "ib-balanced~vls=1")
+    measure(load_network("torus~dims=4x4")[1], "ib-balanced~vls=1")
     for network in NETWORKS:
         if given.only not in network:
             continue
@@ -100,7 +100,7 @@ def main() -> None:
         for seed in range(1, given.seeds + 1):
             random = network.startswith("random")
             name = f"{network},seed={seed}" if random else network
-            topology = obtain(name)[1]
+            topology = load_network(name)[1]
             if bound is None or random:
                 bound = Bound(topology, given.bound_seconds)
             search = "" if random else f",seed={seed}"

@@ -19,7 +19,7 @@ from stage_clock import StageClock
 from routelab.api import Topology
 from routelab.registry.instances import Routing, load_routing
 from routelab.routing.apply import apply_routing, prove
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.stages.facts import routing_facts
 
 ENOUGH = 5.0
@@ -40,7 +40,7 @@ def load_kernels(dims: str, failed: int, routing: Routing) -> None:
 
 def network(dims: str, failed: int) -> Topology:
     links = f",fail_links={failed},seed=1" if failed else ""
-    return obtain(f"torus~dims={dims}{links}")[1]
+    return load_network(f"torus~dims={dims}{links}")[1]
 
 
 def measure(topology: Topology, routing: Routing, rounds: int) -> dict[str, Any]:

@@ -37,15 +37,15 @@ import json, sys, time
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import route_network
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])
 metrics = [load("metric", e.key) for e in installed_catalogue().entries("metric") if e.plugin]
 routings = [load_routing(f"angara-sssp~tie_seed={i}" if i else "angara-sssp") for i in range(seeds)]
-route_network(obtain(f"torus~dims={dims[0]}")[1], routings[0], metrics)
+route_network(load_network(f"torus~dims={dims[0]}")[1], routings[0], metrics)
 begin = time.process_time()
 for each in dims:
-    network = obtain(f"torus~dims={each}")[1]
+    network = load_network(f"torus~dims={each}")[1]
     for routing in routings:
         route_network(network, routing, metrics)
 print(json.dumps({"computing": time.process_time() - begin}))

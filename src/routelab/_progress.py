@@ -15,7 +15,7 @@ WAITING = "waiting"
 logging.getLogger("routelab").addHandler(logging.NullHandler())
 
 
-def tell(task: str, phase: str, ended: bool = False) -> None:
+def report_phase(task: str, phase: str, ended: bool = False) -> None:
     """Report the phase of a task.
 
     Parameters

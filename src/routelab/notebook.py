@@ -22,7 +22,7 @@ from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.stages import evaluate as stage
 from routelab.stages.facts import FIELDS
 from routelab.stages.route import route_network
@@ -78,7 +78,7 @@ def evaluate(
     several = [routings] if isinstance(routings, str | Plugin) else list(routings)
     rows = stage.evaluate_routings(topology, several)
     frame = pd.DataFrame(rows, columns=list(FIELDS))
-    frame.attrs["topology"] = rows[0]["topology"] if rows else obtain(topology)[0]
+    frame.attrs["topology"] = rows[0]["topology"] if rows else load_network(topology)[0]
     frame.attrs["facts"] = [
         {key: value for key, value in row.items() if key not in FIELDS} for row in rows
     ]
@@ -99,7 +99,7 @@ def topology(name: str) -> Topology:
     InputError
         If the name is wrong or the network does not exist.
     """
-    return obtain(name)[1]
+    return load_network(name)[1]
 
 
 def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
@@ -122,7 +122,7 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
         If a plugin breaks its contract.
     """
     chosen = load_routing(routing)
-    name, network = obtain(topology)
+    name, network = load_network(topology)
     result = route_network(network, chosen)
     facts = {"topology": name, "routing": chosen.name, **result.facts}
     return RoutedNetwork(result.routed.table, result.verdict, facts)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.stages import report as report_stage
 from routelab.stages.plan.expansion import expand_studies
 
@@ -162,7 +162,7 @@ def make_report() -> None:
     for path in paths:
         path.write_text(STUDIES[path.stem])
     for job in expand_studies(paths, results).jobs.values():  # networks first
-        perform(job)
+        run_job(job)
     for path in paths:
         with pytest.MonkeyPatch.context() as patch:
             if path.stem == "large":

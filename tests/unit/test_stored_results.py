@@ -15,7 +15,7 @@ import pytest
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
-from routelab.bench.run_check import judge
+from routelab.bench.run_check import evaluate_run
 from routelab.bench.store import RunStore
 from routelab.cli import main
 from routelab.config.study import OLD_FOLDERS
@@ -63,7 +63,7 @@ def test_measurements_are_read(stored):
     (path,) = store.folder.iterdir()
     run = store.find(path.name)
     assert (run.fingerprint, run.status) == (path.name, "ok")
-    verdict = judge(load("benchmark", run.identity["benchmark"]), run, None)
+    verdict = evaluate_run(load("benchmark", run.identity["benchmark"]), run, None)
     values = [figure.value for figure in verdict.result.figures if figure.metric == "latency_avg"]
     listed = read_rows(next(stored.rglob("figures.csv")), ())
     assert values == [row["value"] for row in listed

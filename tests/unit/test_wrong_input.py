@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from routelab.api import InputError
 from routelab.artifacts.array_files import read_arrays, write_arrays
 from routelab.cli import main
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.jobs.job import MAX_ID, folder_name
 from routelab.registry.names import compose, parse_name, parse_routing
 from routelab.stages.plan.expansion import expand_studies
@@ -214,7 +214,7 @@ def test_names_longer_than_file_names_work():
     Path("study.yaml").write_text(f'title: t\ntopologies: ["{long}"]\nroutings: [dor]\n')
     plan = expand_studies([Path("study.yaml")])
     for job in plan.jobs.values():
-        assert perform(job).status == "ok"
+        assert run_job(job).status == "ok"
         assert json.loads(Path(job.folder, "outcome.json").read_text())["topology"] == long
     assert main(["report", "study.yaml"]) == 0
     assert long in Path("results/report/study/runs.csv").read_text()

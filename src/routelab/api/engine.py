@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api.plugin_base import Plugin
 from routelab.api.topology import Topology
 
@@ -134,7 +134,7 @@ class EngineCase:
     work: TrafficPlugin | WorkloadPlugin | Path
     judge: Judge = _no_verdict
     store: Store = field(default_factory=NoStore)
-    tell: Callable[..., None] = tell
+    tell: Callable[..., None] = report_phase
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class JobStatus:
 
 
 @dataclass(frozen=True)
-class Loss:
+class MissingResult:
     """Jobs of one study and kind that have no result for the same cause.
 
     Attributes
@@ -96,7 +96,7 @@ class Loss:
         return f"{self.count} of {self.total} {self.noun if self.total == 1 else self.plural}"
 
 
-def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
+def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
     """Group the jobs that have no result by study, kind and cause.
 
     Parameters
@@ -106,7 +106,7 @@ def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
 
     Returns
     -------
-    list of Loss
+    list of MissingResult
         The most serious status first, and within a status the largest group first.
     """
     kinds: dict[tuple[str, str], JobStatus] = {}
@@ -132,17 +132,17 @@ def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
         for (value, name), number in limits.get(kind, Counter()).items():
             whose = "its" if number == 1 else "their"
             predicate = f"reached {whose} limit of {value}; raise {name}"
-            losses.append(Loss(*named, number, totals[kind], "timeout", predicate))
+            losses.append(MissingResult(*named, number, totals[kind], "timeout", predicate))
         for status, counts in reasons.get(kind, {}).items():
             for reason, number in _merge(counts):
                 predicate = _predicate(status, number) + (f": {reason}" if reason else "")
-                losses.append(Loss(*named, number, totals[kind], status, predicate))
+                losses.append(MissingResult(*named, number, totals[kind], status, predicate))
     return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.count))
 
 
 def loss_sentences(jobs: Iterable[JobStatus]) -> list[str]:
-    """Return the sentences of `collect_losses`."""
-    return [loss.sentence for loss in collect_losses(jobs)]
+    """Return the sentences of `collect_missing`."""
+    return [loss.sentence for loss in collect_missing(jobs)]
 
 
 def status_text(status: str, reason: str = "") -> str:

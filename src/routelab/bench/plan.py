@@ -67,7 +67,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class Turn:
+class RoutingRuns:
     """The runs while one routing is applied.
 
     Attributes
@@ -126,7 +126,7 @@ class MeasurementPlan:
         return self.launcher.hosts
 
     @cached_property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[RoutingRuns, ...]:
         """Return the turns of all rounds, in order."""
         settings = self.comparison.settings
         routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
@@ -160,11 +160,11 @@ class MeasurementPlan:
         executable = self.executables.get(benchmark, Path())
         return BenchmarkTask(at.ranks, at.nodes, executable, folder)
 
-    def _turn(self, routing: ComparisonPart, round_: int, place: int) -> Turn:
+    def _turn(self, routing: ComparisonPart, round_: int, place: int) -> RoutingRuns:
         benchmarks = self.comparison.benchmarks
         order = benchmark_order(len(benchmarks), round_, place)
         runs = tuple(self._run(routing, benchmarks[which], round_, place) for which in order)
-        return Turn(routing, round_, runs)
+        return RoutingRuns(routing, round_, runs)
 
     def _run(
         self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int

@@ -69,7 +69,7 @@ class RunVerdict:
     result: BenchmarkResult | None = None
 
 
-def judge(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> RunVerdict:
+def evaluate_run(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> RunVerdict:
     """Judge a run from its raw output, and from how it ended.
 
     Parameters

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api.parameters import bytes_text
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.environment import environment_of, probe_ranks, versions_of
@@ -20,7 +20,7 @@ from routelab.bench.launchers import run_launch
 from routelab.bench.plan import MeasurementPlan, PlannedRun
 from routelab.bench.processes.processes import MOST_OUTPUT
 from routelab.bench.processes.signals import StopSignals
-from routelab.bench.run_check import judge
+from routelab.bench.run_check import evaluate_run
 from routelab.bench.slurm import (
     RETRY_SECONDS,
     UNREACHABLE_SECONDS,
@@ -85,7 +85,7 @@ class Runner:
         with explain_write_errors(self.store.folder, self.store.folder):
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
-                tell("session", "probe")
+                report_phase("session", "probe")
                 # launchers do not report that they could not print
                 Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
                 found = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
@@ -106,11 +106,11 @@ class Runner:
             If the disk is full.
         """
         which = f"round {run.round}" if run.round > 0 else "warm-up"
-        tell(f"{run.routing.id} {run.benchmark.id}", which)
+        report_phase(f"{run.routing.id} {run.benchmark.id}", which)
         try:
             raw = self._launch_with_retries(run, guard, signals)
             plugin = self.plan.benchmarks[run.benchmark.id]
-            verdict = judge(plugin, raw, self.plan.task(run.benchmark.id))
+            verdict = evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
             if verdict.status != "ok" and self.allocation is not None:
                 self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
             self.store.keep(replace(raw, status=verdict.status))
@@ -122,7 +122,9 @@ class Runner:
             logger.warning(
                 "%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, verdict.reason
             )
-        tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {verdict.status}", ended=True)
+        report_phase(
+            f"{run.routing.id} {run.benchmark.id}", f"{which}: {verdict.status}", ended=True
+        )
 
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""

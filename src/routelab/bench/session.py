@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import RoutelabError, RouteTable
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.fabric.fabric import Fabric, FabricError, FabricJob
@@ -19,9 +19,9 @@ from routelab.bench.fabric.files import write_fabric_files
 from routelab.bench.fabric.journal import Journal
 from routelab.bench.fabric.restore import Guard
 from routelab.bench.fabric.switching import LoggedSwitch
-from routelab.bench.plan import MeasurementPlan, PlannedRun, Turn
+from routelab.bench.plan import MeasurementPlan, PlannedRun, RoutingRuns
 from routelab.bench.processes.signals import StopSignals
-from routelab.bench.run_check import RunVerdict, judge
+from routelab.bench.run_check import RunVerdict, evaluate_run
 from routelab.bench.runner import Runner, now
 from routelab.bench.slurm import Allocation, AllocationLostError, allocation
 from routelab.bench.store import RawRun, RunStore
@@ -89,9 +89,9 @@ class Session:
         if raw is None:
             return None
         plugin = self.plan.benchmarks[run.benchmark.id]
-        return raw, judge(plugin, raw, self.plan.task(run.benchmark.id))
+        return raw, evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
 
-    def missing(self) -> list[Turn]:
+    def missing(self) -> list[RoutingRuns]:
         """Return the turns, with those of their runs that will be done: not stored, or to retry."""
         turns = []
         seen: set[str] = set()
@@ -103,7 +103,7 @@ class Session:
                     seen.add(run.fingerprint)
                     runs.append(run)
             if runs:
-                turns.append(Turn(turn.routing, turn.round, tuple(runs)))
+                turns.append(RoutingRuns(turn.routing, turn.round, tuple(runs)))
         return turns
 
     def is_undone(self, run: PlannedRun) -> bool:
@@ -195,10 +195,10 @@ class Session:
             raise RoutelabError(f"{self.plan.file.path} has no fabric")
         return self.plan.fabric
 
-    def _job(self, turn: Turn) -> FabricJob:
+    def _job(self, turn: RoutingRuns) -> FabricJob:
         return self.plan.job(turn.routing, self.journal.folder.resolve())
 
-    def _written_job(self, turn: Turn) -> FabricJob:
+    def _written_job(self, turn: RoutingRuns) -> FabricJob:
         """Return the fabric's job for a turn, after writing its files."""
         job = self._job(turn)
         with explain_write_errors(job.folder, job.folder):
@@ -207,7 +207,7 @@ class Session:
         return job
 
     def _apply(self, number: int, job: FabricJob, guard: Guard, signals: StopSignals) -> None:
-        tell("session", f"apply {job.routing}")
+        report_phase("session", f"apply {job.routing}")
         self.journal.write(
             {
                 "topology": self.plan.topology,
@@ -225,7 +225,7 @@ class Session:
 
     def _restore(self, number: int, guard: Guard) -> bool:
         """Restore the fabric; log an error and return False if that fails."""
-        tell("session", "restore the fabric")
+        report_phase("session", "restore the fabric")
         try:
             self._restore_turn(number, guard.set_group)
         except Exception as error:

@@ -139,7 +139,7 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.folder_job import perform
+    from routelab.jobs.folder_job import run_job
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
     from routelab.stages.kinds.throughput import ThroughputJob
@@ -163,7 +163,7 @@ def _write(arguments: argparse.Namespace) -> int:
             exact=arguments.exact,
         )
     with show_progress(arguments):
-        outcome = perform(job)
+        outcome = run_job(job)
     if outcome.status != "ok":
         warn(outcome.routing, outcome)
     return 0 if outcome.status == "ok" else 1
@@ -175,12 +175,12 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
-    from routelab.routing.topology import obtain
+    from routelab.routing.topology import load_network
     from routelab.stages.bound import WEIGHT_COLUMNS, bound_load, weight_rows
 
     rules, (name, network) = collect_errors(
         lambda: load("rules", arguments.rules) if arguments.rules else None,
-        lambda: obtain(arguments.topology),
+        lambda: load_network(arguments.topology),
     )
     with show_progress(arguments):
         bound = bound_load(network, rules, seconds=arguments.seconds, exact=arguments.exact)
@@ -206,11 +206,11 @@ def _print_any(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load, name_of
     from routelab.registry.requirements import collect_errors
-    from routelab.routing.topology import obtain
+    from routelab.routing.topology import load_network
     from routelab.stages.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
 
     traffic, (name, network) = collect_errors(
-        lambda: load("traffic", arguments.traffic), lambda: obtain(arguments.topology)
+        lambda: load("traffic", arguments.traffic), lambda: load_network(arguments.topology)
     )
     seed = _seed(arguments)
     with show_progress(arguments):

@@ -122,11 +122,11 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import StoppedError, in_child
-    from routelab.jobs.folder_job import perform, write_breach
+    from routelab.jobs.folder_job import run_job, write_breach
 
     def work() -> Outcome:
         with show_progress(arguments):
-            return perform(_job(arguments))
+            return run_job(_job(arguments))
 
     try:
         outcome = in_child(work, _limits(arguments))
@@ -140,7 +140,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    from routelab._progress import tell
+    from routelab._progress import report_phase
     from routelab.artifacts.atomic import atomic_file, check_file_writable
     from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
@@ -148,19 +148,19 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.registry.instances import load, load_routing
     from routelab.registry.requirements import collect_errors
     from routelab.routing.fact_columns import COLUMNS
-    from routelab.routing.topology import obtain
+    from routelab.routing.topology import load_network
     from routelab.stages.route import route_network
 
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)
     routing, (name, network), *metrics = collect_errors(
         lambda: load_routing(arguments.routing),
-        lambda: obtain(arguments.topology),
+        lambda: load_network(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
     with show_progress(arguments):
         result = route_network(network, routing, metrics)
-        tell(routing.name, "ok", ended=True)
+        report_phase(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)

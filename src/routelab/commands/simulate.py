@@ -214,7 +214,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     from routelab.api.errors import InputError, RoutelabError
     from routelab.artifacts.tables import read_rows
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.folder_job import perform
+    from routelab.jobs.folder_job import run_job
     from routelab.registry.instances import name_of
     from routelab.stages.kinds.simulations import FlowJob, SimulationJob
 
@@ -243,7 +243,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
                 work=arguments.work,
                 engine=name_of(task.engine),
             )
-            outcome = perform(job)
+            outcome = run_job(job)
             names = {"topology": outcome.topology, "routing": outcome.routing}
             error = None if outcome.status == "ok" else RoutelabError(outcome.reason)
             file = folder / TABLES[engine.work].get("loads", "")

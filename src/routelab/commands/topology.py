@@ -38,14 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         from routelab.routing import topology as stage
 
-        name, network = stage.obtain(arguments.topology)
+        name, network = stage.load_network(arguments.topology)
         _print(name, network, arguments.format)
         return 0
     check_result_folder(arguments.output)
-    from routelab.jobs.folder_job import perform
+    from routelab.jobs.folder_job import run_job
     from routelab.stages.kinds.networks import TopologyJob
 
-    outcome = perform(TopologyJob(folder=str(arguments.output), text=arguments.topology))
+    outcome = run_job(TopologyJob(folder=str(arguments.output), text=arguments.topology))
     if outcome.status != "ok":
         warn(outcome.topology, outcome)
     return 0 if outcome.status == "ok" or arguments.keep_going else 1

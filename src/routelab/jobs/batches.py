@@ -28,7 +28,7 @@ from routelab.artifacts.json_files import read_json, write_json
 from routelab.artifacts.provenance import look_up_software
 from routelab.config.study import Limits
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Breach, Meter, run_limited
+from routelab.jobs.limits import Failure, Meter, run_limited
 from routelab.jobs.meter import NOT_BEGUN
 from routelab.jobs.processes import clean_up, subreaper
 from routelab.jobs.run_lifetime import hold_results, watch_run
@@ -243,7 +243,7 @@ def _do_all(jobs: Sequence[BaseJob]) -> None:
         left = left[number:]
         if position == NOT_BEGUN or not left:
             continue
-        if first or not (isinstance(ended, Breach) and ended.memory):
+        if first or not (isinstance(ended, Failure) and ended.memory):
             left[0].end(ended, meter)
             position += 1
         # else the memory may be that of earlier items: this one is tried again, as the first

@@ -14,7 +14,7 @@ from typing import IO, TypeVar
 from routelab.api.errors import RoutelabError
 from routelab.config.study import Limits
 from routelab.jobs.containment import UnexpectedError, sentence
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Failure, run_limited
 
 Result = TypeVar("Result")
 
@@ -26,10 +26,10 @@ class StoppedError(RoutelabError):
 
     Parameters
     ----------
-    breach : Breach
+    breach : Failure
     """
 
-    def __init__(self, breach: Breach) -> None:
+    def __init__(self, breach: Failure) -> None:
         super().__init__(breach.reason)
         self.breach = breach
 
@@ -62,7 +62,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
-        if isinstance(ended, Breach):
+        if isinstance(ended, Failure):
             raise StoppedError(ended)
         file.seek(0)
         try:
@@ -71,7 +71,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
             raise RoutelabError(
                 "the process ended without a result; a plugin may have called os._exit()"
             ) from None
-    if isinstance(result, Breach):
+    if isinstance(result, Failure):
         raise StoppedError(result)
     if error is not None:
         raise error
@@ -82,7 +82,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
     """Do the work in a further child: if the first process is killed, this one ends the others."""
     ended = run_limited(partial(_work, work, file), limits)
-    if isinstance(ended, Breach):
+    if isinstance(ended, Failure):
         file.write(pickle.dumps((ended, None)))
         file.flush()
         return 0

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.artifacts.outcome import Status
-from routelab.jobs.limits import Breach
+from routelab.jobs.limits import Failure
 from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
 
@@ -37,24 +37,24 @@ class LostInputError(UnsupportedError):
         self.status: Status = status
 
 
-def contain(work: Callable[[], T]) -> T | Breach:
+def run_contained(work: Callable[[], T]) -> T | Failure:
     """Call `work` and turn an exception into the status and reason of its outcome."""
     try:
         return work()
     except LostInputError as error:
-        return Breach(error.status, str(error))
+        return Failure(error.status, str(error))
     except QuarantinedError as error:
-        return Breach("failed", str(error))
+        return Failure("failed", str(error))
     except (UnsupportedError, InputError) as error:
         # an input error here means that parameters do not fit this network
-        return Breach("unsupported", readable(error))
+        return Failure("unsupported", readable(error))
     except BaseException as error:
         meter = current()
         if isinstance(error, KeyboardInterrupt) and meter is None:
             raise
         traceback.print_exc()
         doing = f"{meter.text}: " if meter is not None and meter.text else ""
-        return Breach("failed", f"{doing}{sentence(error)}")
+        return Failure("failed", f"{doing}{sentence(error)}")
 
 
 @contextmanager

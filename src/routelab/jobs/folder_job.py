@@ -18,9 +18,9 @@ from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, close_folder
 from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
-from routelab.jobs.containment import contain
+from routelab.jobs.containment import run_contained
 from routelab.jobs.job import BaseJob
-from routelab.jobs.limits import Breach, Meter, explain_missing_result, run_limited
+from routelab.jobs.limits import Failure, Meter, explain_missing_result, run_limited
 from routelab.registry.catalogue import QuarantinedError
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
@@ -108,21 +108,21 @@ class FolderJob(BaseJob):
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
         try:
-            outcome = perform(self)
+            outcome = run_job(self)
             if outcome.status != "ok":
                 logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
         except QuarantinedError as error:
-            write_breach(self, Breach("failed", str(error)))
+            write_breach(self, Failure("failed", str(error)))
 
     @override
-    def end(self, ended: int | Breach, meter: Meter) -> None:
-        if isinstance(ended, Breach):
+    def end(self, ended: int | Failure, meter: Meter) -> None:
+        if isinstance(ended, Failure):
             write_breach(self, ended)
         elif ended or not self.has_outcome():
             write_breach(self, explain_missing_result(ended, meter))
 
 
-def perform(job: FolderJob) -> Outcome:
+def run_job(job: FolderJob) -> Outcome:
     """Run a job and write its folder; an error in a plugin becomes the outcome.
 
     Raises
@@ -135,7 +135,7 @@ def perform(job: FolderJob) -> Outcome:
     task, compute = job.load()
     facts = dict(task.facts)
     with ResourceMeter() as resources:
-        result = contain(lambda: compute(facts))
+        result = run_contained(lambda: compute(facts))
     os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= {**task.provenance, "sources": sources}
@@ -147,7 +147,7 @@ def perform(job: FolderJob) -> Outcome:
     return outcome
 
 
-def write_breach(job: FolderJob, breach: Breach) -> None:
+def write_breach(job: FolderJob, breach: Failure) -> None:
     """Write the outcome of a job that was stopped or whose plugin cannot be used.
 
     Plugins are looked up in a new process, because one of them may have ended the last one.
@@ -171,7 +171,7 @@ def _task_of(job: FolderJob) -> Task:
     return Task(topology=topology, routing=routing)
 
 
-def _write_breach(job: FolderJob, breach: Breach, task: Task) -> None:
+def _write_breach(job: FolderJob, breach: Failure, task: Task) -> None:
     with ResourceMeter() as resources:
         provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     _write(job, task, breach, task.facts, provenance)
@@ -180,12 +180,12 @@ def _write_breach(job: FolderJob, breach: Breach, task: Task) -> None:
 def _write(
     job: FolderJob,
     task: Task,
-    result: Result | Breach,
+    result: Result | Failure,
     facts: Mapping[str, Any],
     provenance: Mapping[str, Any],
 ) -> Outcome:
     """Write the folder of a job, and return its outcome."""
-    status, reason = (result.status, result.reason) if isinstance(result, Breach) else ("ok", "")
+    status, reason = (result.status, result.reason) if isinstance(result, Failure) else ("ok", "")
     outcome = Outcome(
         job.outcome_kind, task.topology, task.routing, status, reason, facts, provenance
     )

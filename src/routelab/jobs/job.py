@@ -16,7 +16,7 @@ from routelab.config.study import Limits
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Breach, Meter
+    from routelab.jobs.limits import Failure, Meter
 
 MANIFEST = "batch-outcomes/1"
 
@@ -270,12 +270,12 @@ class BaseJob(ABC):
         """
 
     @abstractmethod
-    def end(self, ended: int | Breach, meter: Meter) -> None:
+    def end(self, ended: int | Failure, meter: Meter) -> None:
         """Write the outcome of the item at which the process of `do` ended.
 
         Parameters
         ----------
-        ended : int or Breach
+        ended : int or Failure
             Exit code, which a plugin may have chosen, or why the process was stopped.
         meter : Meter
             Has the item.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from routelab.artifacts.outcome import Status
     from routelab.config.study import Limits
 
-__all__ = ["Breach", "Meter", "current", "explain_missing_result", "run_limited"]
+__all__ = ["Failure", "Meter", "current", "explain_missing_result", "run_limited"]
 
 FIRST_PAUSE = 0.01
 PAUSE = 0.1
@@ -48,7 +48,7 @@ SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class Breach:
+class Failure:
     """Why a job was stopped or ended without a result.
 
     Attributes
@@ -69,7 +69,7 @@ def run_limited(
     limits: Limits | Callable[[], Limits | None] | None = None,
     *,
     meter: Meter | None = None,
-) -> int | Breach:
+) -> int | Failure:
     """Run `work` in a child process and return its exit code, or why it was stopped.
 
     No process that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job
@@ -107,7 +107,7 @@ def run_limited(
     if ended is None:
         # the caller's own handlers have taken the signal, and this process goes on
         return _breach_of_signal(interruptions.arrived[0], meter)
-    if isinstance(ended, Breach):
+    if isinstance(ended, Failure):
         return ended
     if os.WIFSIGNALED(ended):
         return _breach_of_signal(os.WTERMSIG(ended), meter)
@@ -119,7 +119,7 @@ def _run(
     limits: Callable[[], Limits | None],
     meter: Meter,
     interruptions: Interruptions,
-) -> int | Breach | None:
+) -> int | Failure | None:
     """Return the status of the ended child, why it was stopped, or None after a signal."""
     tree = Descendants()
     parent = os.getpid()
@@ -183,7 +183,7 @@ class _Supervisor:
         self._last_cpu = 0.0
         self._next_pss = 0.0
 
-    def wait(self, interruptions: Interruptions) -> int | Breach | None:
+    def wait(self, interruptions: Interruptions) -> int | Failure | None:
         """Wait for the end of the job; see `_run`."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
@@ -213,7 +213,7 @@ class _Supervisor:
             os.close(handle)
             self._pass_on(Compile(0, self._meter.compile.seconds))
 
-    def _look(self, pause: float) -> Breach | None:
+    def _look(self, pause: float) -> Failure | None:
         # the meter first: later compilation is charged at the next look at the earliest
         item = self._meter.item
         compiled = self._meter.compile
@@ -275,17 +275,17 @@ class _Supervisor:
             return 0.0
         return self._idle + elapsed
 
-    def _breach(self, limits: Limits, used: float, processes: list[Process]) -> Breach | None:
+    def _breach(self, limits: Limits, used: float, processes: list[Process]) -> Failure | None:
         place = _place(self._meter)
         if used > limits.seconds:
             text = f"reached its limit of {limits.seconds:g} CPU-s (limits.seconds)"
-            return Breach("timeout", text + place)
+            return Failure("timeout", text + place)
         if self._idle > limits.idle_seconds:
             text = f"reached its limit of {limits.idle_seconds:g} idle seconds"
-            return Breach("timeout", f"{text} (limits.idle_seconds){place}")
+            return Failure("timeout", f"{text} (limits.idle_seconds){place}")
         if self._memory_exceeds(limits.memory_gb * 1e9, processes):
             text = f"reached its limit of {limits.memory_gb:g} GB (limits.memory_gb)"
-            return Breach("failed", text + place, memory=True)
+            return Failure("failed", text + place, memory=True)
         return None
 
     def _memory_exceeds(self, limit: float, processes: list[Process]) -> bool:
@@ -313,18 +313,18 @@ class _Supervisor:
         return False
 
 
-def explain_missing_result(code: int, meter: Meter) -> Breach:
+def explain_missing_result(code: int, meter: Meter) -> Failure:
     """Return why a job has no result although its process was not stopped."""
     how = f"ended with exit code {code}" if code else "ended"
-    return Breach("failed", f"its process {how} without a result{_place(meter)}")
+    return Failure("failed", f"its process {how} without a result{_place(meter)}")
 
 
-def _breach_of_signal(number: int, meter: Meter) -> Breach:
+def _breach_of_signal(number: int, meter: Meter) -> Failure:
     try:
         name = signal.Signals(number).name
     except ValueError:  # real-time signals have none
         name = f"signal {number}"
-    return Breach("failed", f"the process was killed by {name}{_place(meter)}")
+    return Failure("failed", f"the process was killed by {name}{_place(meter)}")
 
 
 def _place(meter: Meter) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from routelab.api.errors import RoutelabError
 from routelab.config.study import Limits
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Failure, run_limited
 
 PREPARE_SECONDS = 20.0
 """CPU time for routing or simulating a tiny network, without compilation."""
@@ -54,10 +54,10 @@ def in_prepared_process(
 
     ended = run_limited(prepare_and_do, lambda: None if prepared[0] else limits)
     if not prepared[0]:
-        why = ended.reason if isinstance(ended, Breach) else "see above"
+        why = ended.reason if isinstance(ended, Failure) else "see above"
         logger.warning("kernels could not be loaded before the jobs: %s", why)
         # in a child all the same: if one of the two supervisors is killed, the other ends the jobs
         ended = run_limited(do)
     if ended != 0:
-        why = f"their process {ended.reason}" if isinstance(ended, Breach) else "see above"
+        why = f"their process {ended.reason}" if isinstance(ended, Failure) else "see above"
         raise RoutelabError(f"no outcome was written for some jobs: {why}")

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import (
     InputError,
     Plugin,
@@ -70,7 +70,7 @@ def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
     PluginError
         If a plugin breaks its contract, for example by a route that the rules forbid.
     """
-    report = partial(tell, routing.name)
+    report = partial(report_phase, routing.name)
     report("loading kernels")
     _load_kernels(routing)
     wall_start, cpu_start = time.perf_counter(), time.process_time()

@@ -30,7 +30,7 @@ NAMED_PARTS = 5
 """Parts of a disconnected network that are named."""
 
 
-def obtain(text: str | Topology) -> tuple[str, Topology]:
+def load_network(text: str | Topology) -> tuple[str, Topology]:
     """Return the name and the network of an instance name or of a topology job's folder.
 
     Parameters
@@ -93,7 +93,7 @@ def failed_outcome(text: str) -> Outcome | None:
     Parameters
     ----------
     text : str
-        As for `obtain`; the result is None for all but folders.
+        As for `load_network`; the result is None for all but folders.
     """
     folder = Path(text)
     if not is_folder(folder):

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import (
     EngineCase,
     EnginePlugin,
@@ -34,7 +34,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.routing.apply import apply_routing
 from routelab.routing.routes_file import load_routes
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.programs import part_of
 from routelab.simulation.proofs import Proofs
@@ -91,7 +91,7 @@ def tasks_of(
     Parameters
     ----------
     topology : str or Topology
-        As for `routelab.routing.topology.obtain`.
+        As for `routelab.routing.topology.load_network`.
     routings : sequence of str or Plugin
         Instance names, algorithms, or files ``routes.npz`` of this network.
     work : str
@@ -121,7 +121,7 @@ def tasks_of(
     made, algorithms, (name, network), found = collect_errors(
         make,
         lambda: _distinct_routings(routings),
-        lambda: obtain(topology),
+        lambda: load_network(topology),
         lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
     )
     tasks = []
@@ -167,7 +167,9 @@ def network_of(
     InputError
         If something is missing or invalid; the message lists all problems.
     """
-    chosen, (name, network) = collect_errors(lambda: routing_of(routing), lambda: obtain(topology))
+    chosen, (name, network) = collect_errors(
+        lambda: routing_of(routing), lambda: load_network(topology)
+    )
     if chosen is None:
         table = load_routes(routing, network)
         return name, table.topology, table, routing
@@ -208,7 +210,7 @@ def case_of(
     def judge(
         virtual_channels: int, *, switching: Switching, packets_per_buffer: int
     ) -> Mapping[str, str]:
-        tell(routing.name, "proof")
+        report_phase(routing.name, "proof")
         options = (virtual_channels, switching, packets_per_buffer)
         if not routing.hop_by_hop:
             return _verdict_of_table(routing.table(network), switching, packets_per_buffer)
@@ -225,7 +227,7 @@ def case_of(
         require_support(routing.name, facts.pop("obstacle") or None)
         return facts
 
-    case = EngineCase(network, routing, work, judge, store or NoStore(), tell)
+    case = EngineCase(network, routing, work, judge, store or NoStore(), report_phase)
     return case, routing
 
 
@@ -309,7 +311,7 @@ class CaseRouting:
         assert self._part is not None
         key = topology, virtual_channels
         if key not in self._programs:
-            tell(self.name, "routing")
+            report_phase(self.name, "routing")
             began = time.perf_counter()
             self._programs[key] = self._part.prepare(topology, virtual_channels)
             self.seconds = time.perf_counter() - began

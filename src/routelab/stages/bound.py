@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import RulesPlugin, Topology, TrafficPlugin, UnsupportedError
 from routelab.artifacts.tables import write_csv
 from routelab.bounds import (
@@ -88,9 +88,9 @@ class NetworkBounds:
     @cached_property
     def bare(self) -> LoadBound:
         """Bound for all minimal routes."""
-        tell(ALL_MINIMAL, "bound")
+        report_phase(ALL_MINIMAL, "bound")
         bound = lower_bound_topology(self._topology, seconds=self._seconds)
-        tell(ALL_MINIMAL, "ok", ended=True)
+        report_phase(ALL_MINIMAL, "ok", ended=True)
         return bound
 
     def facts(self, routed: AppliedRouting, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import WAITING, tell
+from routelab._progress import WAITING, report_phase
 from routelab.api import (
     ContextMetricPlugin,
     InputError,
@@ -23,7 +23,7 @@ from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
 from routelab.stages.plots import check_plot, plot_channel_loads
@@ -75,7 +75,7 @@ def evaluate_routings(
     _, _, (name, network), *found = collect_errors(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
-        lambda: obtain(topology),
+        lambda: load_network(topology),
         *(partial(load_routing, text) for text in texts),
         *(partial(load, "metric", text) for text in metrics),
     )
@@ -83,7 +83,7 @@ def evaluate_routings(
         raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
     chosen, measures = found[: len(texts)], found[len(texts) :]
     for routing in chosen:
-        tell(routing.name, WAITING)
+        report_phase(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
     rows, loads = [], {}
     for routing in chosen:
@@ -141,7 +141,7 @@ def _row(
         routed, verdict = result.routed, result.verdict
         facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
         if bounds is not None:
-            tell(routing.name, "bounds")
+            report_phase(routing.name, "bounds")
             rules = ""
             if isinstance(routing, ComposedRouting):
                 rules = name_of(routing.rules)
@@ -154,7 +154,7 @@ def _row(
         row |= {"status": "unsupported", "reason": str(error), WRONG_INPUT: True}
     except (Exception, SystemExit) as error:  # one broken plugin must not suppress the other rows
         row |= {"status": "failed", "reason": sentence(error)}
-    tell(routing.name, row["status"], ended=True)
+    report_phase(routing.name, row["status"], ended=True)
     if row["status"] != "ok":
         return row, None
     if certificate is not None:

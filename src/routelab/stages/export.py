@@ -16,7 +16,7 @@ from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import apply_routing
 from routelab.routing.routes_file import load_routes
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.stages.route import ROUTES
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
@@ -138,9 +138,9 @@ def table_of(routes: Sequence[str]) -> RouteTable:
             )
         network = [_network_of(file)]
     if file is not None:
-        return load_routes(file, obtain(network[0])[1])
+        return load_routes(file, load_network(network[0])[1])
     chosen, (_, topology) = collect_errors(
-        lambda: load_routing(routing), lambda: obtain(network[0])
+        lambda: load_routing(routing), lambda: load_network(network[0])
     )
     return apply_routing(topology, chosen).table
 

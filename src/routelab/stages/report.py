@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import BenchmarkPlugin
 from routelab.config.cluster.file import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
@@ -53,7 +53,7 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
     InputError
         If the study is invalid, or the folder cannot be written.
     """
-    tell(study.stem, "plan")
+    report_phase(study.stem, "plan")
     (shown,) = expand_studies([study], results).studies.values()
     parts = shown.parts
     records = _records(shown)
@@ -72,7 +72,7 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
     write_study_report(
         shown.study, records, results, directory, plugins, simulated, flows, measured
     )
-    tell(study.stem, "written", ended=True)
+    report_phase(study.stem, "written", ended=True)
 
 
 def write_report_index(results: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import (
     Column,
     ContextMetricPlugin,
@@ -76,9 +76,9 @@ def route_network(
         As `routelab.routing.apply.apply_routing`; also if a metric changes the network or table.
     """
     routed = apply_routing(topology, routing)
-    tell(routing.name, "proof")
+    report_phase(routing.name, "proof")
     verdict = prove(routed)
-    tell(routing.name, "facts")
+    report_phase(routing.name, "facts")
     facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
     measured = measure_table(routed.table, routed.graph, routing, metrics)
     return RouteResult(routed, verdict, facts, measured)
@@ -109,7 +109,7 @@ def measure_table(
     measured: list[tuple[Measurement, Column]] = []
     context = MetricContext(table, graph, partial(reroute, routing))
     for metric in metrics:
-        tell(routing.name, f"metric {metric.name}")
+        report_phase(routing.name, f"metric {metric.name}")
         measured += _measurements(metric, context)
         require_unchanged(metric.name, table.topology, table)
     return tuple(measured)

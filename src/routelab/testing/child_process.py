@@ -22,7 +22,7 @@ from pathlib import Path
 from routelab.config import Limits
 from routelab.deadlock import check_table
 from routelab.deadlock.kernels.hop_search import compile_search
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Failure, run_limited
 from routelab.kernels.legality import first_illegal_path
 from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS
@@ -130,11 +130,11 @@ def _work(
     return 0
 
 
-def _end(end: int | Breach, notes_text: str, budget_seconds: float) -> str:
+def _end(end: int | Failure, notes_text: str, budget_seconds: float) -> str:
     frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', notes_text)
     place = f" ({frame[1]}, line {frame[2]}, in {frame[3]})" if frame else ""
     if "Timeout (" in notes_text:
         return f"it took longer than {budget_seconds:g} s{place}"
-    if isinstance(end, Breach):
+    if isinstance(end, Failure):
         return f"{end.reason}{place}"
     return f"the process ended with exit code {end}{place}"

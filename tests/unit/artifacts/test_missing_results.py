@@ -11,7 +11,7 @@ from routelab.artifacts.missing_results import (
     LONGEST_REASON,
     JobStatus,
     cause_text,
-    collect_losses,
+    collect_missing,
     loss_sentences,
     status_text,
 )
@@ -140,7 +140,7 @@ def test_a_long_reason_is_cut_and_keeps_one_line():
 
 
 def test_losses_know_what_programs_ask():
-    lost, other = collect_losses(
+    lost, other = collect_missing(
         jobs((1, "ok", ""), (2, "failed", MEMORY), (1, "unsupported", "no"))
     )
     assert (lost.noun, lost.count, lost.total, lost.status) == ("simulation", 2, 4, "timeout")

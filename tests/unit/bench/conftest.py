@@ -22,7 +22,7 @@ from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import reroute
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 
 MPIEXEC = """#!/bin/sh
 [ "$1" = --version ] && { echo "a launcher for tests"; echo "version 1.2.3"; exit; }
@@ -114,7 +114,7 @@ class Site:
         self, topology="torus~dims=2", hosts=(), executable=Path(sys.executable), **options
     ):
         file = load_cluster(self.folder / "test.yaml")
-        name, network = obtain(topology)
+        name, network = load_network(topology)
         chosen = tuple(ComparisonPart(text, load_routing(text).name) for text in self.routings)
         benchmarks = {}
         for key, script in self.scripts.items():
@@ -148,7 +148,7 @@ class Site:
             plan,
             store,
             self.store / "fabrics",
-            lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),
+            lambda topology, routing: reroute(load_routing(routing), load_network(topology)[1]),
             **options,
         )
 

@@ -14,7 +14,7 @@ from routelab.api import (
     FigureOfMerit,
     RunOutput,
 )
-from routelab.bench.run_check import judge, judge_output
+from routelab.bench.run_check import evaluate_run, judge_output
 from routelab.bench.store import RawRun
 
 TASK = BenchmarkTask(4, 4, Path("lu.S.x"), Path())
@@ -57,7 +57,7 @@ def verdict(tmp_path):
         (tmp_path / "stderr.txt").write_text(stderr)
         command = [f"/usr/bin/{program}", "lu.S.x"]
         raw = RawRun("f", {}, ending, code, reason, 1.0, "", "7", command, "s", 1, {}, tmp_path)
-        return judge(Clock(), raw, TASK)
+        return evaluate_run(Clock(), raw, TASK)
 
     return get
 

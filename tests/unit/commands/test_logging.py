@@ -13,7 +13,7 @@ from datetime import datetime
 
 import pytest
 
-from routelab._progress import LOGGER, WAITING, tell
+from routelab._progress import LOGGER, WAITING, report_phase
 from routelab.cli import main
 from routelab.commands import plugins
 
@@ -27,7 +27,7 @@ def telling(monkeypatch):
 
     def run(arguments):
         logger = logging.getLogger("routelab.some.module")
-        tell("a task", "a phase")
+        report_phase("a task", "a phase")
         for level in ("debug", "info", "warning", "error"):
             getattr(logger, level)("%s here", level)
         print("a result")
@@ -89,7 +89,7 @@ def test_errors_of_the_user_are_json_too(capsys):
 def test_nothing_stays_configured_after_a_command(telling, capsys):
     assert main(["plugins", "list", "-v"]) == 0
     capsys.readouterr()
-    tell("a task", "a phase")
+    report_phase("a task", "a phase")
     logging.getLogger("routelab.some.module").error("an error")
     assert capsys.readouterr().err == ""
 

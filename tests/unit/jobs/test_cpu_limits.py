@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab.jobs.limits import Breach, Meter, run_limited
+from routelab.jobs.limits import Failure, Meter, run_limited
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -59,7 +59,7 @@ def threads() -> int:
 @pytest.mark.parametrize("work", [waited_for, not_waited_for, daemons, threads])
 def test_cpu_time_of_children_and_threads_counts(work: Callable[[], int]) -> None:
     reason = "reached its limit of 1 CPU-s (limits.seconds)"
-    assert run_limited(work, limits(1)) == Breach(TIMEOUT, reason)
+    assert run_limited(work, limits(1)) == Failure(TIMEOUT, reason)
 
 
 @pytest.mark.parametrize("work", [waited_for, daemons])
@@ -158,7 +158,7 @@ def test_a_compilation_that_was_killed_does_not_go_on_in_the_next_job() -> None:
 
     assert run_limited(work, meter=meter) == 0
     ended = run_limited(lambda: compute(60), limits(0.3), meter=meter)
-    assert isinstance(ended, Breach)
+    assert isinstance(ended, Failure)
 
 
 def test_supervision_is_cheap() -> None:

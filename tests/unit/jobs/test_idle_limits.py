@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Failure, run_limited
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -74,7 +74,7 @@ def test_a_sleeping_job_ends_at_its_idle_limit() -> None:
         return 0
 
     reason = "reached its limit of 0.5 idle seconds (limits.idle_seconds)"
-    assert run_limited(work, limits(60, idle_seconds=0.5)) == Breach(TIMEOUT, reason)
+    assert run_limited(work, limits(60, idle_seconds=0.5)) == Failure(TIMEOUT, reason)
 
 
 def test_a_stopped_job_is_idle() -> None:
@@ -83,7 +83,7 @@ def test_a_stopped_job_is_idle() -> None:
         return 0
 
     ended = run_limited(work, limits(60, idle_seconds=0.5))
-    assert isinstance(ended, Breach)
+    assert isinstance(ended, Failure)
     assert "idle" in ended.reason
 
 

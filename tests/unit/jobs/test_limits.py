@@ -15,7 +15,7 @@ import pytest
 from limited_jobs import FAILED, compute, limits
 
 from routelab.config import Limits
-from routelab.jobs.limits import Breach, Meter, run_limited
+from routelab.jobs.limits import Failure, Meter, run_limited
 from routelab.jobs.processes import read_process
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -78,9 +78,9 @@ def test_signals_come_through(number: signal.Signals) -> None:
         return 0
 
     reason = f"the process was killed by {number.name}"
-    assert run_limited(work) == Breach(FAILED, reason)
+    assert run_limited(work) == Failure(FAILED, reason)
     meter.note("phase 2")
-    assert run_limited(work, meter=meter) == Breach(FAILED, f"{reason} in phase 2")
+    assert run_limited(work, meter=meter) == Failure(FAILED, f"{reason} in phase 2")
 
 
 def test_interruptions_do_not_reach_the_job() -> None:

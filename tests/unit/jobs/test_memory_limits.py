@@ -8,7 +8,7 @@ import time
 import pytest
 from limited_jobs import FAILED, limits
 
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.limits import Failure, run_limited
 from routelab.jobs.processes import read_process
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -43,4 +43,4 @@ def test_private_memory_of_all_processes_counts() -> None:
         return 0
 
     reason = "reached its limit of 0.4 GB (limits.memory_gb)"
-    assert run_limited(work, limits(memory_gb=0.4)) == Breach(FAILED, reason)
+    assert run_limited(work, limits(memory_gb=0.4)) == Failure(FAILED, reason)

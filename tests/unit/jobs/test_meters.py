@@ -10,9 +10,9 @@ import time
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab._progress import LOGGER, tell
+from routelab._progress import LOGGER, report_phase
 from routelab.config import Limits
-from routelab.jobs.limits import Breach, Meter, current, run_limited
+from routelab.jobs.limits import Failure, Meter, current, run_limited
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -38,7 +38,7 @@ def test_each_item_has_the_time_of_the_limit() -> None:
         return 0
 
     reason = "reached its limit of 1 CPU-s (limits.seconds) in item 3"
-    assert run_limited(work, limits(1), meter=meter) == Breach(TIMEOUT, reason)
+    assert run_limited(work, limits(1), meter=meter) == Failure(TIMEOUT, reason)
     assert meter.position == 3
 
 
@@ -78,7 +78,7 @@ def test_spare_time_is_that_of_one_item() -> None:
         return 0
 
     reason = "reached its limit of 0.6 CPU-s (limits.seconds)"
-    assert run_limited(work, limits(0.6), meter=meter) == Breach(TIMEOUT, reason)
+    assert run_limited(work, limits(0.6), meter=meter) == Failure(TIMEOUT, reason)
     assert meter.position == 1
 
 
@@ -96,14 +96,14 @@ def test_phases_become_notes_and_reach_no_other_handler() -> None:
     logger.addHandler(handler)
 
     def work() -> int:
-        tell("dfsssp", "waiting")
-        tell("dfsssp", "layers")
-        tell("dfsssp", "done", ended=True)
+        report_phase("dfsssp", "waiting")
+        report_phase("dfsssp", "layers")
+        report_phase("dfsssp", "done", ended=True)
         silent = Counter.number
         logging.getLogger("routelab").setLevel(logging.DEBUG)
-        tell("sssp", "routes")
+        report_phase("sssp", "routes")
         logging.getLogger(LOGGER).setLevel(logging.INFO)
-        tell("sssp", "nothing hears that")
+        report_phase("sssp", "nothing hears that")
         return 10 * silent + Counter.number
 
     try:
@@ -139,11 +139,11 @@ def test_a_job_can_supervise_jobs() -> None:
     def work() -> int:
         outer.note("above")
         ended = run_limited(job, limits(0.5), meter=inner)
-        assert isinstance(ended, Breach)
+        assert isinstance(ended, Failure)
         assert ended.reason.endswith("in below")
         assert current() is outer
         # time that an inner supervisor has waited for counts in the outer one
         return compute(60)
 
     reason = "reached its limit of 1 CPU-s (limits.seconds) in above"
-    assert run_limited(work, limits(1), meter=outer) == Breach(TIMEOUT, reason)
+    assert run_limited(work, limits(1), meter=outer) == Failure(TIMEOUT, reason)

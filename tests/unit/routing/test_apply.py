@@ -24,7 +24,7 @@ from routelab.api import (
 )
 from routelab.artifacts.outcome import read_outcome
 from routelab.deadlock import Verdict
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.routes_file import load_routes
@@ -249,7 +249,7 @@ def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:
 
 def test_stages_write_what_they_computed(tmp_path) -> None:
     network, folder = tmp_path / "network", tmp_path / "routes"
-    perform(TopologyJob(folder=str(network), text="torus~dims=4x2"))
+    run_job(TopologyJob(folder=str(network), text="torus~dims=4x2"))
     job = RouteJob(
         folder=str(folder),
         topology=str(network),
@@ -257,7 +257,7 @@ def test_stages_write_what_they_computed(tmp_path) -> None:
         metrics=("channel-load",),
         digest="f1",
     )
-    outcome = perform(job)
+    outcome = run_job(job)
     assert outcome.status == "ok"
     read = read_outcome(folder / "outcome.json")
     assert read.facts["max_load"] == outcome.facts["max_load"] == 5
@@ -274,11 +274,11 @@ def test_stages_write_what_they_computed(tmp_path) -> None:
 
 def test_a_network_that_cannot_be_built_is_the_outcome_of_its_routings(tmp_path) -> None:
     network, folder = tmp_path / "network", tmp_path / "routes"
-    outcome = perform(TopologyJob(folder=str(network), text="torus~dims=4x2,failed_links=0-5"))
+    outcome = run_job(TopologyJob(folder=str(network), text="torus~dims=4x2,failed_links=0-5"))
     assert outcome.status == "unsupported"
     assert "0-5" in outcome.reason
     assert not (network / "topology.npz").exists()
-    routed = perform(RouteJob(folder=str(folder), topology=str(network), text="dor"))
+    routed = run_job(RouteJob(folder=str(folder), topology=str(network), text="dor"))
     assert (routed.status, routed.topology) == ("unsupported", outcome.topology)
     assert "no network" in routed.reason
     assert read_outcome(folder / "outcome.json").status == "unsupported"

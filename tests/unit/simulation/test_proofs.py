@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api.hops import append_tables, program_digest
 from routelab.artifacts.outcome import read_outcome
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load, load_routing
 from routelab.simulation import case
 from routelab.simulation.packet.measurement.settings import SimulationSettings
@@ -47,11 +47,11 @@ def outcome_of(results: Path, network: str, traffic: str, routing: str, **values
     folder = results / "topologies" / network
     built = TopologyJob(folder=str(folder), text=network, digest=f"of {network}")
     if not folder.exists():
-        perform(built)
+        run_job(built)
     settings = SimulationSettings(**{**SETTINGS, **values})
     name = settings.canonical().replace("/", " ")
     job = results / "simulations" / network / routing / traffic / name
-    perform(
+    run_job(
         SimulationJob(
             folder=str(job),
             text=routing,

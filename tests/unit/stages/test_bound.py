@@ -14,8 +14,8 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_tuples
 from routelab.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
 from routelab.cli import main
-from routelab.jobs.folder_job import perform, write_breach
-from routelab.jobs.limits import Breach
+from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.limits import Failure
 from routelab.registry.instances import load_routing
 from routelab.routing import topology
 from routelab.routing.apply import apply_routing, prove
@@ -41,13 +41,13 @@ def asked(network: str, rules: str, folder: Path) -> BoundJob:
 def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
     from routelab_plugins.rules.angara import AngaraRules
 
-    network = topology.obtain("torus~dims=2x4")[1]
+    network = topology.load_network("torus~dims=2x4")[1]
     for rules, graph in (
         ("angara", AngaraRules().routing_graph(network)),
         (BARE, network_graph(network)),
     ):
         job = asked("torus~dims=2x4", rules, tmp_path / rules)
-        outcome = perform(job)
+        outcome = run_job(job)
         assert read_outcome(tmp_path / rules / "outcome.json") == outcome
         assert (outcome.kind, outcome.routing, outcome.status) == ("bound", rules, "ok")
         assert outcome.provenance["fingerprint"] == job.fingerprint != ""
@@ -59,11 +59,11 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
 def test_rules_that_do_not_apply_and_networks_that_are_none_are_outcomes(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text("source,target\na,b\n")
     network = f"graph~file={tmp_path / 'two.csv'}"
-    outcome = perform(asked(network, "angara", tmp_path / "a"))
+    outcome = run_job(asked(network, "angara", tmp_path / "a"))
     assert outcome.status == "unsupported"
     assert "direction labels" in outcome.reason
-    perform(TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4"))
-    outcome = perform(asked(str(tmp_path / "none"), "angara", tmp_path / "b"))
+    run_job(TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4"))
+    outcome = run_job(asked(str(tmp_path / "none"), "angara", tmp_path / "b"))
     assert (outcome.status, outcome.kind) == ("unsupported", "bound")
     assert outcome.reason.startswith("no network: ")
 
@@ -75,7 +75,7 @@ def test_rules_that_are_not_reproducible_have_no_bound(
 
     drawn = replace(AngaraRules.capabilities, deterministic=False)
     monkeypatch.setattr(AngaraRules, "capabilities", drawn)
-    outcome = perform(asked("torus~dims=2x4", "angara", tmp_path / "a"))
+    outcome = run_job(asked("torus~dims=2x4", "angara", tmp_path / "a"))
     assert (outcome.status, "not reproducible" in outcome.reason) == ("unsupported", True)
     # beside a table, the bound is that of its own rules
     calls: list[str] = []
@@ -91,7 +91,7 @@ def test_rules_that_are_not_reproducible_have_no_bound(
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
     job = asked("torus~dims=4", "angara", tmp_path / "o")
-    write_breach(job, Breach("timeout", "took too long"))
+    write_breach(job, Failure("timeout", "took too long"))
     outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.reason, outcome.kind) == ("timeout", "took too long", "bound")
     assert (outcome.topology, outcome.routing) == ("torus~dims=4", "angara")

@@ -7,7 +7,7 @@ import pytest
 
 from routelab.api import InputError, UnsupportedError
 from routelab.cli import main
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load
 from routelab.stages import export
 from routelab.stages.kinds.routes import RouteJob
@@ -19,7 +19,7 @@ NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
 def routed(tmp_path_factory):
     """A folder of `routelab route`."""
     folder = tmp_path_factory.mktemp("routed") / "routes"
-    perform(RouteJob(folder=str(folder), topology=NETWORK, text=ROUTING))
+    run_job(RouteJob(folder=str(folder), topology=NETWORK, text=ROUTING))
     return folder
 
 

@@ -18,10 +18,10 @@ from routelab.bounds.throughput import (
     sustained_from_weights,
 )
 from routelab.cli import main
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.metrics import as_fraction
 from routelab.registry.instances import load
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.simulation.case import routing_of
 from routelab.simulation.run import run_simulation
 from routelab.stages.kinds.throughput import ThroughputJob
@@ -51,7 +51,7 @@ def written(folder: Path, network, load: str) -> ChannelWeights:
 
 def test_a_search_does_not_stay_where_its_weights_are_too_steep() -> None:
     """The loads of few pairs over many routes settle long before they are balanced."""
-    network = obtain("random-regular~n=32,degree=8,terminals=5")[1]
+    network = load_network("random-regular~n=32,degree=8,terminals=5")[1]
     demand = load("traffic", "switch-permutation").demand(network, 0)
     (accepted,) = bound_throughput(network, demand, seconds=5.0).accepted
     assert accepted.attained < accepted.value < accepted.attained * 1.015
@@ -61,10 +61,10 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
     job = ThroughputJob(
         folder=str(tmp_path / "t"), topology=NETWORK, text="hotspot", digest="a", loads=(0.5, 1.0)
     )
-    outcome = perform(job)
+    outcome = run_job(job)
     assert read_outcome(tmp_path / "t" / "outcome.json") == outcome
     assert (outcome.kind, outcome.routing, outcome.status) == ("throughput", "hotspot", "ok")
-    network = obtain(NETWORK)[1]
+    network = load_network(NETWORK)[1]
     traffic = Traffic(network, load("traffic", "hotspot").demand(network, 0))
     facts = outcome.facts["throughput_by_seed"]["0"]
     value = sustained_from_weights(traffic, written(tmp_path / "t", network, ""))
@@ -77,7 +77,7 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
 
 def test_traffic_that_does_not_apply_is_an_outcome(tmp_path: Path) -> None:
     job = ThroughputJob(folder=str(tmp_path / "t"), topology="mesh~dims=5x3", text="bit-reversal")
-    outcome = perform(job)
+    outcome = run_job(job)
     assert (outcome.status, outcome.reason) == (
         "unsupported",
         "bit-reversal: needs a power of two terminals; this network has 15",
@@ -135,7 +135,7 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_traffic(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("traffic", ["tornado", "hotspot~share=0.9"])
 def test_simulations_accept_no_more_than_the_bound(traffic: str) -> None:
-    network = obtain(NETWORK)[1]
+    network = load_network(NETWORK)[1]
     engine = load("engine", "packet~loads=0.4+1,vcs=4,sample_cycles=500,precision=0.1")
     result = run_simulation(network, routing_of("minimal"), load("traffic", traffic), engine)
     demand = load("traffic", traffic).demand(network, 0)

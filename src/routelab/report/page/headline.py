@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.missing_results import Loss
+from routelab.artifacts.missing_results import MissingResult
 from routelab.config import Between, Headline, Relative, Study
 from routelab.config import Table as TableSpec
 from routelab.config.headline import statistic_columns
@@ -109,7 +109,7 @@ def find_answer(
     study: Study,
     views: Views,
     tables: Sequence[tuple[ReportTable, View]],
-    losses: Sequence[Loss] = (),
+    losses: Sequence[MissingResult] = (),
 ) -> Answer:
     """Return the first of these that exists.
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routelab.artifacts.missing_results import STATUS_TEXTS, Loss
+from routelab.artifacts.missing_results import STATUS_TEXTS, MissingResult
 from routelab.config import Study
 from routelab.report.page.summary import published_counts
 from routelab.report.table import ReportTable
@@ -17,7 +17,7 @@ SOURCE_KEYS = {"key", "title", "authors", "venue", "year", "doi"}
 """Keys of a reference's source in ``summary.json``."""
 
 
-def status_of(losses: Iterable[Loss]) -> str:
+def status_of(losses: Iterable[MissingResult]) -> str:
     """Return ``ok``, or the numbers of missing results: ``3 failed, 2 not run yet``."""
     counts: Counter[str] = Counter()
     for loss in losses:

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.missing_results import JobStatus, Loss, collect_losses, status_text
+from routelab.artifacts.missing_results import (
+    JobStatus,
+    MissingResult,
+    collect_missing,
+    status_text,
+)
 from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import Frames, JobRecord
@@ -21,9 +26,9 @@ WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 
 
-def losses_of(study: str, views: Views) -> list[Loss]:
+def missing_results(study: str, views: Views) -> list[MissingResult]:
     """Return all results that a study lacks, the most serious first."""
-    return collect_losses(
+    return collect_missing(
         JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
         for noun, outcomes in ((*_outcomes(views), (BOUND, views.bound_outcomes)))
         for outcome in outcomes
@@ -63,7 +68,7 @@ def as_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def loss_json(loss: Loss) -> dict[str, Any]:
+def loss_json(loss: MissingResult) -> dict[str, Any]:
     """Return a loss in the form of ``summary.json``."""
     return {
         "thing": loss.noun,

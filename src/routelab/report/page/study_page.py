@@ -16,10 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import Plugin
 from routelab.artifacts.json_files import write_json
-from routelab.artifacts.missing_results import Loss
+from routelab.artifacts.missing_results import MissingResult
 from routelab.config import Study
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES
@@ -36,7 +36,7 @@ from routelab.report.page.commands import row_command, study_command
 from routelab.report.page.headline import Answer, find_answer
 from routelab.report.page.index_entry import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
-from routelab.report.page.missing import as_sentence, loss_json, losses_of, missing_rows
+from routelab.report.page.missing import as_sentence, loss_json, missing_results, missing_rows
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.summary import summarize, verdicts
@@ -57,9 +57,9 @@ class Report:
     figures: Sequence[PageFigure]
 
     @cached_property
-    def losses(self) -> list[Loss]:
+    def losses(self) -> list[MissingResult]:
         """Results that the study lacks, by cause; the most serious first."""
-        return losses_of(self.study.name, self.views)
+        return missing_results(self.study.name, self.views)
 
     @cached_property
     def answer(self) -> Answer:
@@ -112,10 +112,10 @@ def write_study_report(
     InputError
         If tables or figures do not fit the results; lists all mistakes.
     """
-    tell(study.name, "results")
+    report_phase(study.name, "results")
     report = build_report(study, Views(jobs, simulations, flows, benchmarks), directory)
     views = report.views
-    tell(study.name, "pages")
+    report_phase(study.name, "pages")
     command = study_command(study.path, benchmarks)
     write_files(report, command, plugins, directory)
     measurements = page_comparisons(views.benchmarks, directory)
@@ -151,13 +151,13 @@ def build_report(study: Study, views: Views, directory: Path) -> Report:
     styles = SeriesStyles()  # a series has the same colour in all figures
 
     def table(name: str) -> ReportTable:
-        tell(study.name, f"table {name}")
+        report_phase(study.name, f"table {name}")
         spec = study.tables[name]
         place = study.place("tables", name)
         return build_table(name, spec, views.view_for(spec), study.reference, place)
 
     def figure(name: str) -> PageFigure:
-        tell(study.name, f"figure {name}")
+        report_phase(study.name, f"figure {name}")
         return write_figure(study, name, views, styles, directory / "figures")
 
     parts = collect_errors(

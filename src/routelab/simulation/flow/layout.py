@@ -11,7 +11,7 @@ from routelab.api import UnsupportedError
 from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND
 from routelab.api.topology import Int64Array
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.paths import Paths, Ways
+from routelab.simulation.flow.paths import PairPaths, Paths
 from routelab.simulation.flow.schedule import Schedule
 from routelab.toolkit.machine import Machine
 
@@ -22,7 +22,7 @@ _FEW = 1024
 
 def lay_out(
     schedule: Schedule, paths: Paths, machine: Machine, seed: int, half: int
-) -> tuple[at.FlowState, Ways]:
+) -> tuple[at.FlowState, PairPaths]:
     """Return the initial state of the engine, and the ways of its bundles.
 
     Parameters
@@ -120,7 +120,7 @@ def _operations(
 
 
 def _network(
-    paths: Paths, machine: Machine, ways: Ways
+    paths: Paths, machine: Machine, ways: PairPaths
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return bundles, the resources that they cross, and all resources.
 

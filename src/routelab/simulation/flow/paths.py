@@ -12,7 +12,7 @@ from routelab.api.topology import Float64Array, Int32Array, Int64Array, frozen_a
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class PairPaths:
     """Ways of some ordered pairs of terminals.
 
     Attributes
@@ -82,7 +82,7 @@ class Paths:
         """Number of ranks."""
         return len(self.terminal)
 
-    def between(self, source: ArrayLike, target: ArrayLike) -> Ways:
+    def between(self, source: ArrayLike, target: ArrayLike) -> PairPaths:
         """Return the ways of ordered pairs of terminals.
 
         Raises
@@ -107,7 +107,7 @@ class Paths:
         hops = table.path_start[path[of_way]] + np.arange(hop_start[-1]) - hop_start[of_way]
         weights = np.where(inside, 1.0, table.path_weight[path]) if len(path) else np.zeros(0)
         total = np.concatenate(([0.0], np.cumsum(weights)))
-        return Ways(
+        return PairPaths(
             start=frozen_array(start, np.int64),
             source=frozen_array(sources[of_pair], np.int32),
             target=frozen_array(targets[of_pair], np.int32),

@@ -13,7 +13,7 @@ from routelab.api import (
 from routelab.jobs.containment import one_message
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors, require_support
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
 from routelab.simulation.flow.settings import MAX_RANKS, MAX_RANKS_PER_NODE
 
@@ -77,7 +77,7 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
     if topology is None:
         assert ranks is not None
         return Job(ranks)
-    network = obtain(topology)[1]
+    network = load_network(topology)[1]
     count = network.num_terminals * ranks_per_node if ranks is None else ranks
     return Job.placed(rank_terminals(BLOCK, count, network, ranks_per_node), network)
 

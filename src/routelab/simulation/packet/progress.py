@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from threading import Lock
 
-from routelab._progress import WAITING, tell
+from routelab._progress import WAITING, report_phase
 from routelab.simulation.packet.measurement.result import LoadResult
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 
 
-class Watch:
+class LoadProgress:
     """Reports the runs of a simulation, with one task per load.
 
     Parameters
@@ -27,7 +27,7 @@ class Watch:
     def begin(self) -> None:
         """Report all loads that are known in advance."""
         for load in self._loads:
-            tell(self.task(load), WAITING)
+            report_phase(self.task(load), WAITING)
 
     def task(self, load: float) -> str:
         """Return the name of the task of a load."""
@@ -39,11 +39,11 @@ class Watch:
 
     def report(self, load: float, seed: int, progress: str) -> None:
         """Report the progress of a run."""
-        tell(self.task(load), f"seed {seed}: {progress}" if self._seeds > 1 else progress)
+        report_phase(self.task(load), f"seed {seed}: {progress}" if self._seeds > 1 else progress)
 
     def finish(self, measured: LoadResult) -> None:
         """Report that a run has ended."""
         with self._lock:
             self._ended[measured.load] += 1
             over = self._ended[measured.load] == self._seeds
-        tell(self.task(measured.load), measured.text, ended=over)
+        report_phase(self.task(measured.load), measured.text, ended=over)

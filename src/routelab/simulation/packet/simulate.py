@@ -35,7 +35,7 @@ from routelab.simulation.packet.measurement.rows import from_row, to_row
 from routelab.simulation.packet.measurement.saturation import find_saturation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.measurement.sweep import sweep_loads
-from routelab.simulation.packet.progress import Watch
+from routelab.simulation.packet.progress import LoadProgress
 from routelab.simulation.packet.result_tables import (
     latency_table,
     packet_channel_table,
@@ -84,7 +84,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     router = settings.routers()
     prepared = make_packet_program(case, router)
     digest = program_digest(prepared.program)  # a table that was drawn again has other loads
-    watch = Watch(settings)
+    watch = LoadProgress(settings)
 
     def offered(load: float, seed: int) -> OfferedTraffic:
         packets, in_order = settings.message_packets, settings.in_order

@@ -43,7 +43,7 @@ from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import reroute
 from routelab.routing.routes_file import load_routes
-from routelab.routing.topology import obtain
+from routelab.routing.topology import load_network
 from routelab.stages.route import ROUTES
 
 logger = logging.getLogger(__name__)
@@ -197,7 +197,7 @@ def _network(comparison: Comparison) -> tuple[str, Topology | None]:
     """Return the network and its name; without routings no network is needed."""
     if not comparison.topology and not comparison.routings:
         return "", None
-    return obtain(comparison.topology)
+    return load_network(comparison.topology)
 
 
 def _size(file: ClusterFile) -> int:
@@ -257,7 +257,7 @@ def _table(network: Topology, one: ComparisonPart) -> RouteTable:
 
 
 def _remake(topology: str, routing: str) -> RouteTable:
-    return reroute(load_routing(routing), obtain(topology)[1])
+    return reroute(load_routing(routing), load_network(topology)[1])
 
 
 def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> Fabric | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api.topology import BoolArray, Float64Array, Int8Array, frozen_array
 from routelab.api.verdicts import Status
 from routelab.metrics import (
@@ -149,7 +149,7 @@ def check_fabric(
     InputError
         If a file is wrong, or the files do not belong together.
     """
-    tell("check", "reading")
+    report_phase("check", "reading")
     tables = read_fabric_tables(fabric_file, lft_file)
     service = service_of(
         tables,
@@ -160,7 +160,7 @@ def check_fabric(
     )
     topology = tables.topology
     faults = find_faults(tables, service, replies)
-    tell("check", "loads")
+    report_phase("check", "loads")
     verdict = faults.verdict
     has_gap = verdict == "not enough input"
     hosts = hosts_only(tables)
@@ -169,7 +169,7 @@ def check_fabric(
     bandwidth = effective_bisection(table, SAMPLES, 0)
     over = pairs_over_links(table)
     worst = int(over.argmax()) if len(over) else None
-    tell("check", "bound")
+    report_phase("check", "bound")
     bound = bound_load(hosts.topology, None, seconds=bound_seconds)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
@@ -197,7 +197,7 @@ def check_fabric(
         "worst_cable": "" if worst is None else tables.cable_name(worst),
         "worst_cable_pairs": 0 if worst is None else int(over[worst]),
     }
-    tell("check", verdict, ended=True)
+    report_phase("check", verdict, ended=True)
     return FabricCheck(
         facts,
         faults.texts,
@@ -215,7 +215,7 @@ def _kind_of(levels: Path | int | None) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Faults:
+class FabricFaults:
     """Faults of forwarding tables and service levels, without their loads.
 
     Attributes
@@ -273,14 +273,14 @@ def find_faults(
     tables: FabricTables,
     service: Service,
     replies: Literal["own", "same"] = "own",
-) -> Faults:
+) -> FabricFaults:
     """Find loops, wrong and missing entries, and credit loops; see `check_fabric`."""
-    tell("check", "routes")
+    report_phase("check", "routes")
     fates, loops = fates_of(tables)
     unreachable, optional = _unreachable(tables, fates)
     texts = [("loop", _loop_text(tables, loop)) for loop in loops]
     texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
-    tell("check", "credit loops")
+    report_phase("check", "credit loops")
     own = find_credit_loops(tables, service, fates)
     same = None
     if service.levels is not None:
@@ -311,7 +311,7 @@ def find_faults(
         gaps.append(_foreign_gap(tables.foreign_lids))
     known = {kind for kind, _ in texts}
     possible = [one for one in _lane_faults(tables, assumed) if one[0] not in known]
-    return Faults(
+    return FabricFaults(
         loops,
         unreachable,
         optional,
@@ -353,7 +353,7 @@ def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
 
 
 def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
-    """Count the pairs without a service level; see `Faults.unlisted`."""
+    """Count the pairs without a service level; see `FabricFaults.unlisted`."""
     if service.levels is None:
         return 0, 0
     ends, hosts = tables.ends, tables.topology.num_terminals

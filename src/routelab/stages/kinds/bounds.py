@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import RulesPlugin, Topology
 from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.provenance import seed_of
@@ -121,9 +121,9 @@ class BoundJob(NetworkJob):
     ) -> Result:
         """Bound the load."""
         network = self.find_network(network, facts)
-        tell(named, "bound")
+        report_phase(named, "bound")
         bound = stage.bound_load(network, rules, seconds=self.seconds, exact=self.exact)
-        tell(named, "ok", ended=True)
+        report_phase(named, "ok", ended=True)
         return Result(
             topology_facts(network) | bound_numbers(bound),
             lambda folder, _: stage.write_bound(bound, network, folder),

@@ -33,7 +33,7 @@ from routelab.stages.parts.settings import settings_id
 from routelab.toolkit.grids import GridParameters
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Breach, Meter
+    from routelab.jobs.limits import Failure, Meter
     from routelab.stages.parts.study_plugins import Parts
 
 RUNS = "bench/runs"
@@ -216,7 +216,7 @@ class ComparisonJob(BaseJob):
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
     @override
-    def end(self, ended: int | Breach, meter: Meter) -> None:
+    def end(self, ended: int | Failure, meter: Meter) -> None:
         """Do nothing, because `do` has no process."""
 
 

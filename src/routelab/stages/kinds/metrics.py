@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.provenance import seed_of
@@ -142,5 +142,5 @@ class MetricJob(TableJob):
         if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
             graph = graph_of_rules(network, routing.rules)
         measured = stage.measure_table(table, graph, routing, metrics)
-        tell(routing.name, "ok", ended=True)
+        report_phase(routing.name, "ok", ended=True)
         return Result({}, lambda folder, _: stage.write_metrics(measured, folder))

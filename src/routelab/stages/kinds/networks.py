@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
 from routelab.artifacts.outcome import digest_in
@@ -75,7 +75,7 @@ class TopologyJob(FolderJob):
 
     def run(self, plugin: TopologyPlugin, _: Mapping[str, Any]) -> Result:
         """Build the network."""
-        tell(name_of(plugin), "network")
+        report_phase(name_of(plugin), "network")
         network = stage.build_topology(plugin)
         return Result(
             stage.network_facts(network),
@@ -142,7 +142,7 @@ class NetworkJob(FolderJob):
         """
         if stage.failed_outcome(self.topology) is not None:
             return stage.network_name(self.topology), None
-        return stage.obtain(self.topology)
+        return stage.load_network(self.topology)
 
     def find_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
         """Return the network that `look_up_network` found; add what is known of it to `facts`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
 from routelab.artifacts.provenance import ResourceMeter, seed_of
@@ -100,7 +100,7 @@ class RouteJob(NetworkJob):
         """Route the network, check and measure the table."""
         network = self.find_network(network, facts)
         routed = stage.route_network(network, routing, metrics)
-        tell(routing.name, "ok", ended=True)
+        report_phase(routing.name, "ok", ended=True)
         return Result(
             routed.facts, partial(stage.write_routes, routed), table_digest(routed.routed.table)
         )

@@ -26,7 +26,7 @@ from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
-from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
+from routelab.jobs.limits import Failure, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
 from routelab.registry.instances import ComposedRouting, load_routing, name_of
 from routelab.stages.kinds.networks import network_jobs
@@ -264,8 +264,8 @@ class SurveyJob(BaseJob):
                 clean_up()
 
     @override
-    def end(self, ended: int | Breach, meter: Meter) -> None:
-        if not isinstance(ended, Breach):
+    def end(self, ended: int | Failure, meter: Meter) -> None:
+        if not isinstance(ended, Failure):
             ended = explain_missing_result(ended, meter)
         with store(self.results).writer(self.ids[0]) as writer:
             row = breach_row(ended)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import Topology, TrafficPlugin
 from routelab.bounds.throughput import ThroughputBound
 from routelab.bounds.throughput.facts import (
@@ -125,11 +125,11 @@ class ThroughputJob(NetworkJob):
         network = self.find_network(network, facts)
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:
-            tell(name_of(traffic), f"bound, seed {seed}")
+            report_phase(name_of(traffic), f"bound, seed {seed}")
             bounds[seed] = stage.bound_traffic(
                 network, traffic, self.loads, seed=seed, seconds=self.seconds
             )
-        tell(name_of(traffic), "ok", ended=True)
+        report_phase(name_of(traffic), "ok", ended=True)
         numbers = {str(seed): throughput_numbers(bound) for seed, bound in bounds.items()}
         return Result(
             {

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from routelab.api import RulesPlugin, Topology
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers, bound_numbers
-from routelab.jobs.limits import Breach
+from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 from routelab.stages.bound import bound_load
@@ -34,7 +34,7 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     try:
         plugin = _rules(rules) if rules else None
     except QuarantinedError as error:
-        return breach_row(Breach("failed", str(error)))
+        return breach_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
         return {"facts": bound_numbers(bound_load(topology, plugin, seconds=seconds, exact=exact))}

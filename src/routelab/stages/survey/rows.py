@@ -7,10 +7,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import RoutelabError, Topology
-from routelab.jobs.containment import contain
-from routelab.jobs.limits import Breach
+from routelab.jobs.containment import run_contained
+from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 
@@ -30,25 +30,25 @@ class SurveyNetwork:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._made: Topology | Breach | None = None
+        self._made: Topology | Failure | None = None
 
-    def built(self) -> Topology | Breach:
+    def built(self) -> Topology | Failure:
         """Return the network, or why it cannot be built."""
         if self._made is None:
             self._made = self._build()
         return self._made
 
-    def _build(self) -> Topology | Breach:
+    def _build(self) -> Topology | Failure:
         try:
             plugin = load("topology", self.name)
         except QuarantinedError as error:
-            return Breach("failed", str(error))
+            return Failure("failed", str(error))
         except RoutelabError as error:
-            return Breach("unsupported", f"no network: {error}")
-        tell(self.name, "network")
-        network = contain(plugin.build)
-        if isinstance(network, Breach):
-            return Breach(network.status, f"no network: {network.reason}")
+            return Failure("unsupported", f"no network: {error}")
+        report_phase(self.name, "network")
+        network = run_contained(plugin.build)
+        if isinstance(network, Failure):
+            return Failure(network.status, f"no network: {network.reason}")
         return network
 
 
@@ -62,11 +62,11 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     """
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
     topology = network.built()
-    if isinstance(topology, Breach):
+    if isinstance(topology, Failure):
         row = _row_without_result(topology)
     else:
-        result = contain(lambda: work(topology))
-        if isinstance(result, Breach):
+        result = run_contained(lambda: work(topology))
+        if isinstance(result, Failure):
             sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
             row = _row_without_result(result, sizes)
         else:
@@ -79,12 +79,12 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     }
 
 
-def breach_row(breach: Breach) -> Row:
+def breach_row(breach: Failure) -> Row:
     """Return the row of a run that was stopped at its limits."""
     return {**_row_without_result(breach), "started": _now()}
 
 
-def _row_without_result(breach: Breach, sizes: Row | None = None) -> Row:
+def _row_without_result(breach: Failure, sizes: Row | None = None) -> Row:
     return {"status": breach.status, "reason": breach.reason, "facts": sizes or {}}
 
 

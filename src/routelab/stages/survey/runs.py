@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from routelab._progress import tell
+from routelab._progress import report_phase
 from routelab.api import Topology
-from routelab.jobs.limits import Breach
+from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import route_network
@@ -32,11 +32,11 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
     try:
         chosen, measures = _routing(routing), [_metric(name) for name in metrics]
     except QuarantinedError as error:
-        return breach_row(Breach("failed", str(error)))
+        return breach_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
         result = route_network(topology, chosen, measures)
-        tell(chosen.name, "ok", ended=True)
+        report_phase(chosen.name, "ok", ended=True)
         measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
         return {"facts": result.facts, "metrics": measured}
 

@@ -15,7 +15,7 @@ from routelab._numba_cache import kernels_digest, marker
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Breach, Meter, current, run_limited
+from routelab.jobs.limits import Failure, Meter, current, run_limited
 from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.stages.kinds.simulations import SimulationJob
 from routelab.stages.plan.plan import PLAN, Plan
@@ -127,7 +127,7 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
         if ended == 0:
             break
         name = rehearsals[meter.position].name
-        skipped.append(f"{name}: {ended.reason if isinstance(ended, Breach) else 'see above'}")
+        skipped.append(f"{name}: {ended.reason if isinstance(ended, Failure) else 'see above'}")
         first = meter.position + 1
     return skipped
 

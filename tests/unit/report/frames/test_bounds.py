@@ -13,7 +13,7 @@ from routelab.bounds import LoadBound, bound_numbers
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import throughput_command
-from routelab.report.page.missing import losses_of
+from routelab.report.page.missing import missing_results
 from routelab.report.page.summary import summarize
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
@@ -68,7 +68,7 @@ def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
     views = Views([record])
     assert [outcome.status for outcome in views.routes.bound_outcomes] == ["not-run"]
     assert "Without a bound: 1 network × rules (_network: not run yet)." in summarize(views, [])
-    assert [loss.sentence for loss in losses_of("s", views)] == [
+    assert [loss.sentence for loss in missing_results("s", views)] == [
         "1 of 1 bound of s has not run yet"
     ]
 
@@ -114,7 +114,7 @@ def test_a_bound_for_any_routing_that_is_missing_is_named_with_its_command(world
     record = replace(world.simulate("dor"), throughput=tmp_path / "torus~dims=4x2/uniform")
     views = Views([], [record])
     assert views.loads.jobs["accepted_bound"].isna().all()
-    assert [loss.sentence for loss in losses_of("s", views)] == [
+    assert [loss.sentence for loss in missing_results("s", views)] == [
         "1 of 1 bound of s has not run yet"
     ]
     (outcome,) = views.simulations.throughput_outcomes

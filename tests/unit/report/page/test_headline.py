@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError
 from routelab.report.frames.views import Views
 from routelab.report.page.headline import find_answer, size_text, two_digits
-from routelab.report.page.missing import losses_of
+from routelab.report.page.missing import missing_results
 from routelab.report.tables import build_table
 
 LOADS = "tables: {t: {rows: [routing, nodes], values: [max_load]}}\n"
@@ -24,7 +24,7 @@ def answer(world, write_study):
             (build_table(name, spec, views.view_for(spec), None, ""), views.view_for(spec))
             for name, spec in study.tables.items()
         ]
-        return find_answer(study, views, tables, losses_of("demo", views))
+        return find_answer(study, views, tables, missing_results("demo", views))
 
     return found
 

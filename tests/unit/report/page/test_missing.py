@@ -15,7 +15,7 @@ from routelab.report.frames.runs import Frames
 from routelab.report.frames.survey import survey_records
 from routelab.report.frames.views import Views
 from routelab.report.page.index_page import write_index
-from routelab.report.page.missing import as_sentence, losses_of
+from routelab.report.page.missing import as_sentence, missing_results
 from routelab.report.page.study_page import write_study_report
 from routelab.report.page.summary import runs_sentence
 
@@ -206,7 +206,7 @@ def test_each_kind_of_work_is_counted_alone(world):
     world.simulate("a")
     world.flow("a", status="unsupported")
     views = Views((), world.simulated, world.flows)
-    assert [loss.sentence for loss in losses_of("s", views)] == [
+    assert [loss.sentence for loss in missing_results("s", views)] == [
         "1 of 1 flow simulation of s does not apply to its network: because"
     ]
 

@@ -17,8 +17,8 @@ from routelab.api import (
     WorkloadPlugin,
 )
 from routelab.artifacts.outcome import read_outcome
-from routelab.jobs.folder_job import perform, write_breach
-from routelab.jobs.limits import Breach
+from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.limits import Failure
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.routing.apply import reroute
@@ -101,7 +101,7 @@ def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
     settings = FlowSettings(ranks_per_node=2, iterations=2, placement="cyclic")
     where = tmp_path / "o"
     job = asked(where, "dor", "npb-cg~class=S", settings)
-    outcome = perform(job)
+    outcome = run_job(job)
     assert outcome.status == "ok"
     assert read_outcome(where / "outcome.json").facts == pytest.approx(dict(outcome.facts))
     assert outcome.provenance["fingerprint"] == job.fingerprint != ""
@@ -152,7 +152,7 @@ def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Pa
 def test_what_does_not_go_together_is_unsupported(
     tmp_path: Path, routing: str, workload: str, values: dict, told: str
 ) -> None:
-    outcome = perform(asked(tmp_path / "o", routing, workload, FlowSettings(**values)))
+    outcome = run_job(asked(tmp_path / "o", routing, workload, FlowSettings(**values)))
     assert outcome.status == "unsupported"
     assert told in outcome.reason
     assert outcome.facts["workload"] == workload
@@ -198,7 +198,7 @@ def test_wrong_names_are_told_together() -> None:
 
 
 def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
-    breach = Breach("timeout", "took more than 3 s")
+    breach = Failure("timeout", "took more than 3 s")
     write_breach(asked(tmp_path / "o", "dor", "osu-alltoall"), breach)
     outcome = read_outcome(tmp_path / "o/outcome.json")
     assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", breach.reason)

@@ -23,8 +23,8 @@ from routelab.artifacts.json_files import to_plain
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.deadlock import check_hops
-from routelab.jobs.folder_job import perform, write_breach
-from routelab.jobs.limits import Breach
+from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.limits import Failure
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.routing import topology
@@ -113,7 +113,7 @@ def rows(folder: Path, name: str, *needed: str):
 def folder(tmp_path_factory) -> Path:
     """A sweep of two loads, the second saturated."""
     where = tmp_path_factory.mktemp("simulated") / "out"
-    outcome = perform(job(where, RING, "dor", "tornado", settings(loads=(0.2, 0.9))))
+    outcome = run_job(job(where, RING, "dor", "tornado", settings(loads=(0.2, 0.9))))
     assert outcome.status == "ok"
     assert read_outcome(where / "outcome.json").facts == to_plain(outcome.facts)
     return where
@@ -196,7 +196,7 @@ def test_files_agree_with_each_other(folder: Path) -> None:
 
 def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Path) -> None:
     asked = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
-    outcome = perform(job(tmp_path / "o", asked=asked))
+    outcome = run_job(job(tmp_path / "o", asked=asked))
     facts = outcome.facts
     assert (facts["state"], facts["saturated"]) == ("finished", None)
     flits = 16 * 5 * 3 * 2
@@ -256,7 +256,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 ) -> None:
     asked = settings(loads=(0.1, 0.2, 0.3), find_saturation=True, max_probes=4)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    perform(job(tmp_path / "whole", asked=asked))
+    run_job(job(tmp_path / "whole", asked=asked))
     whole = read_outcome(tmp_path / "whole" / "outcome.json").facts
 
     made: list[float] = []
@@ -269,7 +269,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 
     monkeypatch.setattr(packets, "Simulation", counted)
     with pytest.raises(KeyboardInterrupt):
-        perform(job(tmp_path / "cut", asked=asked))
+        run_job(job(tmp_path / "cut", asked=asked))
     assert made == [0.1, 0.2]
     assert not (tmp_path / "cut").exists()
     # a line that a kill cut off is none
@@ -282,7 +282,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
         "Simulation",
         lambda *a: made.append(a[3].load) or Simulation(*a),
     )
-    perform(job(tmp_path / "cut", asked=asked))
+    run_job(job(tmp_path / "cut", asked=asked))
     assert made[:2] == [0.2, 0.3]
     assert 0.1 not in made
     assert timeless(read_outcome(tmp_path / "cut" / "outcome.json").facts) == timeless(whole)
@@ -301,7 +301,7 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
 
 
 def _measured(asked: SimulationSettings):
-    network = topology.obtain(NETWORK)[1]
+    network = topology.load_network(NETWORK)[1]
     program = table_program(route.route_network(network, load_routing("dor")).routed.table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
@@ -319,7 +319,7 @@ def test_a_measurement_survives_json() -> None:
 
 
 def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) -> None:
-    perform(RouteJob(folder=str(tmp_path / "r"), topology=NETWORK, text="dor"))
+    run_job(RouteJob(folder=str(tmp_path / "r"), topology=NETWORK, text="dor"))
     asked = settings(loads=(0.4,))
     table = str(tmp_path / "r" / "routes.npz")
     results = [named(NETWORK, name, "uniform", asked) for name in ("dor", table)]
@@ -339,7 +339,7 @@ def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) ->
 def test_what_does_not_go_together_is_an_outcome(
     tmp_path: Path, network, routing, traffic, values, reason
 ) -> None:
-    outcome = perform(job(tmp_path / "o", network, routing, traffic, settings(**values)))
+    outcome = run_job(job(tmp_path / "o", network, routing, traffic, settings(**values)))
     assert outcome.status == "unsupported"
     assert reason in outcome.reason
     assert outcome.facts["traffic"] == traffic
@@ -348,14 +348,14 @@ def test_what_does_not_go_together_is_an_outcome(
 
 def test_no_network_no_simulation(tmp_path: Path) -> None:
     none = TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4")
-    perform(none)
-    outcome = perform(job(tmp_path / "o", none.folder))
+    run_job(none)
+    outcome = run_job(job(tmp_path / "o", none.folder))
     assert (outcome.kind, outcome.status) == ("simulation", "unsupported")
     assert outcome.reason.startswith("no network: ")
 
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
-    breach = Breach("timeout", "took too long")
+    breach = Failure("timeout", "took too long")
     write_breach(job(tmp_path / "o"), breach)
     outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.kind) == ("timeout", "simulation")
@@ -505,10 +505,10 @@ def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None
 
 def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
     """Its results must not be taken for what is left of a network, and be removed."""
-    perform(job(tmp_path / "o"))
+    run_job(job(tmp_path / "o"))
     for work in (
         lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", PacketEngine),
-        lambda: perform(job(tmp_path / "p", str(tmp_path / "o"))),
+        lambda: run_job(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
         with pytest.raises(InputError, match="result of a simulation job, not a network"):
             work()
@@ -527,7 +527,7 @@ def test_a_pattern_in_which_nobody_sends_is_unsupported() -> None:
 @pytest.mark.parametrize(("penalty", "warns"), [(13, False), (17, False), (18, True)])
 def test_a_penalty_larger_than_any_queue_is_named(penalty, warns) -> None:
     """Packets then never take it, as if it were infinite; 17 flits are rounded to four packets."""
-    network = topology.obtain("hamming~dims=4x4,terminals=2")[1]
+    network = topology.load_network("hamming~dims=4x4,terminals=2")[1]
 
     def simulated(penalty: int):
         routing = load_routing(f"polarized~p1={penalty},p0={penalty}")

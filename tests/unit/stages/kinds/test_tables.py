@@ -12,7 +12,7 @@ from golden_rows import NOT_COMPARED
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
-from routelab.jobs.folder_job import perform
+from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load_routing
 from routelab.simulation import case
 from routelab.stages import route
@@ -40,7 +40,7 @@ def jobs(tmp_path, monkeypatch):
         (job.kind, job.ids[1] if len(job.ids) > 1 else ""): job
         for job in expand_studies([Path("tables.yaml")]).jobs.values()
     }
-    perform(found["topologies", ""])
+    run_job(found["topologies", ""])
     return found
 
 
@@ -60,7 +60,7 @@ def computed(monkeypatch):
 
 def result(job):
     """Everything that a job has found, without times."""
-    outcome = perform(job)
+    outcome = run_job(job)
     facts = {key: value for key, value in outcome.facts.items() if not NOT_COMPARED.fullmatch(key)}
     files = {
         path.name: [
@@ -78,7 +78,7 @@ def test_a_table_that_is_read_gives_the_results_of_a_computed_one(jobs, computed
     without = result(job)
     assert (without[0], computed) == ("ok", ["lash"])
     assert len(without[2]) > 0
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     assert result(job) == without
     assert computed == ["lash"]
     if kind != "metrics":
@@ -90,7 +90,7 @@ def test_a_table_that_is_read_gives_the_results_of_a_computed_one(jobs, computed
 @pytest.mark.parametrize("kind", ["metrics", "flows"])
 def test_a_table_of_other_code_is_not_read(jobs, computed, kind):
     routes = jobs["routes", "lash"]
-    perform(replace(routes, digest="of other code"))
+    run_job(replace(routes, digest="of other code"))
     assert result(jobs[kind, "lash"])[0] == "ok"
     assert computed == ["lash"]
 
@@ -104,7 +104,7 @@ def draw(jobs, monkeypatch):
         monkeypatch.setattr(
             route, "apply_routing", lambda network, _: apply_routing(network, drawn)
         )
-        assert perform(jobs["routes", "lash"]).status == "ok"
+        assert run_job(jobs["routes", "lash"]).status == "ok"
 
     return compute
 
@@ -146,7 +146,7 @@ def test_rules_that_are_not_reproducible_are_not_those_of_the_table(jobs, draw, 
 def test_a_table_of_a_network_that_was_drawn_again_is_computed_again(jobs, draw):
     draw()
     assert jobs["routes", "lash"].is_done()
-    perform(replace(jobs["topologies", ""], text="torus~dims=2x4"))
+    run_job(replace(jobs["topologies", ""], text="torus~dims=2x4"))
     assert not jobs["metrics", "lash"].is_done()
     assert not jobs["routes", "lash"].is_done()
     draw()
@@ -155,31 +155,31 @@ def test_a_table_of_a_network_that_was_drawn_again_is_computed_again(jobs, draw)
 
 def test_a_table_that_ran_out_of_time_is_not_tried_again(jobs, computed):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     write_outcome(replace(read_outcome(path), status="timeout", reason="over 5 s"), path)
-    outcome = perform(jobs["flows", "lash"])
+    outcome = run_job(jobs["flows", "lash"])
     assert (outcome.status, outcome.reason) == ("timeout", "route table: over 5 s")
     assert computed == []
 
 
 def test_jobs_do_not_draw_a_table_that_failed_each_for_itself(jobs, computed, monkeypatch):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     write_outcome(replace(read_outcome(path), status="failed", reason="bad luck"), path)
-    assert perform(jobs["flows", "lash"]).status == "ok"
+    assert run_job(jobs["flows", "lash"]).status == "ok"
     drawn = replace(Unrestricted.capabilities, deterministic=False)
     monkeypatch.setattr(Unrestricted, "capabilities", drawn)
-    outcome = perform(jobs["flows", "lash"])
+    outcome = run_job(jobs["flows", "lash"])
     assert (outcome.status, outcome.reason) == ("failed", "route table: bad luck")
     assert computed == ["lash"]
 
 
 def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     write_outcome(replace(read_outcome(path), status="unsupported", reason="a ring"), path)
     job = jobs["metrics", "lash"]
-    outcome = perform(job)
+    outcome = run_job(job)
     assert (outcome.status, outcome.reason) == ("unsupported", "a ring")
     assert (job.endings(), computed) == ([], [])
 
@@ -188,23 +188,23 @@ def test_a_metric_that_fails_loses_no_table(jobs, monkeypatch):
     def fail(self, context):
         raise RuntimeError("no number")
 
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     task, _ = jobs["metrics", "lash"].load()
     (plugin,) = [plugin for plugin in task.plugins if plugin.name == "channel-load"]
     monkeypatch.setattr(type(plugin), "measure_in", fail)
-    assert "no number" in perform(jobs["metrics", "lash"]).reason
+    assert "no number" in run_job(jobs["metrics", "lash"]).reason
     assert [reason for _, reason in jobs["metrics", "lash"].endings()] != [""]
-    assert jobs["routes", "lash"].status() == perform(jobs["flows", "lash"]).status == "ok"
+    assert jobs["routes", "lash"].status() == run_job(jobs["flows", "lash"]).status == "ok"
 
 
 @pytest.mark.parametrize("kind", ["metrics", "flows"])
 @pytest.mark.parametrize("file", [OUTCOME, ROUTES])
 def test_a_damaged_table_ends_with_its_file(jobs, file, kind):
-    perform(jobs["routes", "lash"])
+    run_job(jobs["routes", "lash"])
     path = Path(jobs["routes", "lash"].folder, file)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match=str(path)):
-        perform(jobs[kind, "lash"])
+        run_job(jobs[kind, "lash"])
 
 
 def test_a_routing_without_a_table_needs_only_the_network(jobs, computed):

@@ -19,9 +19,9 @@ from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
 from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.packet.measurement.result import (
     FEW_STARVED,
+    Distribution,
     Latency,
     LoadResult,
-    Spread,
     State,
     Worst,
     jain_index,
@@ -349,8 +349,8 @@ def _make_result(
         senders=len(sends),
         offered=float(generated.mean()) if len(sends) else 0.0,
         accepted=_accepted_load(counts, len(sends), settings, samples),
-        offered_by_terminal=Spread.of(generated),
-        accepted_by_terminal=Spread.of(arrived),
+        offered_by_terminal=Distribution.of(generated),
+        accepted_by_terminal=Distribution.of(arrived),
         jain=jain_index(arrived / rate[sends]),
         worst=_slowest(counts) if closed else _worst(sends, generated, arrived),
         starved=starved,
@@ -363,7 +363,7 @@ def _make_result(
         hops_mean=hops / max(int(counts.hops.sum()), 1),
         hops=counts.hops,
         escape_share=counts.escape_hops / max(counts.packet_hops, 1),
-        utilisation=Spread.of(
+        utilisation=Distribution.of(
             utilisation_of(counts.channel_flits, counts.cycles, simulation.topology)
         ),
         completion_cycles=completion,

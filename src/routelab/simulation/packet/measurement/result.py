@@ -39,7 +39,7 @@ FEW_STARVED = 10
 
 
 @dataclass(frozen=True)
-class Spread:
+class Distribution:
     """Distribution of a number over terminals or channels; NaN without any."""
 
     mean: float
@@ -50,7 +50,7 @@ class Spread:
     maximum: float
 
     @classmethod
-    def of(cls, values: Float64Array) -> Spread:
+    def of(cls, values: Float64Array) -> Distribution:
         """Return the distribution of an array of any length."""
         if not values.size:
             return cls(*[float("nan")] * 6)
@@ -124,7 +124,7 @@ class LoadResult:
     offered : float
         Generated load during counting.
     accepted : Estimate
-    offered_by_terminal, accepted_by_terminal : Spread
+    offered_by_terminal, accepted_by_terminal : Distribution
         Over terminals that send, by source.
     jain : float
         Jain's fairness index of each terminal's arrivals relative to its rate: 1 for equal service,
@@ -143,7 +143,7 @@ class LoadResult:
         Packets by number of hops.
     escape_share : float
         Share of escapes in all hops.
-    utilisation : Spread
+    utilisation : Distribution
         Flits per cycle and capacity, over channels between switches.
     completion_cycles : int or None
         Cycles until the last tail arrived; None unless ``finished``.
@@ -168,8 +168,8 @@ class LoadResult:
     senders: int
     offered: float
     accepted: Estimate
-    offered_by_terminal: Spread
-    accepted_by_terminal: Spread
+    offered_by_terminal: Distribution
+    accepted_by_terminal: Distribution
     jain: float
     worst: Worst
     starved: int
@@ -180,7 +180,7 @@ class LoadResult:
     hops_mean: float
     hops: Int64Array
     escape_share: float
-    utilisation: Spread
+    utilisation: Distribution
     completion_cycles: int | None
     flit_hops: int
     cpu_seconds: float
