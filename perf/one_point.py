@@ -19,8 +19,8 @@ from stage_clock import StageClock
 from routelab.api import Topology
 from routelab.registry.instances import Routing, load_routing
 from routelab.routing.apply import apply_routing, prove
+from routelab.routing.facts import routing_facts
 from routelab.routing.topology import load_network
-from routelab.stages.facts import routing_facts
 
 ENOUGH = 5.0
 """CPU seconds after which a point is not measured again."""

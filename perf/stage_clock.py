@@ -32,11 +32,11 @@ STAGES = {
     "routelab.routing.apply:source_symmetry": "legality",
     "routelab.routing.apply:count_routes_from": "legality",
     "routelab.routing.apply:first_longer_path": "legality",
-    "routelab.stages.facts:channel_loads": "facts: channel loads",
-    "routelab.stages.facts:route_diversity": "facts: route diversity",
-    "routelab.stages.facts:takes_shortest": "facts: shortest routes",
-    "routelab.stages.facts:mean_hops": "facts: lengths",
-    "routelab.stages.facts:max_hops": "facts: lengths",
+    "routelab.routing.facts:channel_loads": "facts: channel loads",
+    "routelab.routing.facts:route_diversity": "facts: route diversity",
+    "routelab.routing.facts:takes_shortest": "facts: shortest routes",
+    "routelab.routing.facts:mean_hops": "facts: lengths",
+    "routelab.routing.facts:max_hops": "facts: lengths",
 }
 """Stage of each function, by the module in which it is looked up."""
 

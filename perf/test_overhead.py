@@ -36,7 +36,7 @@ LOOP = """\
 import json, sys, time
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
-from routelab.stages.route import route_network
+from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])

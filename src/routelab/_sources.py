@@ -27,7 +27,7 @@ Files = dict[str, str]
 """Files by a name that does not depend on where they are installed."""
 
 ASKS = (
-    *("cli", "commands", "notebook", "stages/evaluate", "stages/export", "stages/infiniband"),
+    *("cli", "commands", "notebook", "stages/evaluate", "routing/export", "stages/infiniband"),
     *("stages/new_plugin", "stages/plots", "templates", "testing"),
 )
 """Parts of routelab on which nothing depends that a run makes."""

@@ -22,10 +22,10 @@ from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
+from routelab.routing.facts import FIELDS
+from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
 from routelab.stages import evaluate as stage
-from routelab.stages.facts import FIELDS
-from routelab.stages.route import route_network
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.cli import main
-from routelab.stages.export import export_routes
+from routelab.routing.export import export_routes
 from routelab.stages.infiniband.check import check_fabric, find_faults
 from routelab.stages.infiniband.inputs import FabricTables, Service, read_fabric_tables, service_of
 from routelab.toolkit.infiniband import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from routelab.registry.instances import load
-from routelab.stages.export import export_routes
+from routelab.routing.export import export_routes
 from routelab.stages.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from routelab.cli import main
-from routelab.stages.facts import FIELDS
+from routelab.routing.facts import FIELDS
 
 
 def test_evaluate_prints_the_promised_fields(capsys) -> None:

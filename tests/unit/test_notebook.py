@@ -15,7 +15,7 @@ import routelab
 from routelab import notebook
 from routelab.api import InputError, RouteTable, RoutingPlugin, Topology, UnsupportedError
 from routelab.cli import main
-from routelab.stages.facts import FIELDS
+from routelab.routing.facts import FIELDS
 from routelab.toolkit import build_grid
 
 

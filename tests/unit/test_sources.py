@@ -128,7 +128,7 @@ def test_what_plugins_import_is_offered():
     assert set(kernel_files()) < set(offered)
     for name in ("api/plugin.py", "toolkit/__init__.py", "metrics/__init__.py"):
         assert f"routelab/{name}" in offered
-    assert "routelab/stages/route.py" not in offered
+    assert "routelab/routing/route.py" not in offered
 
 
 # --- plugins --------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def bound_facts(
     Parameters
     ----------
     facts : mapping
-        Facts of the table from `routelab.stages.facts.routing_facts`: ``max_load``,
+        Facts of the table from `routelab.routing.facts.routing_facts`: ``max_load``,
         ``multipath``, ``per_terminal``, ``minimal``, ``shortest_legal``.
     rules : LoadBound or None
         Bound of the rules that the routes were chosen from; None for a complete algorithm.

@@ -140,7 +140,7 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
-    from routelab.stages.bound import BARE
+    from routelab.routing.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
     from routelab.stages.kinds.throughput import ThroughputJob
 
@@ -175,8 +175,8 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
+    from routelab.routing.bound import WEIGHT_COLUMNS, bound_load, weight_rows
     from routelab.routing.topology import load_network
-    from routelab.stages.bound import WEIGHT_COLUMNS, bound_load, weight_rows
 
     rules, (name, network) = collect_errors(
         lambda: load("rules", arguments.rules) if arguments.rules else None,
@@ -206,8 +206,8 @@ def _print_any(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load, name_of
     from routelab.registry.requirements import collect_errors
+    from routelab.routing.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
     from routelab.routing.topology import load_network
-    from routelab.stages.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows
 
     traffic, (name, network) = collect_errors(
         lambda: load("traffic", arguments.traffic), lambda: load_network(arguments.topology)

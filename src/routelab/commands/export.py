@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export, then write or print; or verify existing files."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
-    from routelab.stages import export as stage
+    from routelab.routing import export as stage
 
     if len(arguments.routes) > 2:
         raise InputError(

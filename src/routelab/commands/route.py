@@ -148,8 +148,8 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.registry.instances import load, load_routing
     from routelab.registry.requirements import collect_errors
     from routelab.routing.fact_columns import COLUMNS
+    from routelab.routing.route import route_network
     from routelab.routing.topology import load_network
-    from routelab.stages.route import route_network
 
     if arguments.certificate is not None:
         check_file_writable(arguments.certificate)

@@ -1,4 +1,4 @@
-"""Columns of the facts of a routed network; see `routelab.stages.facts`."""
+"""Columns of the facts of a routed network; see `routelab.routing.facts`."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.routing.bound import NetworkBounds
+from routelab.routing.facts import topology_facts
+from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
-from routelab.stages.bound import NetworkBounds
-from routelab.stages.facts import topology_facts
 from routelab.stages.plots import check_plot, plot_channel_loads
-from routelab.stages.route import route_network
 
 WRONG_INPUT = "wrong_input"
 """Key of rows whose routing has parameters that are wrong for the network."""
@@ -61,7 +61,7 @@ def evaluate_routings(
     Returns
     -------
     rows : list of dict
-        `routelab.stages.facts.FIELDS` and further facts, with bounds also
+        `routelab.routing.facts.FIELDS` and further facts, with bounds also
         `routelab.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
         fails, and `WRONG_INPUT` if its parameters are wrong for this network.
 

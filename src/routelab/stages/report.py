@@ -21,7 +21,7 @@ from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.survey import survey_records
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
-from routelab.stages.bound import BARE
+from routelab.routing.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.comparisons import ComparisonJob, settings_and_places
 from routelab.stages.kinds.metrics import MetricJob

@@ -15,7 +15,7 @@ from routelab.artifacts.fingerprint import job_fingerprint, page_fingerprint
 FILES = {
     "routelab/__init__.py": "",
     "routelab/kernels/shared.py": "",
-    "routelab/stages/route.py": "",
+    "routelab/routing/route.py": "",
     "routelab/report/page.html.j2": "",
     "routelab/stages/bench/texts.py": "",
     "routelab/commands/route.py": "",
@@ -120,7 +120,7 @@ def state() -> dict[str, str]:
         ("routelab_plugins/rules/c/__init__.py", "C"),
         ("routelab_plugins/shared.py", "B C page"),
         ("routelab/kernels/shared.py", "A B C - page"),
-        ("routelab/stages/route.py", "A B C - page"),
+        ("routelab/routing/route.py", "A B C - page"),
         ("routelab/report/page.html.j2", "page"),
         ("routelab/stages/bench/texts.py", "page"),
         ("routelab/commands/route.py", ""),

@@ -15,8 +15,8 @@ from routelab.registry.columns import (
     plugin_columns,
 )
 from routelab.registry.instances import load, load_routing
-from routelab.stages.facts import FIELDS
-from routelab.stages.route import route_network
+from routelab.routing.facts import FIELDS
+from routelab.routing.route import route_network
 from routelab.toolkit import build_grid
 
 

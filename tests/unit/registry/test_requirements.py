@@ -25,9 +25,9 @@ from routelab.registry.engines import engine_class
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import apply_routing
+from routelab.routing.route import route_network
 from routelab.simulation.run import run_simulation
 from routelab.stages.evaluate import _row
-from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
 

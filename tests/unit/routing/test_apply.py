@@ -27,13 +27,13 @@ from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
 from routelab.routing.apply import apply_routing, prove
+from routelab.routing.facts import FIELDS
+from routelab.routing.route import route_network
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
 from routelab.stages.evaluate import evaluate_routings
-from routelab.stages.facts import FIELDS
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import Demand, InputError, Messages, Topology, TrafficPlugin, UnsupportedError
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.packet.traffic import demand_of, list_messages
+from routelab.routing.demands import demand_of, list_messages
 
 MOST_MESSAGES = 10**8
 """Largest number of messages of a run, which are all listed before it begins."""

@@ -21,6 +21,7 @@ from routelab.api.hops import program_digest
 from routelab.api.verdicts import PROVEN
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.requirements import require_unchanged
+from routelab.routing.demands import demand_of
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.facts import (
@@ -48,7 +49,6 @@ from routelab.simulation.packet.traffic import (
     OfferedTraffic,
     OpenLoop,
     active_terminals,
-    demand_of,
 )
 
 MOST_PAIRED = 2048

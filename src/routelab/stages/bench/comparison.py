@@ -42,9 +42,9 @@ from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import reroute
+from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.stages.route import ROUTES
 
 logger = logging.getLogger(__name__)
 

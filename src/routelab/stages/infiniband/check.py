@@ -19,7 +19,7 @@ from routelab.metrics import (
     reachable_pairs,
     relative_loads,
 )
-from routelab.stages.bound import bound_load
+from routelab.routing.bound import bound_load
 from routelab.stages.infiniband.credit_loops import (
     MANAGEMENT_LANE,
     CreditLoops,

@@ -20,8 +20,8 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.stages import bound as stage
-from routelab.stages.facts import topology_facts
+from routelab.routing import bound as stage
+from routelab.routing.facts import topology_facts
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
@@ -36,7 +36,7 @@ MARGIN = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class BoundJob(NetworkJob):
-    """Bound the maximum load of a network under some rules, or `routelab.stages.bound.BARE`.
+    """Bound the maximum load of a network under some rules, or `routelab.routing.bound.BARE`.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class BoundJob(NetworkJob):
 
 
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
-    """Return the id of the rules of every table, `routelab.stages.bound.BARE` without rules.
+    """Return the id of the rules of every table, `routelab.routing.bound.BARE` without rules.
 
     The mapping is empty for a study without bounds.
     """

@@ -20,8 +20,8 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
-from routelab.stages import route as stage
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import TableJob, route_jobs
 from routelab.stages.parts.instances import class_names, code_digest

@@ -19,8 +19,8 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.routing import route as stage
 from routelab.routing.routes_file import load_routes, table_digest
-from routelab.stages import route as stage
 from routelab.stages.kinds.networks import NetworkJob, TopologyJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid

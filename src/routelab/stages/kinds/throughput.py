@@ -22,8 +22,8 @@ from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
-from routelab.stages import bound as stage
-from routelab.stages.facts import topology_facts
+from routelab.routing import bound as stage
+from routelab.routing.facts import topology_facts
 from routelab.stages.kinds.bounds import MARGIN
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import class_name, code_digest

@@ -11,7 +11,7 @@ from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_num
 from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
-from routelab.stages.bound import bound_load
+from routelab.routing.bound import bound_load
 from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row, timed_row
 
 

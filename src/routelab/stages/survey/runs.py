@@ -10,7 +10,7 @@ from routelab.api import Topology
 from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
-from routelab.stages.route import route_network
+from routelab.routing.route import route_network
 from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row, timed_row
 
 # a survey uses the same few routings on every network

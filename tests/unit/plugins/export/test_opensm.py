@@ -11,7 +11,7 @@ import pytest
 from routelab.api import InputError, RouteTable, UnsupportedError
 from routelab.registry.instances import load, load_routing
 from routelab.routing.apply import apply_routing
-from routelab.stages.export import export_routes
+from routelab.routing.export import export_routes
 from routelab.toolkit.infiniband import (
     TextFile,
     addresses_of,

@@ -18,7 +18,7 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
-from routelab.stages.route import route_network, write_routes
+from routelab.routing.route import route_network, write_routes
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENTS = Figure(kind="network", colour="segment", turns=True)

@@ -27,7 +27,7 @@ from routelab.jobs.folder_job import run_job, write_breach
 from routelab.jobs.limits import Failure
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.routing import topology
+from routelab.routing import route, topology
 from routelab.simulation import case, run
 from routelab.simulation.checkpoint import FOLDER, FinishedParts
 from routelab.simulation.packet import simulate as packets
@@ -38,7 +38,6 @@ from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages import route
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from routelab.api import Demand, Messages, PluginError, TrafficPlugin
-from routelab.simulation.packet.traffic import (
-    ClosedLoop,
-    OpenLoop,
-    active_terminals,
-    demand_of,
-    list_messages,
-)
+from routelab.routing.demands import demand_of, list_messages
+from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop, active_terminals
 from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)

@@ -14,11 +14,11 @@ from routelab.api import InputError
 from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load_routing
+from routelab.routing import route
+from routelab.routing.route import ROUTES, apply_routing
 from routelab.simulation import case
-from routelab.stages import route
 from routelab.stages.kinds import metrics, simulations
 from routelab.stages.plan.expansion import expand_studies
-from routelab.stages.route import ROUTES, apply_routing
 from routelab_plugins.rules.unrestricted import Unrestricted
 
 STUDY = """\

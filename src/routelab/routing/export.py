@@ -15,9 +15,9 @@ from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import apply_routing
+from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.stages.route import ROUTES
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
 

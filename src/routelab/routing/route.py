@@ -29,8 +29,8 @@ from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged
 from routelab.routing.apply import AppliedRouting, apply_routing, prove, reroute
+from routelab.routing.facts import routing_facts, topology_facts
 from routelab.routing.routes_file import save_routes
-from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
     "metrics.csv",
@@ -55,7 +55,7 @@ class RouteResult:
     routed : AppliedRouting
     verdict : Verdict
     facts : dict
-        See `routelab.stages.facts`.
+        See `routelab.routing.facts`.
     measurements : Measured
     """
 

@@ -17,12 +17,11 @@ from routelab.cli import main
 from routelab.jobs.folder_job import run_job, write_breach
 from routelab.jobs.limits import Failure
 from routelab.registry.instances import load_routing
-from routelab.routing import topology
+from routelab.routing import bound, topology
 from routelab.routing.apply import apply_routing, prove
-from routelab.stages import bound
-from routelab.stages.bound import BARE
+from routelab.routing.bound import BARE
+from routelab.routing.facts import FIELDS, routing_facts
 from routelab.stages.evaluate import evaluate_routings
-from routelab.stages.facts import FIELDS, routing_facts
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.plan.expansion import expand_studies

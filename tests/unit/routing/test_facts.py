@@ -9,8 +9,8 @@ from routelab.api import Measurement, MetricPlugin, PluginError
 from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing, prove
-from routelab.stages.facts import routing_facts
-from routelab.stages.route import route_network, write_routes
+from routelab.routing.facts import routing_facts
+from routelab.routing.route import route_network, write_routes
 from routelab.toolkit import build_grid
 
 

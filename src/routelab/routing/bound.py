@@ -25,7 +25,7 @@ from routelab.bounds import (
 from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.routing.apply import AppliedRouting, graph_of_rules
-from routelab.simulation.packet.traffic import demand_of
+from routelab.routing.demands import demand_of
 
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""
