@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
+from routelab.cluster.infiniband.columns import CHECK
 from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
 from routelab.registry.column_page import column_page, column_tables
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
-from routelab.stages.infiniband.columns import CHECK
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

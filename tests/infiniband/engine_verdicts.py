@@ -16,10 +16,10 @@ import numpy as np
 
 from routelab.api import Topology, UnsupportedError
 from routelab.api.topology import Int8Array
+from routelab.cluster.infiniband.credit_loops import find_credit_loops
+from routelab.cluster.infiniband.inputs import FabricTables, read_fabric_tables, service_of
+from routelab.cluster.infiniband.walk import fates_of
 from routelab.registry.instances import load
-from routelab.stages.infiniband.credit_loops import find_credit_loops
-from routelab.stages.infiniband.inputs import FabricTables, read_fabric_tables, service_of
-from routelab.stages.infiniband.walk import fates_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     addresses_of,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from routelab.cli import main
+from routelab.cluster.infiniband.check import check_fabric, find_faults
+from routelab.cluster.infiniband.inputs import FabricTables, Service, read_fabric_tables, service_of
 from routelab.routing.export import export_routes
-from routelab.stages.infiniband.check import check_fabric, find_faults
-from routelab.stages.infiniband.inputs import FabricTables, Service, read_fabric_tables, service_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     addresses_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_verdicts import FABRICS, verdicts_of
 
-from routelab.stages.infiniband.check import check_fabric
+from routelab.cluster.infiniband.check import check_fabric
 
 RING, TORUS, TREE = "torus~dims=5", "torus~dims=3x3", "fat-tree~k=4,levels=2"
 RANDOM = FABRICS[0]

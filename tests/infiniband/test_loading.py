@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from routelab.cluster.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.registry.instances import load
 from routelab.routing.export import export_routes
-from routelab.stages.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     TextFile,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.cli import make_parser
+from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.commands._shared.arguments import add_format_option
 from routelab.kernels import hops
 

@@ -15,9 +15,9 @@ import pytest
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
-from routelab.bench.run_check import evaluate_run
-from routelab.bench.store import RunStore
 from routelab.cli import main
+from routelab.cluster.bench.run_check import evaluate_run
+from routelab.cluster.bench.store import RunStore
 from routelab.config.study import OLD_FOLDERS
 from routelab.deadlock import check_table
 from routelab.registry.instances import load

@@ -93,7 +93,7 @@ def add_parser(subparsers: Any) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Print all checks; return 1 if anything is missing."""
     from routelab.api import InputError
-    from routelab.stages.cluster.check import check_cluster, check_study_on_cluster, smoke_command
+    from routelab.stages.cluster_check import check_cluster, check_study_on_cluster, smoke_command
 
     if arguments.study is None:
         checks = check_cluster(arguments.name, arguments.benchmark or (), arguments.topology)
@@ -115,7 +115,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """List clusters, including invalid ones."""
-    from routelab.stages.cluster.files import COLUMNS, clusters
+    from routelab.cluster.files import COLUMNS, clusters
 
     print_rows(COLUMNS, clusters(), arguments.format)
     return 0
@@ -123,7 +123,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Show one cluster."""
-    from routelab.stages.cluster.files import cluster_rows
+    from routelab.cluster.files import cluster_rows
 
     print_rows(("key", "value"), cluster_rows(arguments.name), arguments.format)
     return 0
@@ -131,7 +131,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema."""
-    from routelab.stages.cluster.files import cluster_schema_text
+    from routelab.cluster.files import cluster_schema_text
 
     text = cluster_schema_text()
     if arguments.output is None:

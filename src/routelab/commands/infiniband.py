@@ -15,7 +15,7 @@ from routelab.commands._shared.arguments import add_format_option, named_path, p
 
 if TYPE_CHECKING:
     from routelab.api.verdicts import Status
-    from routelab.stages.infiniband.check import FabricCheck
+    from routelab.cluster.infiniband.check import FabricCheck
 
 EXAMPLES = (
     "routelab infiniband check fabric.topo --lfts opensm-lfts.dump",
@@ -113,8 +113,8 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
     """Return the verdict and the output of a check."""
+    from routelab.cluster.infiniband.check import check_fabric
     from routelab.commands._shared.logging import show_progress
-    from routelab.stages.infiniband.check import check_fabric
 
     with show_progress(arguments):
         found = check_fabric(
@@ -137,8 +137,8 @@ def _output(found: FabricCheck, form: str) -> str:
         text = io.StringIO()
         write_csv_rows(text, [list(found.facts), list(found.facts.values())])
         return text.getvalue()
+    from routelab.cluster.infiniband.texts import check_lines
     from routelab.commands._shared.errors import safe_text
-    from routelab.stages.infiniband.texts import check_lines
 
     return "".join(f"{safe_text(line)}\n" for line in check_lines(found))
 

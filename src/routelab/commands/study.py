@@ -60,7 +60,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; print one line per mistake, in the form of compilers."""
     from routelab.config import ConfigError
-    from routelab.stages.cluster.check import study_lines
+    from routelab.stages.cluster_check import study_lines
     from routelab.stages.plan.preview import check_studies
 
     files = [study_file(path) for path in arguments.files]

@@ -17,7 +17,7 @@ FILES = {
     "routelab/kernels/shared.py": "",
     "routelab/routing/route.py": "",
     "routelab/report/page.html.j2": "",
-    "routelab/stages/bench/texts.py": "",
+    "routelab/cluster/bench/texts.py": "",
     "routelab/commands/route.py": "",
     "routelab_plugins/shared.py": "",
     "routelab_plugins/rules/b/__init__.py": "",
@@ -122,7 +122,7 @@ def state() -> dict[str, str]:
         ("routelab/kernels/shared.py", "A B C - page"),
         ("routelab/routing/route.py", "A B C - page"),
         ("routelab/report/page.html.j2", "page"),
-        ("routelab/stages/bench/texts.py", "page"),
+        ("routelab/cluster/bench/texts.py", "page"),
         ("routelab/commands/route.py", ""),
     ],
 )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from routelab.cli import main
-from routelab.stages.cluster.files import cluster_schema_text
+from routelab.cluster.files import cluster_schema_text
 
 GOOD = """\
 name: Some

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from routelab.cli import main
-from routelab.stages.infiniband.columns import CHECK
+from routelab.cluster.infiniband.columns import CHECK
 
 DATA = Path(__file__).parents[2] / "data" / "infiniband"
 FABRIC, LFTS = str(DATA / "fabric.topo"), str(DATA / "opensm-lfts.dump")

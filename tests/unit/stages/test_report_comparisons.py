@@ -8,7 +8,7 @@ import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
-from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.stages import report
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.plan.expansion import expand_studies

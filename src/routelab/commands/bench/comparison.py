@@ -14,19 +14,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.bench.processes.processes import pass_signals_on
-from routelab.bench.processes.signals import StopRequest
-from routelab.bench.results import ComparisonResult
-from routelab.bench.session import SessionEnd
-from routelab.bench.slurm import allocation, salloc
+from routelab.cluster.bench import run_comparison as stage
+from routelab.cluster.bench import texts
+from routelab.cluster.bench.processes.processes import pass_signals_on
+from routelab.cluster.bench.processes.signals import StopRequest
+from routelab.cluster.bench.results import ComparisonResult
+from routelab.cluster.bench.session import SessionEnd
+from routelab.cluster.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import join_run, read_jobs
 from routelab.jobs.run_lifetime import watch_handles
-from routelab.stages.bench import comparison as stage
-from routelab.stages.bench import texts
 from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
 
 logger = logging.getLogger(__name__)

@@ -36,7 +36,7 @@ def add_parser(actions: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse the output and print its figures."""
     from routelab.artifacts.json_files import to_json
-    from routelab.stages.bench.parse import as_mapping, parse_output
+    from routelab.cluster.bench.parse import as_mapping, parse_output
 
     result = parse_output(arguments.name, arguments.file)
     if arguments.format == "json":

@@ -11,7 +11,7 @@ from typing import Any
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
 from routelab.artifacts.missing_results import NOT_RUN
 from routelab.artifacts.outcome import Outcome
-from routelab.bench import statistics
+from routelab.cluster.bench import statistics
 from routelab.config.bench_settings import BenchSettings
 from routelab.registry.names import parse_name
 from routelab.report.frames.comparison_files import (

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, Status
 from routelab.artifacts.tables import read_rows
-from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
+from routelab.cluster.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
 
 Key: TypeAlias = tuple[str, float | None]

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from routelab.artifacts.missing_results import NOT_RUN
-from routelab.bench.comparison import FIGURES, RUNS
-from routelab.bench.store import STDERR, STDOUT
+from routelab.cluster.bench.comparison import FIGURES, RUNS
+from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
 from routelab.report.frames.comparison_files import ComparisonFiles, cause

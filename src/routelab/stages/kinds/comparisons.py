@@ -18,8 +18,8 @@ from typing_extensions import override
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.artifacts.fingerprint import content_digest
-from routelab.bench.comparison import Comparison, ComparisonPart
-from routelab.bench.slurm import slurm_names
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
+from routelab.cluster.bench.slurm import slurm_names
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster

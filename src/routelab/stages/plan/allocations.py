@@ -9,7 +9,7 @@ from statistics import median
 
 from routelab.api import InputError
 from routelab.artifacts.tables import read_tuples
-from routelab.bench.comparison import RUN_COLUMNS, RUNS
+from routelab.cluster.bench.comparison import RUN_COLUMNS, RUNS
 from routelab.stages.kinds.comparisons import ComparisonJob
 
 

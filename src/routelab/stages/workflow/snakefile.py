@@ -17,7 +17,7 @@ from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.missing_results import loss_sentences
 from routelab.artifacts.row_store import SUFFIX
-from routelab.bench.fabric.switching import require_fabric
+from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.config.cluster.file import load_cluster
 from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN

@@ -6,10 +6,10 @@ import jsonschema
 import pytest
 
 from routelab.api import InputError
+from routelab.cluster import files as stage
 from routelab.config.cluster.file import PARTS, load_cluster
 from routelab.config.cluster.schema import cluster_schema
 from routelab.config.document import load_document
-from routelab.stages.cluster import files as stage
 
 ROOT = Path(__file__).parents[4]
 CLUSTERS = sorted((ROOT / "config/clusters").glob("*.yaml"))

@@ -8,7 +8,7 @@ import pytest
 from bench_corpus import GOOD, LIES, PLUGINS
 
 from routelab.api import BenchmarkError
-from routelab.bench.run_check import judge_output
+from routelab.cluster.bench.run_check import judge_output
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)

@@ -9,9 +9,9 @@ import pytest
 from bench_corpus import GOOD, PLUGINS
 
 from routelab.api import BenchmarkError, BenchmarkResult, FigureOfMerit, RunOutput
-from routelab.bench.run_check import judge_output
+from routelab.cluster.bench.parse import parse_output
+from routelab.cluster.bench.run_check import judge_output
 from routelab.registry.instances import load
-from routelab.stages.bench.parse import parse_output
 
 REPORTS = (
     "srun: error: n04: task 3: Exited with exit code 127\n",

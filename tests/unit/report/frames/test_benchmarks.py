@@ -14,7 +14,7 @@ import pytest
 from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
 from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
 from routelab.artifacts.tables import write_csv
-from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.config import Figure, Table
 from routelab.config.bench_settings import BenchSettings
 from routelab.report.figures.kinds import draw_figure

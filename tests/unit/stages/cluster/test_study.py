@@ -9,8 +9,8 @@ import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
-from routelab.bench.comparison import RUN_COLUMNS
 from routelab.cli import main
+from routelab.cluster.bench.comparison import RUN_COLUMNS
 from routelab.stages.plan.expansion import expand_studies
 
 NODES = {"2": 2, "4": 4, "4x2": 8, "4x2x2": 16, "4x2x2x2": 32}

@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.artifacts.missing_results import loss_sentences
 from routelab.artifacts.outcome import read_outcome
-from routelab.bench.comparison import Comparison
+from routelab.cluster.bench.comparison import Comparison
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
 from routelab.jobs.job import BaseJob

@@ -10,7 +10,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.artifacts.json_files import read_json, write_json
-from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import Batch
 from routelab.stages.kinds.comparisons import ComparisonJob

@@ -1,0 +1,1 @@
+"""Real systems: comparisons by benchmarks, files of clusters, and InfiniBand fabrics."""

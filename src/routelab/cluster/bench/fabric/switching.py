@@ -1,0 +1,171 @@
+"""Switching the routing of a fabric by commands, which are logged."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shlex
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.api.parameters import bytes_text
+from routelab.cluster.bench.fabric.fabric import FabricError
+from routelab.cluster.bench.processes.processes import MOST_OUTPUT, ProgramEnd, run_program
+from routelab.config.cluster.file import ClusterFile
+
+logger = logging.getLogger(__name__)
+
+SHOWN_LINES = 5
+"""Number of last output lines of a command in a message."""
+
+KEPT_BYTES = 1 << 20
+"""Largest size of a command's output that is logged; of more, the end."""
+
+
+def require_fabric(file: ClusterFile, routings: int) -> None:
+    """Refuse to apply several routings on a cluster where nothing switches between them.
+
+    Parameters
+    ----------
+    file : ClusterFile
+    routings : int
+        Number of routings to compare.
+
+    Raises
+    ------
+    InputError
+        If there are two or more: all would be measured under the same routes.
+    """
+    if routings < 2 or file.cluster.fabric is not None:
+        return
+    raise InputError(
+        f"{file.path}: fabric: nothing switches between the {routings} routings: all would be "
+        "measured under the same routes, and their differences would be noise; add what switches "
+        "them (fabric: {apply: [...], restore: [...]}), or measure without --apply-routing (in "
+        "the workflow without apply_routing=true)"
+    )
+
+
+class LoggedSwitch:
+    """Runs commands and logs them, their output and how they ended.
+
+    Commands also run if the log cannot be written: on a full disk a fabric is still restored.
+
+    Parameters
+    ----------
+    log : Path
+        File to append to.
+    on_start : callable, optional
+        Gets the process group of each command when it has begun, and 0 when it has ended.
+    starting : callable, optional
+        See `run_program`.
+    """
+
+    def __init__(
+        self,
+        log: Path,
+        on_start: Callable[[int], None] = lambda _: None,
+        starting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._log = log
+        self._on_start, self._starting = on_start, starting
+
+    def run(self, arguments: Sequence[str], seconds: float) -> str:
+        """Run a command in a new process group, without input; return its output.
+
+        Raises
+        ------
+        FabricError
+            If it cannot be started, ends with another code than 0, prints without end or takes
+            longer than `seconds`; then it is ended with its whole group.
+        """
+        shown = printable(shlex.join(arguments))
+        self._write(f"$ {shown}")
+        # in memory: a full disk must not make a command fail
+        output = os.memfd_create("output")
+        failure, started = "interrupted", True
+        try:
+            failure = _failure(self._run(arguments, seconds, output), seconds)
+        except OSError as error:
+            failure, started = f"cannot be started: {error.strerror}", False
+        finally:
+            text = _end_of(output)
+            os.close(output)
+            for line in text.splitlines():
+                self._write(f"| {printable(line)}", stamped=False)
+            self._write(failure or "exit code 0")
+        if failure:
+            raise FabricError(f"{shown}: {failure}{last_lines(text) if started else ''}")
+        return text
+
+    def _run(self, arguments: Sequence[str], seconds: float, output: int) -> ProgramEnd:
+        return run_program(
+            arguments,
+            folder=Path.cwd(),
+            stdout=Path(f"/proc/self/fd/{output}"),
+            stderr=None,
+            environment=os.environ,
+            seconds=seconds,
+            on_start=self._on_start,
+            starting=self._starting,
+            may_leave=True,
+        )
+
+    def _write(self, line: str, *, stamped: bool = True) -> None:
+        stamp = f"{datetime.now(UTC).isoformat(timespec='seconds')} " if stamped else ""
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(f"{stamp}{line}\n")
+        except OSError as error:
+            logger.warning("cannot write %s: %s; it lacks: %s", self._log, error.strerror, line)
+
+
+def _failure(end: ProgramEnd, seconds: float) -> str:
+    """Return how a command failed; empty if it did not."""
+    if end.flooded:
+        failure = f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
+    elif end.timed_out:
+        failure = f"took longer than {seconds:g} s and was ended"
+    elif end.exit_code < 0:
+        failure = f"ended by {_signal_name(-end.exit_code)}"
+    else:
+        failure = f"exit code {end.exit_code}" if end.exit_code else ""
+    if end.left:
+        failure += (
+            ", and could not be ended, because it runs as another user (process group "
+            f"{end.left}): end it by hand, and give it its own time limit"
+        )
+    return failure
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _end_of(output: int) -> str:
+    """Return the last `KEPT_BYTES` of a file, with undecodable bytes replaced."""
+    size = os.fstat(output).st_size
+    text = os.pread(output, KEPT_BYTES, max(0, size - KEPT_BYTES)).decode(errors="replace")
+    return f"(beginning omitted)\n{text}" if size > KEPT_BYTES else text
+
+
+def printable(text: str) -> str:
+    """Return `text` in one line, without control sequences for terminals."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def last_lines(text: str) -> str:
+    """Return the end of a program's output for a message, without separator and blank lines."""
+    lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
+    if not lines:
+        return "; it printed no output"
+    return "; its last lines:" + "".join(f"\n    {line}" for line in lines[-SHOWN_LINES:])

@@ -1,0 +1,210 @@
+"""Launchers of MPI processes: the exact arguments of srun, hydra and Open MPI."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError
+from routelab.cluster.bench.processes.processes import ProgramEnd, run_program
+from routelab.cluster.bench.store import STDERR, STDOUT
+from routelab.config.cluster.file import Cluster
+
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "srun": ("srun",),
+    "mpiexec": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"),
+    "openmpi": ("mpirun.openmpi", "mpiexec.openmpi", "mpirun"),
+}
+"""Names of each launcher's program, the least ambiguous one first."""
+
+FIXES = {
+    "srun": "run this on a host with Slurm's commands, or choose a cluster with another launcher",
+    "mpiexec": "install MPICH (Debian: mpich), or set its path: program: /path/to/mpiexec",
+    "openmpi": "install Open MPI (Debian: openmpi-bin), or set its path: program: /path/to/mpirun",
+}
+
+HOSTFILE = "hosts.txt"
+
+_OWN = re.compile(
+    r"(PMI|PMI2|PMIX|OMPI_COMM_WORLD|OMPI_UNIVERSE|PRTE)_.*"
+    r"|SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEP.*|SRUN_.*|LAUNCH_.*)"
+    r"|SLURM_(NTASKS.*|NPROCS|TASKS_PER_NODE|DISTRIBUTION|HOSTFILE|CPU_BIND.*|MPI_TYPE)"
+    r"|(SLURM|SRUN)_CPUS_PER_TASK"
+)
+"""Variables that tell a process which rank of which step it is, and those that srun takes for
+options: those of the driver say nothing about the programs that it launches."""
+
+_ASKED = {
+    "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "${SLURMD_NODENAME:-$(uname -n)}"),
+    "mpiexec": ("PMI_RANK", "PMI_SIZE", "$(uname -n)"),
+    "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "$(uname -n)"),
+}
+
+
+def probe(launcher: str) -> tuple[str, ...]:
+    """Return a program that prints where a rank runs; its text has no part of a configuration."""
+    rank, size, host = _ASKED[launcher]
+    text = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
+    return ("sh", "-c", text)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command that starts all ranks of a program.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    environment : mapping
+        Variables that it needs in addition to the present ones.
+    hostfile : str
+        Text of `HOSTFILE` in the working directory; empty if none is needed.
+    """
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    hostfile: str = ""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher on a cluster.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    program : str
+        File of the launcher.
+    hosts : tuple of str
+        In the order of the network's terminals; empty: this machine.
+    nodes : int
+        Terminals of the network.
+    ranks_per_node : int
+    """
+
+    cluster: Cluster
+    program: str
+    hosts: tuple[str, ...]
+    nodes: int
+    ranks_per_node: int
+
+    @property
+    def ranks(self) -> int:
+        """MPI processes of a run, in blocks of hosts."""
+        return self.nodes * self.ranks_per_node
+
+    def launch(self, command: Sequence[str], name: str = "routelab") -> Launch:
+        """Return the whole command for a program.
+
+        Parameters
+        ----------
+        command : sequence of str
+            The program and its arguments.
+        name : str
+            Name of the step, by which it can be ended.
+        """
+        arguments = getattr(self, f"_{self.cluster.launcher}")(name)
+        return Launch(
+            (self.program, *arguments, *self.cluster.options, *command),
+            {**self._places(), **self.cluster.environment},
+            self._hostfile(),
+        )
+
+    def _srun(self, name: str) -> tuple[str, ...]:
+        # the hosts are in the order of the network; srun keeps it only for arbitrary layouts
+        places = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
+        mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
+        return (
+            *mpi,
+            *places,
+            f"--ntasks={self.ranks}",
+            "--overlap",
+            "--kill-on-bad-exit=1",
+            "--input=none",
+            f"--job-name={name}",
+        )
+
+    def _mpiexec(self, _name: str) -> tuple[str, ...]:
+        return (*(("-f", HOSTFILE) if self.hosts else ()), "-n", str(self.ranks))
+
+    def _openmpi(self, _name: str) -> tuple[str, ...]:
+        if not self.hosts:
+            return ("--oversubscribe", "-n", str(self.ranks))
+        passed = [word for name in self.cluster.environment for word in ("-x", name)]
+        by = f"ppr:{self.ranks_per_node}:node"
+        return (*passed, "--hostfile", HOSTFILE, "--map-by", by, "-n", str(self.ranks))
+
+    def _places(self) -> dict[str, str]:
+        if self.cluster.launcher == "srun" and self.hosts:
+            return {"SLURM_HOSTFILE": HOSTFILE}
+        return {}
+
+    def _hostfile(self) -> str:
+        if not self.hosts:
+            return ""
+        each = self.ranks_per_node
+        lines = {
+            "srun": [host for host in self.hosts for _ in range(each)],
+            "mpiexec": [f"{host}:{each}" for host in self.hosts],
+            "openmpi": [f"{host} slots={each}" for host in self.hosts],
+        }[self.cluster.launcher]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def driver_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the driver's variables, without those about its place in a job."""
+    return {name: text for name, text in environment.items() if not _OWN.fullmatch(name)}
+
+
+def find_program(cluster: Cluster) -> str:
+    """Return the file of a cluster's launcher.
+
+    Raises
+    ------
+    InputError
+        If it does not exist.
+    """
+    named = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
+    for name in named:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise InputError(
+        f"launcher {cluster.launcher}: there is no {' or '.join(named)} here; "
+        f"{FIXES[cluster.launcher]}"
+    )
+
+
+def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: Any) -> ProgramEnd:
+    """Start all ranks of a program in a folder, which receives their output, and wait for them.
+
+    Parameters
+    ----------
+    launch : Launch
+    folder : Path
+        Absolute path that all hosts can read.
+    seconds, mark
+        As for `routelab.cluster.bench.processes.processes.run_program`, as is `more`.
+
+    Raises
+    ------
+    OSError
+        If the launcher cannot be started.
+    """
+    if launch.hostfile:
+        (folder / HOSTFILE).write_text(launch.hostfile, encoding="ascii")
+    return run_program(
+        launch.arguments,
+        folder=folder,
+        stdout=folder / STDOUT,
+        stderr=folder / STDERR,
+        environment=driver_environment(os.environ) | dict(launch.environment),
+        seconds=seconds,
+        mark=mark,
+        **more,
+    )

@@ -1,0 +1,88 @@
+"""The figures of merit in a file that a benchmark printed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
+    InputError,
+    RunOutput,
+)
+from routelab.api.parameters import bytes_text
+from routelab.cluster.bench.processes.processes import MOST_OUTPUT
+from routelab.cluster.bench.run_check import judge_output
+from routelab.registry.instances import load
+from routelab.toolkit.input_files import read_bytes
+
+logger = logging.getLogger(__name__)
+
+
+def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
+    """Read the output of a benchmark without knowing its arguments.
+
+    Parameters
+    ----------
+    benchmark : str
+        Instance name; parameters have no effect.
+    file : Path
+        The standard output of a run; it may include the standard error.
+
+    Raises
+    ------
+    InputError
+        If the benchmark does not exist, or the file cannot be read.
+    BenchmarkError
+        If the figures are missing or cannot be trusted, or a launcher reports a failure; the text
+        names file and failure.
+    PluginError
+        If the parser raises anything else on the output of a run that did not fail.
+    """
+    plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
+    _check_file(file)
+    try:
+        # in binary mode: text mode would take a lone carriage return for the end of a line
+        text = read_bytes(file, MOST_OUTPUT).decode("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    verdict = judge_output(plugin, RunOutput(text), None)
+    if verdict.result is None:
+        failure = verdict.failure or "killed"
+        raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
+    if not plugin.shows_end:
+        last = max(one.size or 0 for one in verdict.result.figures)
+        logger.warning(
+            "%s: the program prints no end, so a cut output may look complete; check that the "
+            "largest messages were of %d bytes",
+            file,
+            last,
+        )
+    return verdict.result
+
+
+def _check_file(file: Path) -> None:
+    if not file.exists() or file.is_dir():
+        return  # reading the file reports the error
+    if not file.is_file():
+        raise InputError(f"cannot read {file}: it is not a file; save the output in one")
+    if file.stat().st_size > MOST_OUTPUT:
+        raise InputError(
+            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}; benchmark outputs "
+            "have a few kilobytes: extract the part of one run"
+        )
+
+
+def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
+    """Return a result as a mapping for JSON."""
+    return {
+        "benchmark": benchmark,
+        "version": result.version,
+        "figures": [asdict(figure) for figure in result.figures],
+        "facts": dict(result.facts),
+        "foreign": list(result.foreign),
+    }

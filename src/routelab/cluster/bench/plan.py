@@ -1,0 +1,267 @@
+"""The plan of a comparison: every run with its exact command, before a node-hour is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from routelab.api import (
+    BenchmarkPlugin,
+    BenchmarkTask,
+    InputError,
+    RouteTable,
+)
+from routelab.cluster.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
+from routelab.cluster.bench.environment import relevant_variables
+from routelab.cluster.bench.fabric.fabric import Fabric, FabricJob
+from routelab.cluster.bench.launchers import Launcher
+from routelab.cluster.bench.order import benchmark_order, routing_orders
+from routelab.cluster.bench.store import fingerprint_of
+from routelab.config.cluster.file import ClusterFile
+from routelab.routing.routes_file import table_digest
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
+
+HERE = Path()
+"""Working directory of a run, as its command uses it."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run of a comparison.
+
+    Attributes
+    ----------
+    routing, benchmark : ComparisonPart
+    round : int
+        From 1 on; warm-up rounds have 0 and less.
+    turn : int
+        Position of the routing in the round, from 1 on.
+    fingerprint : str
+        Empty for a run that is not possible.
+    identity : mapping
+        Content of the fingerprint.
+    command : tuple of str
+        Without the launcher.
+    files : mapping of str to str
+        Text of the input files in its folder, by name.
+    refusal : str
+        Why it is not possible: the network does not fit the benchmark or the routing.
+    """
+
+    routing: ComparisonPart
+    benchmark: ComparisonPart
+    round: int
+    turn: int
+    fingerprint: str = ""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class RoutingRuns:
+    """The runs while one routing is applied.
+
+    Attributes
+    ----------
+    routing : ComparisonPart
+    round : int
+    runs : tuple of PlannedRun
+    """
+
+    routing: ComparisonPart
+    round: int
+    runs: tuple[PlannedRun, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasurementPlan:
+    """A comparison with everything that it needs.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    topology : str
+        Canonical name of the network.
+    file : ClusterFile
+    launcher : Launcher
+    tables : mapping of str to RouteTable
+        By id of the routing, without those in `refusals`.
+    refusals : mapping of str to str
+        Why a routing has no table here, by its id.
+    benchmarks : mapping of str to BenchmarkPlugin
+        By id.
+    executables : mapping of str to Path
+        By id of the benchmark.
+    fabric : Fabric or None
+        None: the routing of the system stays as it is.
+    """
+
+    comparison: Comparison
+    topology: str
+    file: ClusterFile
+    launcher: Launcher
+    tables: Mapping[str, RouteTable]
+    refusals: Mapping[str, str]
+    benchmarks: Mapping[str, BenchmarkPlugin]
+    executables: Mapping[str, Path]
+    fabric: Fabric | None
+
+    @property
+    def apply(self) -> bool:
+        """Whether the fabric is switched."""
+        return self.fabric is not None and bool(self.comparison.routings)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts in the order of the network's terminals; empty: this machine."""
+        return self.launcher.hosts
+
+    @cached_property
+    def turns(self) -> tuple[RoutingRuns, ...]:
+        """Return the turns of all rounds, in order."""
+        settings = self.comparison.settings
+        routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
+        rounds = settings.warm_up + settings.repeats
+        return tuple(
+            self._turn(routings[which], number - settings.warm_up + 1, place)
+            for number, order in enumerate(routing_orders(len(routings), rounds, settings.seed))
+            for place, which in enumerate(order, 1)
+        )
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Digests of the tables, by routing."""
+        return {routing: _digest(table) for routing, table in self.tables.items()}
+
+    @property
+    def runs(self) -> Iterator[PlannedRun]:
+        """Iterate over the runs of all turns."""
+        return (run for turn in self.turns for run in turn.runs)
+
+    def job(self, routing: ComparisonPart, folder: Path) -> FabricJob:
+        """Return the fabric's job for a routing; its files are below `folder`."""
+        table = self.tables[routing.id]
+        return FabricJob(
+            routing.text, table, self.hosts, folder / _digest(table)[:16], self.topology
+        )
+
+    def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
+        """Return the task of a benchmark."""
+        at = self.launcher
+        executable = self.executables.get(benchmark, Path())
+        return BenchmarkTask(at.ranks, at.nodes, executable, folder)
+
+    def _turn(self, routing: ComparisonPart, round_: int, place: int) -> RoutingRuns:
+        benchmarks = self.comparison.benchmarks
+        order = benchmark_order(len(benchmarks), round_, place)
+        runs = tuple(self._run(routing, benchmarks[which], round_, place) for which in order)
+        return RoutingRuns(routing, round_, runs)
+
+    def _run(
+        self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
+    ) -> PlannedRun:
+        at, plugin = self.launcher, self.benchmarks[benchmark.id]
+        reason = self.refusals.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
+        if reason:
+            return PlannedRun(routing, benchmark, round_, turn, refusal=reason)
+        task = self.task(benchmark.id)
+        command, files = plugin.command(task), plugin.files(task)
+        table = self.tables.get(routing.id)
+        launch = at.launch(command)
+        identity = {
+            "arguments": [_content(word) for word in launch.arguments],
+            "environment": {**relevant_variables(), **launch.environment},
+            "files": dict(files),
+            "hosts": list(at.hosts) or [os.uname().nodename],
+            "ranks": at.ranks,
+            "routing": routing.text,
+            "benchmark": benchmark.text,
+            "routes": "" if table is None else _digest(table),
+            "fabric": _fabric(self.file, self.apply),
+            "round": round_,
+        }
+        return PlannedRun(
+            routing,
+            benchmark,
+            round_,
+            turn,
+            fingerprint_of(identity),
+            identity,
+            command,
+            files,
+        )
+
+
+def fabric_text(file: ClusterFile, apply: bool) -> str:
+    """Return how the fabric is switched, for people; empty if it is not.
+
+    Such as ``apply: sudo -n load {folder}; restore: sudo -n load default``.
+    """
+    commands = file.cluster.fabric
+    if commands is None or not apply:
+        return ""
+    given = commands.model_dump(include={"apply", "restore"})
+    return "; ".join(f"{name}: {' '.join(map(_as_word, words))}" for name, words in given.items())
+
+
+def _as_word(text: str) -> str:
+    """Quote a word of a command only if it would not be seen as one."""
+    return text if re.fullmatch(r"[^\s'\"]+", text) else shlex.quote(text)
+
+
+_SAME_ROUTES = frozenset({"state", "restore", "seconds"})
+"""Keys of a fabric's entry that do not affect the routes while a routing is applied."""
+
+
+def _fabric(file: ClusterFile, apply: bool) -> Any:
+    """Return how the fabric is switched, for fingerprints: with the content of all files.
+
+    Runs of earlier versions stay valid, so only keys that the file gives count.
+    """
+    commands = file.cluster.fabric
+    if commands is None or not apply:
+        return ""
+    given = commands.model_dump(exclude=set(_SAME_ROUTES), exclude_unset=True)
+    return {
+        name: [_content(word) for word in value] if isinstance(value, list) else value
+        for name, value in {**given, "use": commands.use}.items()
+    }
+
+
+_digests: dict[int, tuple[RouteTable, str]] = {}
+
+
+def _digest(table: RouteTable) -> str:
+    """Return the SHA-256 of network and routes, hexadecimal; compute it once per table."""
+    known = _digests.get(id(table))
+    if known is None or known[0] is not table:
+        known = _digests[id(table)] = (table, table_digest(table))
+    return known[1]
+
+
+_contents: dict[tuple[str, int, int], str] = {}
+
+
+def _content(word: str) -> str:
+    """Return an argument, or the content of its file, so that the file's location is irrelevant."""
+    path = Path(word)
+    if not path.is_absolute() or not path.is_file():
+        return word
+    try:
+        status = path.stat()
+        key = word, status.st_mtime_ns, status.st_size
+        if key not in _contents:
+            with open_input(path, MAX_ARRAYS) as stream:
+                _contents[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return f"{path.name} {_contents[key]}"

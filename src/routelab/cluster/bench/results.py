@@ -1,0 +1,153 @@
+"""Results of a comparison: a row per run, a row per figure of merit, and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun, fabric_text
+from routelab.cluster.bench.run_check import RunVerdict
+from routelab.cluster.bench.session import Session, SessionEnd
+from routelab.cluster.bench.store import RawRun
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonResult:
+    """The results of a comparison.
+
+    Attributes
+    ----------
+    runs : list of dict
+        With the columns `RUN_COLUMNS`.
+    figures : list of dict
+        With the columns `FIGURE_COLUMNS`.
+    facts : dict
+    """
+
+    runs: list[dict[str, Any]]
+    figures: list[dict[str, Any]]
+    facts: dict[str, Any]
+
+
+def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
+    """Read all runs of a comparison from the store, of all sessions.
+
+    Parameters
+    ----------
+    session : Session
+    ended : SessionEnd
+        How the last session ended.
+    """
+    runs: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
+    raws: list[RawRun] = []
+    for run in session.plan.runs:
+        found = session.find_verdict(run)
+        if found is None:
+            reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
+            status = "unsupported" if run.refusal else "failed"
+            runs.append(_row(run, session.plan, status=status, reason=reason))
+            continue
+        raw, verdict = found
+        raws.append(raw)
+        runs.append(_done_row(run, session.plan, raw, verdict))
+        figures += _figures(run, raw, verdict)
+    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws))
+
+
+def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
+    row = dict.fromkeys(RUN_COLUMNS, "") | {
+        "routing": run.routing.id,
+        "benchmark": run.benchmark.id,
+        "round": run.round,
+        "turn": run.turn,
+        "ranks": plan.launcher.ranks,
+        "hosts": ",".join(plan.hosts),
+        "applied": "yes" if plan.apply else "no",
+        "run": run.fingerprint,
+    }
+    return row | more
+
+
+def _done_row(
+    run: PlannedRun, plan: MeasurementPlan, raw: RawRun, verdict: RunVerdict
+) -> dict[str, Any]:
+    return _row(
+        run,
+        plan,
+        status=verdict.status,
+        failure=verdict.failure,
+        reason=verdict.reason,
+        exit_code="" if raw.exit_code is None else raw.exit_code,
+        seconds=round(raw.seconds, 3),
+        started=raw.started,
+        turn=raw.turn,
+        job_id=raw.job_id,
+        session=raw.session,
+        version=verdict.result.version if verdict.result else "",
+    )
+
+
+def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:
+    if verdict.result is None:
+        return []
+    rows = []
+    for figure in verdict.result.figures:
+        values = (
+            *(run.routing.id, run.benchmark.id, run.round, figure.metric),
+            *("" if figure.size is None else figure.size, figure.value),
+            *(figure.unit, figure.better, raw.fingerprint),
+        )
+        rows.append(dict(zip(FIGURE_COLUMNS, values, strict=True)))
+    return rows
+
+
+def _facts(
+    plan: MeasurementPlan,
+    ended: SessionEnd,
+    runs: list[dict[str, Any]],
+    raws: list[RawRun],
+) -> dict[str, Any]:
+    settings, launcher = plan.comparison.settings, plan.launcher
+    versions: dict[str, str] = {}
+    environment: dict[str, str] = {}
+    systems: dict[str, None] = {}
+    for raw in raws:
+        _merge(versions, raw.circumstances.get("versions", {}))
+        _merge(environment, raw.circumstances.get("environment", {}))
+        systems |= dict.fromkeys(raw.circumstances.get("systems", ()))
+    pairs = {(row["benchmark"], row["version"]) for row in runs if row["version"]}
+    for benchmark, version in sorted(pairs):
+        _merge(versions, {benchmark: version})
+    started = sorted(raw.started for raw in raws)
+    return {
+        "cluster": plan.file.path.stem,
+        "launcher": plan.file.cluster.launcher,
+        "hosts": list(plan.hosts),
+        "nodes": launcher.nodes,
+        "ranks": launcher.ranks,
+        "ranks_per_node": launcher.ranks_per_node,
+        "job_ids": list(dict.fromkeys(raw.job_id for raw in raws if raw.job_id)),
+        "versions": versions,
+        "systems": list(systems),
+        "environment": environment,
+        "rounds": settings.repeats,
+        "warm_up": settings.warm_up,
+        "applied": plan.apply,
+        "fabric": fabric_text(plan.file, plan.apply) or "none",
+        "wall_seconds": sum(raw.seconds for raw in raws),
+        "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
+        "restored": "" if ended.restored is None else ended.restored,
+        "started": started[0] if started else "",
+        "ended": started[-1] if started else "",
+    }
+
+
+def _merge(into: dict[str, str], more: Mapping[str, Any]) -> None:
+    """Add texts; where sessions differ, join all of them."""
+    for name, text in more.items():
+        known = into.setdefault(name, str(text))
+        if str(text) not in known.split(" | "):
+            into[name] = f"{known} | {text}"

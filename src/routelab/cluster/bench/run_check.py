@@ -1,0 +1,187 @@
+"""Verdicts on runs: figures that can be trusted, or the reason why there are none."""
+
+from __future__ import annotations
+
+import math
+import re
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
+    BenchmarkTask,
+    Failure,
+    PluginError,
+    RunOutput,
+)
+from routelab.cluster.bench.comparison import RunStatus
+from routelab.cluster.bench.store import RawRun
+
+_TOLD = ("error-text", "wrong-processes", "verification-failed")
+"""Failures that a program tells itself, before its exit code does."""
+
+LAST_LINES = 5
+"""Lines of standard error in the reason of a failed run."""
+_KEPT = 64 * 1024
+"""Characters at the end of standard error in which they are looked for."""
+_MOST_TEXT = 200
+"""Largest number of characters of a quoted line."""
+
+_LAUNCHER = re.compile(
+    r"^[ \t]*(?:(?:srun|slurmstepd(?:-\S+)?|salloc): |\[(?:proxy:\S*|mpiexec)@|=   "
+    r"|YOUR APPLICATION TERMI|(?:mpirun|mpiexec|orterun|prterun)\b).*\n?",
+    re.MULTILINE,
+)
+"""Lines of launchers, which are no output of a program."""
+_REPORT = re.compile(
+    r"^.*(?:\b(?:srun|slurmstepd(?:-\S{1,99})?|salloc): error: |^\[mpiexec@"
+    r"|BAD TERMINATION OF ONE OF YOUR.*(?:\n=   .*){0,2}|\bexited on signal \d"
+    r"|\bexited with non-zero\b"
+    r"|^(?:.*: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Bus error)\b).*$",
+    re.MULTILINE,
+)
+"""Reports of launchers and shells that a process failed: they count whatever the exit code is."""
+_SIGNAL = re.compile(r"\bKilled\b|\bsignal \d|Out Of Memory|oom[-_]kill|CANCELLED|CODE: 9\b")
+"""What a report says if a signal ended a process."""
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """The verdict on a run.
+
+    Attributes
+    ----------
+    status : RunStatus
+    failure : Failure or empty
+    reason : str
+        Why the status is not ok.
+    result : BenchmarkResult or None
+        Its figures, if it is ok.
+    """
+
+    status: RunStatus
+    failure: Failure | Literal[""] = ""
+    reason: str = ""
+    result: BenchmarkResult | None = None
+
+
+def evaluate_run(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> RunVerdict:
+    """Judge a run from its raw output, and from how it ended.
+
+    Parameters
+    ----------
+    plugin : BenchmarkPlugin
+    raw : RawRun
+    task : BenchmarkTask
+    """
+    if raw.ending == "timeout":
+        return RunVerdict("timeout", "", raw.reason)
+    if raw.ending == "flooded":
+        return RunVerdict("failed", "unreadable", raw.reason)
+    if raw.ending == "not-started":
+        return RunVerdict("failed", "error-text", raw.reason)
+    try:
+        return judge_output(plugin, raw.output(), task)
+    except PluginError as error:
+        return RunVerdict("failed", "unreadable", str(error))
+
+
+def judge_output(
+    plugin: BenchmarkPlugin, output: RunOutput, task: BenchmarkTask | None
+) -> RunVerdict:
+    """Judge an output.
+
+    Figures count only if the exit code is 0 or unknown and no launcher reports a failure. The
+    reason is what the program says itself, or else how it ended, with the last lines that it wrote.
+
+    Parameters
+    ----------
+    plugin : BenchmarkPlugin
+    output : RunOutput
+    task : BenchmarkTask or None
+        None if the request is unknown.
+
+    Raises
+    ------
+    PluginError
+        If the parser raises anything but BenchmarkError on the output of a run that did not fail.
+    """
+    how, failure = _ending(output)
+    own = output
+    if how:
+        stdout, stderr = (_LAUNCHER.sub("", text) for text in (output.stdout, output.stderr))
+        own = RunOutput(stdout, stderr, None)
+    try:
+        result = plugin.parse(own, task)
+        _check_figures(plugin, result)
+    except BenchmarkError as error:
+        if not how:
+            return RunVerdict("failed", error.failure, str(error))
+        if error.failure in _TOLD:
+            return RunVerdict("failed", error.failure, f"{how}: {error}")
+    except (Exception, SystemExit) as error:
+        if not how:
+            raise PluginError(
+                f"{plugin.name}: parse() must return figures or raise BenchmarkError, but raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    else:
+        if not how:
+            return RunVerdict("ok", result=result)
+    if output.exit_code:
+        how = ": ".join([how, *_explanation(output)])
+    return RunVerdict("failed", failure, how)
+
+
+def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
+    """Raise unless the figures are finite numbers, at least one, each metric once for each size."""
+    if not result.figures:
+        raise BenchmarkError("no-result", f"{plugin.name}: there are no figures")
+    seen: set[tuple[str, int | None]] = set()
+    for one in result.figures:
+        name = one.metric if one.size is None else f"{one.metric} of {one.size} bytes"
+        if not math.isfinite(one.value):
+            raise BenchmarkError(
+                "unreadable", f"{plugin.name}: {name} is {one.value}, not a finite number"
+            )
+        if (one.metric, one.size) in seen:
+            raise BenchmarkError("unreadable", f"{plugin.name}: there are several values of {name}")
+        seen.add((one.metric, one.size))
+
+
+def _explanation(output: RunOutput) -> Iterator[str]:
+    """Iterate over the first report of a launcher, and the program's last lines, as one line."""
+    report = _REPORT.search(output.stderr) or _REPORT.search(output.stdout)
+    if report:
+        yield _shown(report[0])
+    lines = [line.strip() for line in _LAUNCHER.sub("", output.stderr[-_KEPT:]).splitlines()]
+    last = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
+    if last:
+        yield " | ".join(last[-LAST_LINES:])
+
+
+def _ending(output: RunOutput) -> tuple[str, Failure]:
+    """Return how a run failed, and its kind; nothing if nobody reports that it did."""
+    code = output.exit_code or 0
+    report = _REPORT.search(output.stderr) or _REPORT.search(output.stdout)
+    kind: Failure = "killed" if report and _SIGNAL.search(report[0]) else "error-text"
+    if report:
+        # a launcher ends the other processes after its first report, and so changes its code
+        return (f"exit code {code}" if code else _shown(report[0])), kind
+    # a shell reports a signal as 128 more than its number
+    number = -code if code < 0 else code - 128
+    if number not in set(signal.Signals):
+        return (f"exit code {code}" if code else ""), kind
+    remark = " (kill -9, or out of memory)" if number == signal.SIGKILL else ""
+    return f"exit code {code}: killed by {signal.Signals(number).name}{remark}", "killed"
+
+
+def _shown(text: str) -> str:
+    shown = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+    )
+    return shown if len(shown) <= _MOST_TEXT else f"{shown[:_MOST_TEXT]}..."

@@ -1,0 +1,193 @@
+"""Execution of runs: each is launched, judged and stored."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from routelab._progress import report_phase
+from routelab.api.parameters import bytes_text
+from routelab.artifacts.atomic import explain_write_errors
+from routelab.cluster.bench.environment import environment_of, probe_ranks, versions_of
+from routelab.cluster.bench.fabric.restore import Guard
+from routelab.cluster.bench.launchers import run_launch
+from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
+from routelab.cluster.bench.processes.processes import MOST_OUTPUT
+from routelab.cluster.bench.processes.signals import StopSignals
+from routelab.cluster.bench.run_check import evaluate_run
+from routelab.cluster.bench.slurm import (
+    RETRY_SECONDS,
+    UNREACHABLE_SECONDS,
+    Allocation,
+    AllocationLostError,
+    launch_trouble,
+)
+from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
+
+PROBE_ROOM = 64 * 1024
+"""Required free space on the disk, in bytes."""
+
+logger = logging.getLogger(__name__)
+
+
+class Runner:
+    """Runs the benchmarks of a session.
+
+    Parameters
+    ----------
+    plan : MeasurementPlan
+    store : RunStore
+    allocation : Allocation or None
+        Of Slurm.
+
+    Attributes
+    ----------
+    launcher : Launcher
+        The plan's, with the hosts' names in Slurm.
+    done : int
+        Number of runs.
+    mark : str
+        Mark of all programs that it starts; see `routelab.cluster.bench.processes.processes.MARK`.
+
+    Raises
+    ------
+    InputError
+        If the allocation lacks hosts.
+    """
+
+    def __init__(
+        self, plan: MeasurementPlan, store: RunStore, allocation: Allocation | None
+    ) -> None:
+        self.plan = plan
+        self.store = store
+        self.allocation = allocation
+        self.launcher = plan.launcher
+        if allocation is not None and plan.hosts:
+            self.launcher = replace(plan.launcher, hosts=allocation.names_of(plan.hosts))
+        self.done = 0
+        self.mark = uuid.uuid4().hex
+        self._circumstances: dict[str, Any] = {}
+
+    def look_around(self) -> None:
+        """Find out versions and the hosts of ranks, before anything is changed.
+
+        Raises
+        ------
+        RoutelabError
+            If ranks run on the wrong hosts.
+        """
+        with explain_write_errors(self.store.folder, self.store.folder):
+            self.store.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
+                report_phase("session", "probe")
+                # launchers do not report that they could not print
+                Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
+                found = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
+        self._circumstances = {
+            "versions": versions_of(self.launcher),
+            "environment": environment_of() | self.plan.file.cluster.environment,
+            **found,
+        }
+
+    def run(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> None:
+        """Run a benchmark and store the run, even if it failed.
+
+        Raises
+        ------
+        AllocationLostError
+            If the nodes no longer belong to this job; then the run is not stored.
+        InputError
+            If the disk is full.
+        """
+        which = f"round {run.round}" if run.round > 0 else "warm-up"
+        report_phase(f"{run.routing.id} {run.benchmark.id}", which)
+        try:
+            raw = self._launch_with_retries(run, guard, signals)
+            plugin = self.plan.benchmarks[run.benchmark.id]
+            verdict = evaluate_run(plugin, raw, self.plan.task(run.benchmark.id))
+            if verdict.status != "ok" and self.allocation is not None:
+                self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
+            self.store.keep(replace(raw, status=verdict.status))
+        except BaseException:
+            self.store.drop(run.fingerprint)
+            raise
+        self.done += 1
+        if verdict.status != "ok":
+            logger.warning(
+                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, verdict.reason
+            )
+        report_phase(
+            f"{run.routing.id} {run.benchmark.id}", f"{which}: {verdict.status}", ended=True
+        )
+
+    def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
+        """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
+        found = self.allocation
+        until = time.monotonic() + UNREACHABLE_SECONDS
+        while True:
+            raw = self._launch(run, guard, signals)
+            trouble = "" if found is None else launch_trouble(raw.output())
+            if found is None or not trouble:
+                return raw
+            logger.warning("%s; trying again", trouble)
+            found.ensure_alive()
+            if time.monotonic() > until:
+                raise AllocationLostError(
+                    f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
+                )
+            time.sleep(RETRY_SECONDS)
+
+    def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
+        name, found = run.fingerprint[:16], self.allocation
+        launch = self.launcher.launch(run.command, name)
+        folder = self.store.begin(run.fingerprint, run.files).resolve()
+        seconds = self.plan.comparison.settings.seconds
+        started = now()
+        ending: RunEnding = "ended"
+        exit_code: int | None = None
+        reason, taken = "", 0.0
+        try:
+            ended = run_launch(
+                launch,
+                folder,
+                seconds,
+                self.mark,
+                on_start=guard.set_group,
+                starting=signals.hold_back,
+                end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
+            )
+        except OSError as error:
+            ending, reason = "not-started", f"cannot start {launch.arguments[0]}: {error.strerror}"
+        else:
+            exit_code, taken = ended.exit_code, ended.seconds
+            if ended.timed_out:
+                ending, reason = "timeout", f"took longer than {seconds:g} s and was ended"
+            elif ended.flooded:
+                most = bytes_text(MOST_OUTPUT)
+                ending, reason = "flooded", f"printed more than {most} and was ended"
+        return RawRun(
+            run.fingerprint,
+            run.identity,
+            ending,
+            exit_code,
+            reason,
+            taken,
+            started,
+            found.job_id if found else "",
+            launch.arguments,
+            self.mark,
+            run.turn,
+            self._circumstances,
+            folder,
+        )
+
+
+def now() -> str:
+    """Return the time, UTC in ISO 8601, whole seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,514 @@
+"""Check the forwarding tables of a fabric: faults, credit loops, loads, the worst failure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from routelab._progress import report_phase
+from routelab.api.topology import BoolArray, Float64Array, Int8Array, frozen_array
+from routelab.api.verdicts import Status
+from routelab.cluster.infiniband.credit_loops import (
+    MANAGEMENT_LANE,
+    CreditLoops,
+    find_credit_loops,
+)
+from routelab.cluster.infiniband.inputs import (
+    FabricTables,
+    Service,
+    hosts_only,
+    read_fabric_tables,
+    read_levels,
+    service_of,
+)
+from routelab.cluster.infiniband.interrupted_pairs import pairs_over_links
+from routelab.cluster.infiniband.walk import ARRIVES, IS_LOST, Loop, fates_of, host_routes
+from routelab.metrics import (
+    channel_loads,
+    connected_pairs,
+    effective_bisection,
+    reachable_pairs,
+    relative_loads,
+)
+from routelab.routing.bound import bound_load
+from routelab.toolkit.infiniband import destination_ports, read_lane_tables
+
+SAMPLES = 1000
+"""Random bisections, with seed 0."""
+BUSIEST = 10
+NAMED = 3
+"""Switches and LIDs that a sentence names."""
+
+
+@dataclass(frozen=True)
+class CableLoad:
+    """Load of a cable in one direction.
+
+    Attributes
+    ----------
+    port, peer : str
+        Ports at its ends, e.g. ``s3:7``.
+    load : float
+        Ordered pairs of hosts, relative to the capacity.
+    """
+
+    port: str
+    peer: str
+    load: float
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What the files leave open.
+
+    Attributes
+    ----------
+    missing : str
+        What they lack, as a sentence without its full stop.
+    assumption : str
+        Under which the rest was checked, e.g. ``VL = SL``.
+    remedy : str
+        What else to give.
+    """
+
+    missing: str
+    assumption: str
+    remedy: str
+
+
+@dataclass(frozen=True, eq=False)
+class FabricCheck:
+    """The result of a check.
+
+    Attributes
+    ----------
+    facts : dict
+        By the names of `routelab.cluster.infiniband.columns.CHECK`.
+    faults : tuple of (str, str)
+        Kind (``loop``, ``entry``, ``credit loop`` or ``lane``) and sentence.
+    gaps : tuple of Gap
+        Without any, and without a fault, the tables are proven.
+    possible : tuple of (str, str)
+        Faults under the assumptions of `gaps` only.
+    remarks : tuple of str
+        Which part of the traffic has no credit loop, or is not in the proof.
+    busiest : tuple of CableLoad
+        The busiest cables, in descending order.
+    """
+
+    facts: dict[str, Any]
+    faults: tuple[tuple[str, str], ...]
+    gaps: tuple[Gap, ...]
+    possible: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+    busiest: tuple[CableLoad, ...]
+
+    @property
+    def verdict(self) -> Status:
+        """That of `routelab.api.verdicts` on unicast traffic."""
+        found: Status = self.facts["verdict"]
+        return found
+
+    @property
+    def possible_loop(self) -> str:
+        """The credit loop among `possible`; empty if there is none."""
+        return dict(self.possible).get("credit loop", "")
+
+
+def check_fabric(
+    fabric_file: Path,
+    lft_file: Path,
+    levels: Path | int | None = None,
+    lane_file: Path | None = None,
+    *,
+    replies: Literal["own", "same"] = "own",
+    bound_seconds: float = 60.0,
+) -> FabricCheck:
+    """Check the unicast forwarding tables, with service levels if they are known.
+
+    Parameters
+    ----------
+    fabric_file, lft_file : Path
+        Output of ``ibnetdiscover``, and forwarding tables.
+    levels : Path or int, optional
+        File of service levels (as ``ibdmchk`` reads them, or a QoS policy), or the service level
+        of all packets.
+    lane_file : Path, optional
+        SL2VL tables.
+    replies : {"own", "same"}
+        Whether credit loops that arise only if replies use the SL of the request are faults.
+    bound_seconds : float
+        Approximate time limit of the bound.
+
+    Raises
+    ------
+    InputError
+        If a file is wrong, or the files do not belong together.
+    """
+    report_phase("check", "reading")
+    tables = read_fabric_tables(fabric_file, lft_file)
+    service = service_of(
+        tables,
+        read_levels(levels) if isinstance(levels, Path) else levels,
+        None if lane_file is None else read_lane_tables(lane_file),
+        str(levels),
+        str(lane_file),
+    )
+    topology = tables.topology
+    faults = find_faults(tables, service, replies)
+    report_phase("check", "loads")
+    verdict = faults.verdict
+    has_gap = verdict == "not enough input"
+    hosts = hosts_only(tables)
+    table = host_routes(hosts)
+    loads = relative_loads(hosts.topology, channel_loads(table))
+    bandwidth = effective_bisection(table, SAMPLES, 0)
+    over = pairs_over_links(table)
+    worst = int(over.argmax()) if len(over) else None
+    report_phase("check", "bound")
+    bound = bound_load(hosts.topology, None, seconds=bound_seconds)
+    facts: dict[str, Any] = {
+        "switches": topology.num_switches,
+        "hosts": hosts.topology.num_terminals,
+        "left_out": topology.num_terminals - hosts.topology.num_terminals,
+        "cables": len(topology.links),
+        "verdict": verdict,
+        "assumed_verdict": faults.assumed_verdict if has_gap else "",
+        "assumption": " and ".join(gap.assumption for gap in faults.gaps) if has_gap else "",
+        "loops": len(faults.loops),
+        "unreachable_lids": int(np.count_nonzero(faults.unreachable.any(axis=0))),
+        "foreign_lids": len(tables.foreign_lids),
+        "lost_pairs": connected_pairs(table)[0] - reachable_pairs(table),
+        "lost_switch_pairs": int(np.count_nonzero(faults.optional)),
+        "credit_loops": faults.own.count,
+        "credit_loops_same": faults.same.count if faults.same else None,
+        "service_levels": _kind_of(levels),
+        "dropped_routes": faults.own.dropped,
+        "unlisted_levels": faults.unlisted[0],
+        "unlisted_switch_levels": faults.unlisted[1],
+        "max_load": float(loads.max(initial=0)),
+        "load_bound": float(bound.load),
+        "effective_bisection": bandwidth.mean if bandwidth else None,
+        "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
+        "worst_cable": "" if worst is None else tables.cable_name(worst),
+        "worst_cable_pairs": 0 if worst is None else int(over[worst]),
+    }
+    report_phase("check", verdict, ended=True)
+    return FabricCheck(
+        facts,
+        faults.texts,
+        faults.gaps,
+        faults.possible,
+        faults.remarks,
+        _busiest(tables, loads),
+    )
+
+
+def _kind_of(levels: Path | int | None) -> str:
+    if levels is None:
+        return "unknown"
+    return "file" if isinstance(levels, Path) else str(levels)
+
+
+@dataclass(frozen=True, eq=False)
+class FabricFaults:
+    """Faults of forwarding tables and service levels, without their loads.
+
+    Attributes
+    ----------
+    loops : tuple of Loop
+    unreachable : bool array, shape (S, T + S)
+        Whether a switch cannot send packets to a destination, although cables connect them.
+    optional : bool array, shape (S, T + S)
+        The same for switches without hosts that cannot send packets to switches: no fault.
+    own, same : CreditLoops
+        If replies use the SL of their own path record, or that of the request. `same` is None
+        without service levels.
+    unlisted : tuple of (int, int)
+        Pairs of hosts with a route over cables that lack a service level, and pairs with a switch
+        at an end that are left out of the verdict for that.
+    texts : tuple of (str, str)
+        See `FabricCheck.faults`.
+    gaps : tuple of Gap
+    possible : tuple of (str, str)
+        Faults under the assumptions of `gaps` only.
+    remarks : tuple of str
+        See `FabricCheck`.
+    """
+
+    loops: tuple[Loop, ...]
+    unreachable: BoolArray
+    optional: BoolArray
+    own: CreditLoops
+    same: CreditLoops | None
+    unlisted: tuple[int, int]
+    texts: tuple[tuple[str, str], ...]
+    gaps: tuple[Gap, ...]
+    possible: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Status:
+        """Whether packets arrive and cannot deadlock; see `routelab.api.verdicts`."""
+        if self.gaps and not self.texts:
+            return "not enough input"
+        return _verdict_of([kind for kind, _ in self.texts])
+
+    @property
+    def assumed_verdict(self) -> Status:
+        """Verdict under the assumptions of `gaps`."""
+        return _verdict_of([kind for kind, _ in self.texts + self.possible])
+
+    @property
+    def possible_loop(self) -> str:
+        """The credit loop among `possible`; empty if there is none."""
+        return dict(self.possible).get("credit loop", "")
+
+
+def find_faults(
+    tables: FabricTables,
+    service: Service,
+    replies: Literal["own", "same"] = "own",
+) -> FabricFaults:
+    """Find loops, wrong and missing entries, and credit loops; see `check_fabric`."""
+    report_phase("check", "routes")
+    fates, loops = fates_of(tables)
+    unreachable, optional = _unreachable(tables, fates)
+    texts = [("loop", _loop_text(tables, loop)) for loop in loops]
+    texts += [("entry", text) for text in _entry_faults(tables, unreachable)]
+    report_phase("check", "credit loops")
+    own = find_credit_loops(tables, service, fates)
+    same = None
+    if service.levels is not None:
+        same = find_credit_loops(tables, service, fates, same=True)
+    is_same = same is not None and replies == "same"
+    case = same if same is not None and is_same else own
+    unlisted = _unlisted(tables, service)
+    gaps = list(_unknown_files(tables, service))
+    # otherwise it depends on an assumption
+    is_certain = not gaps
+    if is_certain:
+        texts += _lane_faults(tables, case)
+    if unlisted[0]:
+        gaps.append(_unlisted_gap(unlisted[0]))
+    remarks: tuple[str, ...] = ()
+    assumed = case
+    if (gaps or unlisted[1]) and not case.dropped and _is_safe_on_one_lane(tables, fates):
+        # then no service levels and lanes close a credit loop
+        gaps, unlisted = [], (unlisted[0], 0)
+        if service.levels is not None:
+            remarks = ("No service levels close a credit loop: all traffic may be on one VL.",)
+    else:
+        if unlisted[0]:
+            filled = _on_level_0(service, tables.topology.num_terminals)
+            assumed = find_credit_loops(tables, filled, fates, same=is_same)
+        remarks = tuple(_remarks(tables, service, fates, assumed, unlisted[1], same=is_same))
+    if tables.foreign_lids:
+        gaps.append(_foreign_gap(tables.foreign_lids))
+    known = {kind for kind, _ in texts}
+    possible = [one for one in _lane_faults(tables, assumed) if one[0] not in known]
+    return FabricFaults(
+        loops,
+        unreachable,
+        optional,
+        own,
+        same,
+        unlisted,
+        tuple(texts),
+        tuple(gaps),
+        tuple(possible),
+        remarks,
+    )
+
+
+def _verdict_of(kinds: Collection[str]) -> Status:
+    """Return the verdict about faults of these kinds."""
+    if not kinds:
+        return "proven"
+    return "cycle" if set(kinds) == {"credit loop"} else "broken"
+
+
+def _unknown_files(tables: FabricTables, service: Service) -> Iterator[Gap]:
+    """Name the files without which credit loops depend on an assumption."""
+    if service.levels is None:
+        yield Gap(
+            "The service levels are unknown (no --sls)",
+            "all unicast traffic is on SL 0",
+            "the service levels of the fabric with --sls",
+        )
+    elif service.lanes is None:
+        apart = tables.ends[:, np.newaxis] != tables.ends
+        used = np.unique(service.levels[apart & (service.levels >= 0)])
+        # on one level, routes without a cycle of cables are safe, whatever its lanes are
+        if len(used) > 1 or MANAGEMENT_LANE in service.levels:
+            yield Gap(
+                "The virtual lanes of the service levels are unknown (no --sl2vl)",
+                "VL = SL",
+                "the SL2VL tables of the fabric with --sl2vl",
+            )
+
+
+def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
+    """Count the pairs without a service level; see `FabricFaults.unlisted`."""
+    if service.levels is None:
+        return 0, 0
+    ends, hosts = tables.ends, tables.topology.num_terminals
+    missing = (service.levels < 0) & (ends[:, np.newaxis] != ends)
+    missing &= tables.part[ends][:, np.newaxis] == tables.part[ends]
+    among_hosts = int(np.count_nonzero(missing[:hosts, :hosts]))
+    return among_hosts, int(np.count_nonzero(missing)) - among_hosts
+
+
+def _unlisted_gap(pairs: int) -> Gap:
+    return Gap(
+        f"The file with service levels lacks {pairs} pairs of ports of hosts",
+        "these pairs use SL 0",
+        "a complete file with --sls",
+    )
+
+
+def _foreign_gap(lids: tuple[int, ...]) -> Gap:
+    named = ", ".join(f"0x{lid:04x}" for lid in lids[:NAMED])
+    more = f" and {len(lids) - NAMED} more" if len(lids) > NAMED else ""
+    return Gap(
+        f"The tables have entries for LIDs that no port of the fabric has ({named}{more}): further "
+        "LIDs of ports with LMC above 0, or ports that were missing when the fabric was listed",
+        "no packets are sent to these LIDs",
+        "a fabric and tables of the same time, with lmc 0",
+    )
+
+
+def _is_safe_on_one_lane(tables: FabricTables, fates: Int8Array) -> bool:
+    return not find_credit_loops(tables, Service(), fates).count
+
+
+def _on_level_0(service: Service, count: int) -> Service:
+    """Put the routes between the first ports that have no service level on SL 0."""
+    levels = np.array(service.levels)
+    among = levels[:count, :count]
+    among[among < 0] = 0
+    return replace(service, levels=frozen_array(levels, np.int8))
+
+
+def _lane_faults(tables: FabricTables, loops: CreditLoops) -> Iterator[tuple[str, str]]:
+    """Yield kind and sentence of the faults of service levels and lanes."""
+    if loops.count:
+        yield "credit loop", _cycle_text(tables, loops)
+    if loops.dropped:
+        yield "lane", f"{loops.dropped} routes are dropped: their SL leads to VL 15"
+
+
+def _remarks(
+    tables: FabricTables,
+    service: Service,
+    fates: Int8Array,
+    found: CreditLoops,
+    unlisted: int,
+    *,
+    same: bool,
+) -> Iterator[str]:
+    """Describe parts of the traffic without a credit loop, and those that are not in the proof.
+
+    Parameters
+    ----------
+    found : CreditLoops
+        Of the routes with a service level.
+    unlisted : int
+        Routes from or to switches without a service level.
+    """
+    if found.count:
+        hosts = tables.topology.num_terminals
+        among = service if service.levels is None else _on_level_0(service, hosts)
+        if not find_credit_loops(tables, among, fates, same=same, hosts_only=True).count:
+            yield "Without packets from and to switches there is no credit loop."
+    elif unlisted:
+        everything = _on_level_0(service, len(tables.ends))
+        loops = find_credit_loops(tables, everything, fates, same=same).count
+        yield (
+            f"The file with service levels lacks {unlisted} pairs with a switch at an end, which "
+            "are left out. On SL 0 "
+            + ("they would close a credit loop." if loops else "they close no credit loop.")
+        )
+
+
+def _unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, BoolArray]:
+    """Mark the switches from which a destination in their part is not reached; both (S, T + S).
+
+    Packets from switches without hosts to switches are apart, in the second array: OpenSM's
+    engines for trees have no entries for some of them, and hosts need none.
+    """
+    topology, entries = tables.topology, tables.entries
+    lost = (tables.part[:, np.newaxis] == tables.part[tables.ends]) & (fates != ARRIVES)
+    optional = lost & (fates == IS_LOST) & (topology.terminals_per_switch == 0)[:, np.newaxis]
+    optional[:, : topology.num_terminals] = False
+    # an entry that leads nowhere is wrong anyhow, and so is a missing one of a switch for itself
+    optional &= (entries.ports < 0) | (entries.steps >= 0)
+    own = np.arange(topology.num_switches)
+    optional[own, topology.num_terminals + own] = False
+    return lost & ~optional, optional
+
+
+def _loop_text(tables: FabricTables, loop: Loop) -> str:
+    ports = " -> ".join(tables.out_port(channel) for channel in loop.channels)
+    end = tables.topology.switch_names[tables.topology.channel_source[loop.channels[0]]]
+    return f"packets for {_some(tables, loop.destinations)} loop: {ports} -> {end}"
+
+
+def _some(tables: FabricTables, destinations: tuple[int, ...]) -> str:
+    """Name some destinations, and count the others."""
+    named = ", ".join(tables.destination_name(one) for one in destinations[:NAMED])
+    more = len(destinations) - NAMED
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _entry_faults(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]:
+    """Describe each wrong or missing entry."""
+    topology, ports = tables.topology, tables.entries.ports
+    names = topology.switch_names
+    right = destination_ports(topology, tables.addresses)
+    for destination in np.flatnonzero(unreachable.any(axis=0)).tolist():
+        end, name = int(tables.ends[destination]), tables.destination_name(destination)
+        if not tables.entries.is_delivered[destination]:
+            found = int(ports[end, destination])
+            instead = "has no entry" if found < 0 else f"sends it to port {found}"
+            yield (
+                f"switch {names[end]} does not deliver {name} to port {int(right[destination])}: "
+                f"it {instead}"
+            )
+        others = unreachable[:, destination].copy()
+        others[end] = False
+        missing = np.flatnonzero(others & (ports[:, destination] < 0))
+        if missing.size:
+            some = ", ".join(names[switch] for switch in missing[:NAMED])
+            more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+            yield f"{name} has no entry at {len(missing)} switches: {some}{more}"
+        dead = others & (ports[:, destination] >= 0) & (tables.entries.steps[:, destination] < 0)
+        for switch in np.flatnonzero(dead).tolist():
+            yield (
+                f"switch {names[switch]} sends {name} to port {int(ports[switch, destination])}, "
+                "which has no cable to a switch"
+            )
+
+
+def _cycle_text(tables: FabricTables, loops: CreditLoops) -> str:
+    """Describe the example of a credit loop."""
+    steps = [f"{tables.out_port(channel)} on VL {lane}" for channel, lane in loops.example]
+    return " waits for ".join([*steps, steps[0]])
+
+
+def _busiest(tables: FabricTables, loads: Float64Array) -> tuple[CableLoad, ...]:
+    topology = tables.topology
+    back = np.empty(topology.num_channels, dtype=np.int64)
+    back[topology.links[:, 0]], back[topology.links[:, 1]] = (
+        topology.links[:, 1],
+        topology.links[:, 0],
+    )
+    order = np.argsort(-loads, kind="stable")[:BUSIEST]
+    return tuple(
+        CableLoad(tables.out_port(one), tables.out_port(int(back[one])), float(loads[one]))
+        for one in order.tolist()
+    )

@@ -1,0 +1,127 @@
+"""Results of `routelab infiniband check` in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from routelab.cluster.infiniband.check import SAMPLES, FabricCheck
+
+SHOWN = 10
+"""Faults of one kind that are printed; other formats have all."""
+
+_NONE = {
+    "loop": "Loops: none.",
+    "entry": "Unreachable LIDs: none.",
+}
+_TITLES = {
+    "loop": "Loops",
+    "entry": "Wrong or missing entries",
+    "credit loop": "Credit loops",
+    "lane": "Virtual lanes",
+}
+
+
+def check_lines(found: FabricCheck) -> Iterator[str]:
+    """Yield the lines of a result for people."""
+    facts = found.facts
+    yield (
+        f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
+        "switches"
+    )
+    if facts["left_out"]:
+        yield (
+            f"End ports of aggregation nodes: {facts['left_out']}; their routes are checked, but "
+            "they are no hosts."
+        )
+    for kind, title in _TITLES.items():
+        texts = [text for one, text in found.faults if one == kind]
+        if texts:
+            yield f"{title}: {len(texts)}"
+            yield from (f"    {text}" for text in texts[:SHOWN])
+            if len(texts) > SHOWN:
+                yield f"    and {len(texts) - SHOWN} more (--format json lists all)"
+        elif kind in _NONE:
+            yield _NONE[kind]
+    if facts["foreign_lids"]:
+        yield f"LIDs in the tables that no port of the fabric has: {facts['foreign_lids']}"
+    if facts["lost_pairs"]:
+        yield f"Pairs of hosts without a route: {facts['lost_pairs']}"
+    if facts["lost_switch_pairs"]:
+        yield (
+            f"Routes from switches without hosts to switches: {facts['lost_switch_pairs']} are "
+            "missing; hosts do not need them."
+        )
+    yield from _credit_lines(found)
+    yield from _load_lines(found)
+    yield ""
+    yield f"Result: {_result(found)}"
+
+
+def _credit_lines(found: FabricCheck) -> Iterator[str]:
+    facts = found.facts
+    is_fault = any(kind == "credit loop" for kind, _ in found.faults)
+    condition = f" if {facts['assumption']}" if facts["assumption"] else ""
+    if not is_fault and not found.possible_loop:
+        yield f"Credit loops{condition}: none."
+    for kind, text in found.possible:
+        yield f"{_TITLES[kind]}{condition}:"
+        yield f"    {text}"
+    yield from found.remarks
+    if facts["credit_loops_same"] is None:
+        yield "The service levels are unknown (no --sls): all traffic counts as SL 0."
+        return
+    if facts["service_levels"] != "file":
+        yield f"All unicast traffic is on SL {facts['service_levels']} (--sls)."
+        return
+    safe = "no credit loop" if not facts["credit_loops_same"] else "credit loops"
+    yield f"If replies use the SL of the request (RDMA-CM): {safe}."
+
+
+def _load_lines(found: FabricCheck) -> Iterator[str]:
+    facts = found.facts
+    if found.busiest:
+        yield (
+            f"Busiest cable: {_text(facts['max_load'])} pairs of hosts in one direction; no tables "
+            f"of shortest routes have less than {_text(facts['load_bound'])}."
+        )
+    for one in found.busiest:
+        yield f"    {_text(one.load)}  {one.port} -> {one.peer}"
+    if facts["effective_bisection"] is not None:
+        width = facts["effective_bisection_half_width"]
+        yield (
+            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± {width:.3f} of a "
+            f"host's bandwidth ({SAMPLES} random bisections)."
+        )
+    if facts["worst_cable"]:
+        yield (
+            f"Worst cable to lose: {facts['worst_cable']}; {facts['worst_cable_pairs']} pairs of "
+            "hosts would have no route until the tables change."
+        )
+
+
+def _result(found: FabricCheck) -> str:
+    levels = found.facts["service_levels"]
+    if found.verdict == "broken":
+        return "broken. Some packets loop, are dropped or find no way."
+    if found.verdict == "cycle":
+        return "cycle. Packets can wait for each other in a credit loop."
+    if found.verdict == "not enough input":
+        return (
+            f"not enough input. {'. '.join(gap.missing for gap in found.gaps)}. If "
+            f"{found.facts['assumption']}, the verdict is {found.facts['assumed_verdict']}; "
+            f"otherwise give {' and '.join(gap.remedy for gap in found.gaps)}."
+        )
+    if levels == "unknown":
+        traffic = "with all of it on SL 0, and therefore on any one VL"
+    else:
+        traffic = (
+            "with these service levels" if levels == "file" else f"with all of it on SL {levels}"
+        )
+    if found.facts["unlisted_switch_levels"]:
+        traffic += ", apart from packets from and to switches without one"
+    return f"proven. Unicast traffic cannot deadlock, {traffic}."
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}"

@@ -1,1 +1,0 @@
-"""The bench stage: comparisons of routings by benchmarks on a real system."""

@@ -1,1 +1,0 @@
-"""Checks of a cluster before any node-hour is spent."""

@@ -1,0 +1,109 @@
+"""What docs/concepts/fabrics.md shows: the script, and the tables of the example."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
+from routelab.cluster.bench.fabric.files import fabric_problems, write_fabric_files
+from routelab.cluster.bench.fabric.switching import LoggedSwitch
+from routelab.config.cluster.fabric import FabricCommands
+from routelab.registry.instances import load, load_routing
+from routelab.routing.apply import apply_routing
+from routelab.toolkit import build_grid
+
+PAGE = (Path(__file__).parents[4] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    path = tmp_path / "switch-routing"
+    path.write_text(re.search(r"```sh\n(.*?)```", PAGE, re.DOTALL)[1])
+    path.chmod(0o755)
+    monkeypatch.setenv("SWITCH_ROUTING_STATE", str(tmp_path / "state"))
+    return path
+
+
+@pytest.fixture
+def job(tmp_path):
+    (tmp_path / "a folder").mkdir()
+    table = apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("angara-sssp")).table
+    hosts = tuple(f"n{number}" for number in range(6))
+    return FabricJob("angara-sssp", table, hosts, tmp_path / "a folder", "torus~dims=3x2")
+
+
+def test_the_script_records_applies_and_restores(script, job, tmp_path):
+    apply, restore = [str(script), "apply", "{folder}"], [str(script), "restore"]
+    fabric = Fabric(FabricCommands(apply=apply, restore=restore))
+    assert fabric_problems(fabric, job) == []
+    run = LoggedSwitch(tmp_path / "log").run
+    with pytest.raises(FabricError, match="exit code 2"):
+        fabric.apply(job, run)  # nothing was rendered
+    files = write_fabric_files(fabric, job)
+    fabric.apply(job, run)
+    active = tmp_path / "state" / "active"
+    assert {path.name: path.read_text() for path in active.iterdir()} == files
+    # what is active is what was meant
+    found = load("export", "angara").read(
+        {path.name: path.read_text() for path in active.iterdir()}
+    )
+    assert found.hop_channel.tolist() == job.table.hop_channel.tolist()
+    fabric.restore(job, run)
+    fabric.restore(job, run)
+    assert not active.exists()
+    noted = (tmp_path / "state" / "log").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in noted] == ["apply 6 tables", "restore", "restore"]
+
+
+def test_the_script_refuses_what_it_does_not_know(script):
+    assert subprocess.run([script, "turn"], capture_output=True, check=False).returncode == 2
+
+
+def test_the_example_is_read_as_the_page_says():
+    """The page's lines, with what its dots stand for."""
+    blocks = re.findall(r"\n\n((?:    .*\n)+)", PAGE)
+    texts = [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks]
+    network, node = (
+        next(text for text in texts if text.startswith(head))
+        for head in ("angara-network 1", "angara-node 1")
+    )
+    topology = build_grid("torus", (3, 2), wrap=True)
+    names = topology.switch_names
+    nodes = "".join(f"node {name} {n} {json.dumps(name)}\n" for n, name in enumerate(names))
+    links = "".join(
+        f"link {names[source]} {topology.directions[direction].name} {names[target]}\n"
+        for source, target, direction in zip(
+            topology.channel_source,
+            topology.channel_target,
+            topology.channel_direction,
+            strict=True,
+        )
+    )
+    for part in (nodes, links):
+        shown = network[network.index(part.splitlines()[0]) :].partition("...\n")[0]
+        assert part.startswith(shown)
+        network = network.replace(f"{shown}...\n", part)
+    others = {
+        f"node-{name}.txt": f"angara-node 1\nnode {name}\n"
+        + "".join(f"{target} unreachable\n" for target in names if target != name)
+        for name in names
+    }
+    found = load("export", "angara").read({"network.txt": network, **others, "node-1.1.txt": node})
+    of = {name: found.paths(3, number) for number, name in enumerate(names)}
+    told = {
+        name: [[topology.channel_name(c).split()[1] for c in way] for way in ways]
+        for name, ways in of.items()
+    }
+    assert told == {
+        "0.0": [["-Y", "-X"]],
+        "0.1": [["-X"]],
+        "1.0": [["-Y"]],
+        "1.1": [[]],
+        "2.0": [],
+        "2.1": [["+X"]],
+    }

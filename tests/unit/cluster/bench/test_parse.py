@@ -1,0 +1,164 @@
+"""`routelab bench parse`: figures and foreign lines, or a named failure."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+
+import pytest
+from bench_corpus import DATA, GOOD, LIES
+
+from routelab.api import BenchmarkResult, FigureOfMerit
+from routelab.cli import main
+from routelab.cluster.bench import parse as stage
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_figures_are_printed_as_json(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    keys = ("metric", "value", "unit", "better", "size")
+    assert found == {
+        "benchmark": case.plugin,
+        "version": case.expected["version"],
+        "figures": [dict(zip(keys, row, strict=True)) for row in case.expected["figures"]],
+        "facts": case.expected["facts"],
+        "foreign": case.expected.get("foreign", []),
+    }
+
+
+def test_where_a_cut_cannot_be_seen_the_largest_size_is_named(tmp_path, capsys):
+    text = (DATA / "osu-alltoall" / "real-5.7.txt").read_text(encoding="utf-8")
+    rows = text.splitlines(keepends=True)
+    end = max(place for place, line in enumerate(rows) if line[0].isdigit())
+    file = tmp_path / "cut.txt"
+    file.write_text("".join(rows[:end]), encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file)]) == 0
+    size = rows[end - 1].split()[0]
+    assert f"check that the largest messages were of {size} bytes" in capsys.readouterr().err
+    # the end of a row may be the end of a number
+    file.write_text("".join(rows[:end]).rstrip("\n"), encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file)]) == 1
+    assert "incomplete: the last line has no end" in capsys.readouterr().err
+
+
+FOREIGN = [case for case in GOOD if case.expected.get("foreign")]
+
+
+@pytest.mark.parametrize("case", FOREIGN, ids=str)
+def test_a_table_shows_lines_of_other_programs_below_the_figures(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=table"]) == 0
+    table, _, rest = capsys.readouterr().out.partition("lines of other programs:\n")
+    assert rest.split("\n")[:-1] == [f"  {line.expandtabs()}" for line in case.expected["foreign"]]
+    figures = [line.split() for line in table.split("\n")[1 : len(case.figures()) + 1]]
+    assert [(line[0], line[1:3]) for line in figures] == [
+        (
+            one.metric,
+            [f"{one.size}", f"{one.value:.15g}"] if one.size else [f"{one.value}", one.unit],
+        )
+        for one in case.figures()
+    ]
+
+
+@pytest.mark.parametrize("case", FOREIGN, ids=str)
+def test_csv_has_only_figures_and_a_warning(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=csv"]) == 0
+    out, err = capsys.readouterr()
+    rows = list(csv.reader(out.splitlines()))[1:]
+    assert [float(row[2]) for row in rows] == [one.value for one in case.figures()]
+    assert "lines of other programs are not shown" in err
+
+
+def test_control_characters_of_foreign_lines_do_not_reach_the_terminal(tmp_path, capsys):
+    text = (DATA / "osu-alltoall" / "full-7.txt").read_text(encoding="utf-8")
+    file = tmp_path / "out.txt"
+    file.write_text("\x1b[2Jcleared\n" + text, encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file), "--format=table"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "  \\x1b[2Jcleared\n" in out
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in LIES if case.expected["ranks"] is None or "lie-empty" in case.name],
+    ids=str,
+)
+def test_a_failure_is_named_in_one_line(case, capsys):
+    file = DATA / f"{case}.txt"
+    assert main(["bench", "parse", case.plugin, str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert f"{file}: {case.expected['failure']}: " in err
+    assert case.expected["message"] in err
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "message"),
+    [
+        ("npb", "none.txt", "cannot read none.txt: No such file or directory"),
+        ("npb", ".", "cannot read .: Is a directory"),
+        ("npbs", "none.txt", "no benchmark plugin is called 'npbs'; did you mean 'npb'?"),
+        ("npb~kernel=ep", "none.txt", "kernel"),
+    ],
+)
+def test_a_wrong_name_or_file_is_the_users_mistake(name, file, message, capsys):
+    assert main(["bench", "parse", name, file]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bytes_that_are_no_text_are_no_figures(tmp_path, capsys):
+    file = tmp_path / "out.txt"
+    file.write_bytes(b"\xff\xfe\x00 LU Benchmark Completed.\n\xc3\x28\n")
+    assert main(["bench", "parse", "npb", str(file)]) == 1
+    assert "no-result" in capsys.readouterr().err
+
+
+def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch):
+    class Broken:
+        name = "broken"
+
+        def parse(self, output, task):
+            return {}["nothing"]
+
+    monkeypatch.setattr(stage, "load", lambda *_: Broken())
+    file = tmp_path / "out.txt"
+    file.write_text("")
+    assert main(["bench", "parse", "broken", str(file)]) == 1
+    assert "broken: parse() must return figures" in capsys.readouterr().err
+
+
+def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugin(
+    tmp_path, capsys, monkeypatch
+):
+    class Trusting:
+        name = "trusting"
+        shows_end = True
+
+        def parse(self, output, task):
+            return BenchmarkResult((FigureOfMerit("time", 1.0, "s", "lower"),))
+
+    monkeypatch.setattr(stage, "load", lambda *_: Trusting())
+    file = tmp_path / "out.txt"
+    file.write_text("time 1 s\n")
+    assert main(["bench", "parse", "trusting", str(file)]) == 0
+    file.write_text("time 1 s\nsrun: error: n02: task 1: Exited with exit code 3\n")
+    capsys.readouterr()
+    assert main(["bench", "parse", "trusting", str(file)]) == 1
+    told = "srun: error: n02: task 1: Exited with exit code 3"
+    assert f"{file}: error-text: {told}\n" in capsys.readouterr().err
+
+
+def test_what_is_no_output_of_a_benchmark_is_not_read(tmp_path, capsys):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(2**26 + 1)
+    assert main(["bench", "parse", "npb", str(pipe)]) == 2
+    assert "it is not a file; save the output in one" in capsys.readouterr().err
+    assert main(["bench", "parse", "npb", str(large)]) == 2
+    assert "it is larger than 64MiB" in capsys.readouterr().err
+    assert main(["bench", "parse", "npb", "/dev/zero"]) == 2
