@@ -27,12 +27,12 @@ Files = dict[str, str]
 """Files by a name that does not depend on where they are installed."""
 
 ASKS = (
-    *("cli", "commands", "notebook", "stages/evaluate", "routing/export", "cluster/infiniband"),
-    *("stages/new_plugin", "stages/plots", "templates", "testing"),
+    *("cli", "cluster/infiniband", "commands", "notebook", "routing/export", "templates"),
+    *("testing", "workflow/evaluate"),
 )
 """Parts of routelab on which nothing depends that a run makes."""
 
-SHOWS = ("cluster", "report", "stages/cluster_check", "stages/report")
+SHOWS = ("cluster", "report", "workflow/cluster_check", "workflow/report")
 """Parts on which pages depend but no computed result; no fingerprint of a measurement has code."""
 
 OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})

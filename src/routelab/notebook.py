@@ -25,7 +25,7 @@ from routelab.registry.suggest import did_you_mean
 from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
-from routelab.stages import evaluate as stage
+from routelab.workflow import evaluate as stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

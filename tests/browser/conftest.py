@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from routelab.jobs.folder_job import run_job
-from routelab.stages import report as report_stage
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow import report as report_stage
+from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 NETWORK = "routelab.report.figures.kinds.network"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.stages import report as report_stage
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow import report as report_stage
+from routelab.workflow.plan.expansion import expand_studies
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from routelab.stages.evaluate import evaluate_routings
+from routelab.workflow.evaluate import evaluate_routings
 
 NETWORK = Path(__file__).parents[1] / "data" / "abilene.graphml"
 

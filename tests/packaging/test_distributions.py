@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from routelab import __version__
-from routelab.stages.workflow.project import NOTEBOOK, project_files
+from routelab.workflow.project import NOTEBOOK, project_files
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "routelab/templates/project/"

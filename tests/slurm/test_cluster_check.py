@@ -2,7 +2,7 @@
 
 import pytest
 
-from routelab.stages.cluster_check import check_cluster
+from routelab.workflow.cluster_check import check_cluster
 
 CLUSTER = """\
 launcher: srun

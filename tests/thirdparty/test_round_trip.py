@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from installed_in_place import write_metadata
 
-from routelab.stages.new_plugin import HOP_BY_HOP, SUMMARIES, make_new_plugin, write_package
+from routelab.commands.plugins.package import HOP_BY_HOP, SUMMARIES, make_new_plugin, write_package
 
 ROOT = Path(__file__).parents[2]
 QUEUEING = Path(__file__).parent / "queueing"

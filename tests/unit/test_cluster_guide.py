@@ -13,8 +13,8 @@ from routelab.cli import make_parser
 from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
-from routelab.stages.cluster_check import check_cluster
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow.cluster_check import check_cluster
+from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")

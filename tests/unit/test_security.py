@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.config import load_study
 from routelab.registry.instances import load
 from routelab.routing.routes_file import load_routes
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 

@@ -92,18 +92,18 @@ def test_what_computes_uses_nothing_that_is_left_out():
     # the start of the program; measurements; and what is not in a process of jobs
     assert users == {
         "routelab/__main__.py",
-        "routelab/stages/kinds/comparisons.py",
-        "routelab/stages/plan/allocations.py",
-        "routelab/stages/workflow/snakefile.py",
+        "routelab/workflow/kinds/comparisons.py",
+        "routelab/workflow/plan/allocations.py",
+        "routelab/workflow/snakefile.py",
     }
 
 
 def test_pages_depend_on_templates_and_results_do_not():
-    for name in ("report/templates/page.html.j2", "report/table.py", "bench/results.py"):
+    for name in ("report/templates/page.html.j2", "report/table.py", "cluster/bench/results.py"):
         assert f"routelab/{name}" in core_files(ASKS)
         assert f"routelab/{name}" not in core_files()
     assert not [name for name in core_files(ASKS) if "/commands/" in name or "/testing/" in name]
-    for name in ("stages/route.py", "config/cluster/file.py", "deadlock/kernels/hop_search.py"):
+    for name in ("routing/route.py", "config/cluster/file.py", "deadlock/kernels/hop_search.py"):
         assert f"routelab/{name}" in core_files()
 
 

@@ -22,7 +22,7 @@ from routelab.cli import main
 from routelab.jobs.folder_job import run_job
 from routelab.jobs.job import MAX_ID, folder_name
 from routelab.registry.names import compose, parse_name, parse_routing
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow.plan.expansion import expand_studies
 
 TORUS = "torus~dims=4x2"
 ODD = ["", "\0", "a" * 300, "-1", "nan", "1e999", "٣", "\ud800", "\n", "9" * 400, "[", "]", "((("]

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from installed_in_place import write_metadata
 
-from routelab.stages.workflow.project import create_project
+from routelab.workflow.project import create_project
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs/how-to").glob("*.md"))

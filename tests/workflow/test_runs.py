@@ -75,7 +75,7 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
         "CycleBreaking",
     ]
     assert first == {
-        "class": "routelab.stages.kinds.routes:RouteJob",
+        "class": "routelab.workflow.kinds.routes:RouteJob",
         "folder": "results/small/routes/torus~dims=4/layered",
         "ids": ["torus~dims=4", "layered"],
         "text": "p-sssp@unrestricted@cycle-breaking",

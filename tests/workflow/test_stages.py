@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from routelab.stages.kinds import kinds
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow.kinds import kinds
+from routelab.workflow.plan.expansion import expand_studies
 
 from .conftest import ROOT
 

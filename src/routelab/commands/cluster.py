@@ -93,7 +93,7 @@ def add_parser(subparsers: Any) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Print all checks; return 1 if anything is missing."""
     from routelab.api import InputError
-    from routelab.stages.cluster_check import check_cluster, check_study_on_cluster, smoke_command
+    from routelab.workflow.cluster_check import check_cluster, check_study_on_cluster, smoke_command
 
     if arguments.study is None:
         checks = check_cluster(arguments.name, arguments.benchmark or (), arguments.topology)

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
     from routelab.routing.facts import BOUND_FIELDS, FIELDS
-    from routelab.stages.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
+    from routelab.workflow.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
 
     metrics = [] if arguments.metrics is None else metric_names(arguments.metrics)
     more = BOUND_FIELDS if arguments.bound else ()

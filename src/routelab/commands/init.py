@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Make the directory and print the next steps."""
     import shlex
 
-    from routelab.stages.workflow.project import create_project
+    from routelab.workflow.project import create_project
 
     create_project(arguments.folder, notebook=arguments.notebook)
     print(f"Created {arguments.folder}. Next steps:")

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write one report or the index."""
     from routelab.api import InputError
     from routelab.commands._shared.logging import show_progress
-    from routelab.stages import report as stage
+    from routelab.workflow import report as stage
 
     if arguments.index == (arguments.study is not None):
         raise InputError("name a study file, or give --index for the list of all reports")

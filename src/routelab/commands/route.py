@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from routelab.api import RouteTable
     from routelab.artifacts.outcome import Outcome
     from routelab.config import Limits
-    from routelab.stages.kinds.routes import RouteJob
+    from routelab.workflow.kinds.routes import RouteJob
 
 
 def add_parser(subparsers: Any) -> None:
@@ -101,7 +101,7 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _job(arguments: argparse.Namespace) -> RouteJob:
-    from routelab.stages.kinds.routes import RouteJob
+    from routelab.workflow.kinds.routes import RouteJob
 
     return RouteJob(
         folder=str(arguments.output),

@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.api.verdicts import EXIT_CODES
     from routelab.jobs.child import in_child
     from routelab.registry.engines import engine_class, engine_classes
-    from routelab.stages.plots import check_plot
+    from routelab.report.plots import check_plot
 
     engine = engine_class(arguments.engine)
     models = {f"--engine {one.name}": one.Parameters.model_fields for one in engine_classes()}
@@ -216,7 +216,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
     from routelab.registry.instances import name_of
-    from routelab.stages.kinds.simulations import FlowJob, SimulationJob
+    from routelab.workflow.kinds.simulations import FlowJob, SimulationJob
 
     tasks = _tasks(arguments, engine)
     if isinstance(tasks[0].work, Path):
@@ -384,7 +384,7 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     import logging
 
     from routelab.api.engine import FACTS
-    from routelab.stages.plots import LATENCY, plot_latency, plot_merit
+    from routelab.report.plots import LATENCY, plot_latency, plot_merit
 
     finished = [one for one in runs if one.error is None]
     if not finished:

@@ -60,8 +60,8 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; print one line per mistake, in the form of compilers."""
     from routelab.config import ConfigError
-    from routelab.stages.cluster_check import study_lines
-    from routelab.stages.plan.preview import check_studies
+    from routelab.workflow.cluster_check import study_lines
+    from routelab.workflow.plan.preview import check_studies
 
     files = [study_file(path) for path in arguments.files]
     try:
@@ -78,7 +78,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema."""
-    from routelab.stages.plan import preview as study
+    from routelab.workflow.plan import preview as study
 
     text = study.study_schema_text(built_in=arguments.built_in)
     if arguments.output is None:

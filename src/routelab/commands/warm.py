@@ -22,7 +22,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compile kernels, and print the jobs that could not run."""
     from routelab.jobs.batches import join_run
-    from routelab.stages.workflow import warm
+    from routelab.workflow import warm
 
     join_run(arguments.jobs)
     for line in warm.compile_kernels(arguments.jobs, lambda line: print(line, flush=True)):

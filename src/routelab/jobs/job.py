@@ -77,7 +77,7 @@ class Rehearsal(NamedTuple):
 class BaseJob(ABC):
     """Base class of jobs: one piece of work with one outcome.
 
-    A kind of job is a subclass in a module of `routelab.stages.kinds`, with a class method
+    A kind of job is a subclass in a module of `routelab.workflow.kinds`, with a class method
     ``plan(parts)`` that yields the jobs of a study. Planning, batching, limits, resuming,
     progress and reports use only the methods of this class.
 
@@ -146,7 +146,7 @@ class BaseJob(ABC):
 
         Parameters
         ----------
-        parts : routelab.stages.parts.study_plugins.Parts
+        parts : routelab.workflow.parts.study_plugins.Parts
 
         Raises
         ------

@@ -22,7 +22,7 @@ from routelab.commands._shared.settings import (
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.packet.measurement.settings import SimulationSettings
-from routelab.stages.kinds.simulations import SimulationJob
+from routelab.workflow.kinds.simulations import SimulationJob
 
 RUN = ("simulate", "torus~dims=4x4", "dor", "uniform")
 QUICK = ("--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.05")

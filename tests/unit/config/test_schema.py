@@ -20,7 +20,7 @@ from routelab.config.study import Bound, Limits, Study, Survey
 from routelab.config.views import Beside, Between, Figure, Pivot, Relative, Table
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class
-from routelab.stages.plan import preview as stage
+from routelab.workflow.plan import preview as stage
 
 ROOT = Path(__file__).parents[3]
 STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))

@@ -27,8 +27,8 @@ from routelab.registry.requirements import collect_errors
 from routelab.routing.apply import apply_routing
 from routelab.routing.route import route_network
 from routelab.simulation.run import run_simulation
-from routelab.stages.evaluate import _row
 from routelab.toolkit import build_grid
+from routelab.workflow.evaluate import _row
 
 
 def grid() -> Topology:

@@ -21,7 +21,7 @@ from routelab.report.frames.view import Record
 from routelab.routing.topology_file import save_topology
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine
-from routelab.stages.parts.settings import settings_id
+from routelab.workflow.parts.settings import settings_id
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
 

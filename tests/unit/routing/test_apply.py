@@ -31,10 +31,10 @@ from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
-from routelab.stages.evaluate import evaluate_routings
-from routelab.stages.kinds.networks import TopologyJob
-from routelab.stages.kinds.routes import RouteJob
 from routelab.toolkit import build_grid
+from routelab.workflow.evaluate import evaluate_routings
+from routelab.workflow.kinds.networks import TopologyJob
+from routelab.workflow.kinds.routes import RouteJob
 
 
 def composed(

@@ -21,10 +21,10 @@ from routelab.routing import bound, topology
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.bound import BARE
 from routelab.routing.facts import FIELDS, routing_facts
-from routelab.stages.evaluate import evaluate_routings
-from routelab.stages.kinds.bounds import BoundJob, rules_ids
-from routelab.stages.kinds.networks import TopologyJob
-from routelab.stages.plan.expansion import expand_studies
+from routelab.workflow.evaluate import evaluate_routings
+from routelab.workflow.kinds.bounds import BoundJob, rules_ids
+from routelab.workflow.kinds.networks import TopologyJob
+from routelab.workflow.plan.expansion import expand_studies
 
 
 def weights(folder: Path) -> np.ndarray:

@@ -33,9 +33,9 @@ from routelab.simulation.sample_work import RingWorkload, UniformTraffic, trial_
 from routelab.simulation.smpi import simulate as simgrid
 from routelab.simulation.smpi.plugin import SmpiEngine
 from routelab.simulation.smpi.simgrid import SmpiRun
-from routelab.stages.plan.expansion import expand_studies
 from routelab.testing.inputs.tables import table_on
 from routelab.toolkit import build_grid
+from routelab.workflow.plan.expansion import expand_studies
 
 QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.3, "loads": (0.1, 0.3)}
 

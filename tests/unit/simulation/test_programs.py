@@ -8,8 +8,8 @@ from routelab.api import InputError, UnsupportedError
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
 from routelab.simulation.programs import part_of, program
-from routelab.stages.evaluate import evaluate_routings
 from routelab.toolkit import build_grid
+from routelab.workflow.evaluate import evaluate_routings
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,13 @@ def run_new(arguments: argparse.Namespace) -> int:
     """Write the package and print the next steps."""
     import shlex
 
-    from routelab.stages import new_plugin
+    from routelab.commands.plugins import package
 
-    new = new_plugin.make_new_plugin(
+    new = package.make_new_plugin(
         arguments.kind, arguments.name, arguments.author, hop_by_hop=arguments.hop_by_hop
     )
-    owner = new_plugin.owner(new.kind, new.key)
-    folder = new_plugin.write_package(new, arguments.directory)
+    owner = package.owner(new.kind, new.key)
+    folder = package.write_package(new, arguments.directory)
     if owner:
         print(
             f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; neither can be "

@@ -25,8 +25,8 @@ from routelab.routing.apply import reroute
 from routelab.simulation import case, run
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.stages.kinds.simulations import FlowJob
 from routelab.toolkit import BlockBuilder, build_grid
+from routelab.workflow.kinds.simulations import FlowJob
 
 NETWORK = "torus~dims=4x2"
 FREE = {"latency": 0, "hop_latency": 0, "memory_latency": 0, "handshake": False, "eager_bytes": 0}

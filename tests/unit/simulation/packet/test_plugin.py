@@ -38,10 +38,10 @@ from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
-from routelab.stages.kinds.networks import TopologyJob
-from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.kinds.simulations import SimulationJob
 from routelab.toolkit import build_grid
+from routelab.workflow.kinds.networks import TopologyJob
+from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.kinds.simulations import SimulationJob
 
 NETWORK = "torus~dims=4x4"
 RING = "torus~dims=8"

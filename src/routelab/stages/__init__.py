@@ -1,1 +1,0 @@
-"""Stages: load, compute, check and write. Commands, workflow and notebooks call them."""

@@ -1,0 +1,1 @@
+"""From studies to items: plans, kinds of job, what Snakemake calls, and the output of a run."""

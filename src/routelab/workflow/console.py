@@ -1,0 +1,153 @@
+"""Output of a run of the workflow: a line when a job starts, and one for each problem.
+
+Snakemake prints a paragraph per job, which is too long to read. Its messages are log records with
+an ``event``; a formatter of the printing handler shortens them to lines. It is active when
+Snakemake is quiet about reasons, as in ``profiles/default``; ``--quiet host`` restores the
+paragraphs. Errors, warnings and unknown messages are printed as Snakemake prints them. Its log
+file has everything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from routelab.artifacts.missing_results import cause_text
+from routelab.jobs.job import TRY_AGAIN, BaseJob
+from routelab.workflow.kinds import kinds
+from routelab.workflow.kinds.comparisons import ComparisonJob
+from routelab.workflow.plan.expansion import Plan
+
+HANDLER = "DefaultStreamHandler"
+"""Snakemake's name for the handler that prints; other handlers are not changed."""
+
+LOG_LINES = 20
+"""Number of printed lines of a failed job's log."""
+
+_SILENT = ("JOB_STARTED", "RESOURCES_INFO")
+_CHATTER = (
+    "Building DAG of jobs",
+    "Using shell: ",
+    "Conda environments: ignored",
+    "Select jobs to execute",
+)
+
+
+def use_short_lines(workflow: Any, plan: Plan) -> None:
+    """Let a run print short lines if it is quiet about reasons.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    plan : Plan
+        Plan with the batches that the lines name.
+    """
+    for handler in workflow.logger_manager.logger.handlers:
+        theirs = handler.formatter
+        quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
+        if handler.name == HANDLER and "REASON" in quiet:
+            handler.setFormatter(ShortFormatter(theirs, plan))
+
+
+class ShortFormatter(logging.Formatter):
+    """Formatter with short lines for frequent messages, and Snakemake's format for the rest.
+
+    Parameters
+    ----------
+    theirs : logging.Formatter
+    plan : Plan
+    """
+
+    def __init__(self, theirs: logging.Formatter, plan: Plan) -> None:
+        super().__init__()
+        self._theirs = theirs
+        self._plan = plan
+        self._titles: dict[int, str] = {}
+        self._jobs: dict[int, Sequence[BaseJob]] = {}
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of a record; an empty text is not printed."""
+        try:
+            short = self._short(vars(record))
+        except (AttributeError, KeyError, TypeError):  # records of another version of Snakemake
+            short = None
+        return self._theirs.format(record) if short is None else short
+
+    def _short(self, facts: Mapping[str, Any]) -> str | None:
+        event = getattr(facts.get("event"), "name", "")
+        if event == "JOB_INFO":
+            rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
+            name = job_title(self._plan, rule, wildcards)
+            self._titles[facts["jobid"]] = name
+            if batch := self._plan.batches.get((_kind(rule), "-".join(wildcards.values()))):
+                self._jobs[facts["jobid"]] = batch.jobs
+            return name
+        if event == "JOB_ERROR" and facts["log"]:
+            return failure_text(self._titles[facts["jobid"]], facts["log"])
+        if event == "JOB_FINISHED":
+            return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
+        if event == "RUN_INFO":
+            return f"{facts['stats']['total']} steps to do."
+        if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
+            return ""
+        return None
+
+
+def failure_text(name: str, logs: Iterable[str]) -> str:
+    """Return the message about a failed job: its name, and the path and end of its log."""
+    lines = []
+    for log in logs:
+        try:
+            said = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            said = [f"it cannot be read: {error.strerror}"]
+        lines.append(f"FAILED: {name}. The end of its log, {log}:")
+        lines += [f"    {line}" for line in said[-LOG_LINES:] or ["it is empty"]]
+    return "\n".join(lines)
+
+
+def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
+    """Return a line for each cause for which some jobs of a kind failed or were stopped."""
+    titles: dict[str, list[str]] = {}
+    for job in jobs:
+        for status, reason in job.endings():
+            if status in TRY_AGAIN:
+                cause = cause_text(status, next(iter(reason.strip().splitlines()), ""))
+                titles.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")
+    return [
+        f"{first}{f' and {len(more)} more' if more else ''}: {cause}"
+        for cause, (first, *more) in titles.items()
+    ]
+
+
+def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return the title of a job; empty for a target, which does nothing."""
+    kind = _kind(rule)
+    if kind in kinds():
+        return _batch_title(plan, kind, "-".join(wildcards.values()))
+    if rule == "page":
+        return f"page of {wildcards['study']}"
+    return "" if rule in ("report", "all") else rule
+
+
+def _kind(rule: str) -> str:
+    return ComparisonJob.kind if rule == "benchmarks" else rule
+
+
+def _batch_title(plan: Plan, kind: str, id_: str) -> str:
+    _, plural = kinds()[kind].nouns
+    batch = plan.batches[kind, id_]
+    if kinds()[kind].per_batch == 1:
+        return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
+    study, _, number = id_.rpartition("-")
+    parts = sum(of == kind and other.rpartition("-")[0] == study for of, other in plan.batches)
+    return f"{plural} of {study}, part {number} of {parts} ({_count(batch.size)})"
+
+
+def _count(number: int) -> str:
+    return "1 job" if number == 1 else f"{number} jobs"

@@ -1,0 +1,165 @@
+"""Evaluation in memory: one network, several routings, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from routelab._progress import WAITING, report_phase
+from routelab.api import (
+    ContextMetricPlugin,
+    InputError,
+    Plugin,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
+from routelab.artifacts.atomic import atomic_file
+from routelab.deadlock import write_certificate
+from routelab.jobs.containment import sentence
+from routelab.metrics import channel_loads, relative_loads
+from routelab.registry.columns import columns_of
+from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
+from routelab.registry.requirements import collect_errors
+from routelab.report.plots import check_plot, plot_channel_loads
+from routelab.routing.bound import NetworkBounds
+from routelab.routing.facts import topology_facts
+from routelab.routing.route import route_network
+from routelab.routing.topology import load_network
+
+WRONG_INPUT = "wrong_input"
+"""Key of rows whose routing has parameters that are wrong for the network."""
+
+
+def evaluate_routings(
+    topology: str | Topology,
+    routings: Iterable[str | Plugin],
+    certificate: Path | None = None,
+    bound_seconds: float | None = None,
+    metrics: Sequence[str] = (),
+    plot: Path | None = None,
+) -> list[dict[str, Any]]:
+    """Route a network with several routings, check and measure each result.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        Instance name, or a folder or file that ``routelab topology`` wrote, or a network.
+    routings : iterable of str or Plugin
+        Instance names, or algorithms.
+    certificate : path, optional
+        File for the proof (of the only routing).
+    bound_seconds : float, optional
+        Compute lower bounds of the maximum load, each in at most about this time; none by default.
+    metrics : sequence of str, optional
+        Instance names of further metrics.
+    plot : path, optional
+        File for a picture of the channel loads; none is written if no routing has a table.
+
+    Returns
+    -------
+    rows : list of dict
+        `routelab.routing.facts.FIELDS` and further facts, with bounds also
+        `routelab.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
+        fails, and `WRONG_INPUT` if its parameters are wrong for this network.
+
+    Raises
+    ------
+    InputError
+        If names are wrong (lists all), or a certificate is requested without exactly one routing
+        or without a proof, or the plot cannot be drawn.
+    """
+    texts = tuple(routings)
+    _, _, (name, network), *found = collect_errors(
+        lambda: _check_options(texts, certificate, bound_seconds),
+        lambda: check_plot(plot),
+        lambda: load_network(topology),
+        *(partial(load_routing, text) for text in texts),
+        *(partial(load, "metric", text) for text in metrics),
+    )
+    if plot is not None and not network.num_channels:
+        raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
+    chosen, measures = found[: len(texts)], found[len(texts) :]
+    for routing in chosen:
+        report_phase(routing.name, WAITING)
+    bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
+    rows, loads = [], {}
+    for routing in chosen:
+        row, table = _row(name, network, routing, certificate, bounds, measures)
+        rows.append(row)
+        if plot is not None and table is not None:
+            loads[routing.name] = relative_loads(network, channel_loads(table))
+    if plot is not None and loads:
+        plot_channel_loads(name, loads, plot)
+    return rows
+
+
+def metric_columns(metrics: Sequence[str]) -> list[str]:
+    """List the columns of metrics, each once.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong.
+    """
+    plugins = [load("metric", text) for text in metrics]
+    return list(dict.fromkeys(column.name for one in plugins for column in columns_of(one)))
+
+
+def _check_options(
+    texts: Sequence[object], certificate: Path | None, bound_seconds: float | None
+) -> None:
+    problems = []
+    if certificate is not None and len(texts) != 1:
+        problems.append("--certificate saves one proof: name one routing")
+    if bound_seconds is not None and not bound_seconds > 0:
+        problems.append(f"--bound-seconds {bound_seconds:g}: give a bound more than 0 seconds")
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def _row(
+    name: str,
+    network: Topology,
+    routing: Routing,
+    certificate: Path | None,
+    bounds: NetworkBounds | None,
+    metrics: Sequence[ContextMetricPlugin],
+) -> tuple[dict[str, Any], RouteTable | None]:
+    """Return the row of a routing, and its table if it has one."""
+    row = {
+        "topology": name,
+        "routing": routing.name,
+        "status": "ok",
+        "reason": "",
+        **topology_facts(network),
+    }
+    try:
+        result = route_network(network, routing, metrics)
+        routed, verdict = result.routed, result.verdict
+        facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
+        if bounds is not None:
+            report_phase(routing.name, "bounds")
+            rules = ""
+            if isinstance(routing, ComposedRouting):
+                rules = name_of(routing.rules)
+                if not routing.rules.capabilities.deterministic:
+                    rules += f" of {routing.name}"  # other rules than those of other tables
+            facts |= bounds.facts(routed, rules, facts)
+    except UnsupportedError as error:
+        row |= {"status": "unsupported", "reason": str(error)}
+    except InputError as error:  # parameters that do not fit this network
+        row |= {"status": "unsupported", "reason": str(error), WRONG_INPUT: True}
+    except (Exception, SystemExit) as error:  # one broken plugin must not suppress the other rows
+        row |= {"status": "failed", "reason": sentence(error)}
+    report_phase(routing.name, row["status"], ended=True)
+    if row["status"] != "ok":
+        return row, None
+    if certificate is not None:
+        if not verdict.proven:
+            raise InputError(f"no certificate for {routing.name}: {verdict.reason}")
+        with atomic_file(certificate) as new:
+            write_certificate(verdict, routed.table, new)
+    return {**row, **facts}, routed.table

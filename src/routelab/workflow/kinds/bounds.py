@@ -1,0 +1,158 @@
+"""Bounds: lower bounds of the maximum load of a network under some rules."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab._progress import report_phase
+from routelab.api import RulesPlugin, Topology
+from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.provenance import seed_of
+from routelab.bounds import bound_numbers
+from routelab.config import Bound
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import MAX_ID, Rehearsal
+from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
+from routelab.routing import bound as stage
+from routelab.routing.facts import topology_facts
+from routelab.toolkit import build_grid
+from routelab.workflow.kinds.networks import NetworkJob, network_jobs
+from routelab.workflow.parts.instances import Instance
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+
+MARGIN = 60.0
+"""CPU-seconds of a job in addition to twice its search's, for example to read the network."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundJob(NetworkJob):
+    """Bound the maximum load of a network under some rules, or `routelab.routing.bound.BARE`.
+
+    Attributes
+    ----------
+    seconds : float
+        Time of the search; the limits are for safety.
+    exact : bool
+        See `routelab.bounds.lower_bound_rules`.
+    """
+
+    kind = "bounds"
+    outcome_kind = "bound"
+    nouns = "bound", "bounds"
+    order = 2
+
+    seconds: float = 60.0
+    exact: bool = False
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the bounds of a study: every network without rules, and with all rules."""
+        bound = parts.study.bound
+        if not bound:
+            return
+        if not isinstance(bound, Bound):
+            bound = Bound()
+        given = parts.study.limits
+        search = given.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
+        rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
+        rules = {stage.BARE: None, **rules}
+        digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
+        wanted = dict.fromkeys(
+            (t, id_) for (t, _), named in rules_ids(parts).items() for id_ in (stage.BARE, named)
+        )
+        for t, id_ in wanted:
+            plugin = rules[id_]
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, id_)),
+                ids=(t, id_),
+                text=stage.BARE if plugin is None else name_of(plugin),
+                digest=digests[id_],
+                inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
+                limits=given.with_most_of(search),
+                seconds=bound.seconds,
+                exact=bound.exact,
+                **cls.on(network_jobs(parts)[t]),
+            )
+
+    @property
+    @override
+    def title(self) -> str:
+        rules = self.text if self.text != stage.BARE else "all minimal routes"
+        return f"{rules} on {self.ids[0] if self.ids else self.topology}"
+
+    @override
+    def content(self) -> tuple[str, ...]:
+        """Add the time of the search, which the result depends on."""
+        return (*super().content(), str(float(self.seconds)), str(self.exact))
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """Load no kernels of rules: the jobs do."""
+
+        def rehearse() -> None:
+            stage.bound_load(build_grid("torus", (3, 2), wrap=True), None)
+
+        return (Rehearsal(("bounds",), "bounds", rehearse),)
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        rules, (name, network) = collect_errors(
+            lambda: None if self.text == stage.BARE else load("rules", self.text),
+            self.look_up_network,
+        )
+        plugins = () if rules is None else (rules,)
+        named = stage.BARE if rules is None else name_of(rules)
+        task = Task(topology=name, routing=named, plugins=plugins, seed=seed_of(plugins))
+        return task, partial(self.run, named, rules, network)
+
+    def run(
+        self, named: str, rules: RulesPlugin | None, network: Topology | None, facts: dict[str, Any]
+    ) -> Result:
+        """Bound the load."""
+        network = self.find_network(network, facts)
+        report_phase(named, "bound")
+        bound = stage.bound_load(network, rules, seconds=self.seconds, exact=self.exact)
+        report_phase(named, "ok", ended=True)
+        return Result(
+            topology_facts(network) | bound_numbers(bound),
+            lambda folder, _: stage.write_bound(bound, network, folder),
+        )
+
+
+def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
+    """Return the id of the rules of every table, `routelab.routing.bound.BARE` without rules.
+
+    The mapping is empty for a study without bounds.
+    """
+    if not parts.study.bound or parts.study.survey:
+        return {}
+    ids = {r: _rules_of(one)[0] for r, one in parts.tables.items()}
+    return {(t, r): ids[r] for t, r in parts.runs}
+
+
+def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
+    """Return id and plugin of a routing's rules. Rules have no alias in a study."""
+    rules = next((one for one in routing.plugins if isinstance(one, RulesPlugin)), None)
+    if rules is None:
+        return stage.BARE, None
+    text = name_of(rules)
+    if "/" not in text and len(text) <= MAX_ID:
+        return text, rules
+    return f"{rules.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}", rules
+
+
+def _digest(rules: RulesPlugin | None) -> str:
+    if rules is None:
+        return job_fingerprint(stage.BARE)
+    return job_fingerprint(name_of(rules), [type(rules)], map(str, rules.input_files()))

@@ -1,0 +1,330 @@
+"""Comparisons: measure all benchmarks under all routings of a network on a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from typing_extensions import override
+
+from routelab.api import InputError, RoutelabError, TopologyPlugin
+from routelab.artifacts.fingerprint import content_digest
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
+from routelab.cluster.bench.slurm import slurm_names
+from routelab.config import ConfigError, Study
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster
+from routelab.config.cluster.hostlist import compress, expand
+from routelab.config.errors import suggestion
+from routelab.jobs.job import BaseJob, folder_name
+from routelab.toolkit.grids import GridParameters
+from routelab.workflow.kinds.networks import TopologyJob, network_jobs
+from routelab.workflow.kinds.routes import RouteJob, route_jobs
+from routelab.workflow.parts.instances import Instance
+from routelab.workflow.parts.settings import settings_id
+
+if TYPE_CHECKING:
+    from routelab.jobs.limits import Failure, Meter
+    from routelab.workflow.parts.study_plugins import Parts
+
+RUNS = "bench/runs"
+"""Folder of raw runs in the results folder; all comparisons share them."""
+
+MAX_NAME = 120
+"""Longest name of a comparison's files, without the hash."""
+
+
+class Settings(NamedTuple):
+    """Settings of a comparison, with the cluster's file."""
+
+    id: str
+    original: BenchSettings
+    resolved: BenchSettings
+    cluster: ClusterFile
+
+
+class Place(NamedTuple):
+    """Where a network is measured: number of nodes, and hosts; no hosts: this machine."""
+
+    nodes: int
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonJob(BaseJob):
+    """Measure all benchmarks under all routings on a network, in one allocation.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Its topology is the folder of a network; its routings have the folders of their routes.
+    store : str
+        The folder of raw runs.
+    nodes : int
+        Hosts.
+    minutes : int
+        Time to request from a scheduler.
+    hosts : str
+        In Slurm's form, ``n[01-32]`` or with commas; empty: everything runs on this machine.
+    partition, account : str
+        Of Slurm; empty: not set.
+    allocation : tuple of str
+        Further arguments for Slurm.
+    """
+
+    kind = "comparisons"
+    outcome_kind = "comparison"
+    nouns = "comparison", "comparisons"
+    order = 5
+    per_batch = 1
+
+    comparison: Comparison
+    store: str
+    nodes: int
+    minutes: int
+    hosts: str
+    partition: str
+    account: str
+    allocation: tuple[str, ...]
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the comparisons of a study: every network with all of its tables."""
+        if not parts.benchmarks:
+            return
+        settings, places = settings_and_places(parts)
+        for t in dict.fromkeys(t for t, _ in parts.runs):
+            routes = [route_jobs(parts)[t, r] for network, r in parts.runs if network == t]
+            for one in settings:
+                yield cls._of(parts, network_jobs(parts)[t], routes, one, places[t, one.id])
+
+    @classmethod
+    def _of(
+        cls,
+        parts: Parts,
+        network: TopologyJob,
+        routes: Sequence[RouteJob],
+        settings: Settings,
+        place: Place,
+    ) -> Self:
+        cluster = settings.cluster.cluster
+        benchmarks = parts.benchmarks
+        inputs = (
+            settings.resolved.cluster,
+            *(file for one in benchmarks.values() for file in one.inputs),
+        )
+        files = (file for job in routes for file in parts.tables[job.ids[1]].inputs)
+        # the fingerprint leaves out all code: an upgrade never submits a comparison again
+        facts = {
+            "network": network.text,
+            "routings": [[job.ids[1], job.text] for job in routes],
+            "benchmarks": [[id_, one.text] for id_, one in benchmarks.items()],
+            "settings": settings.original.canonical(),
+            "inputs": [content_digest(file) for file in (*network.inputs, *files, *inputs)],
+        }
+        comparison = Comparison(
+            network.folder,
+            tuple(ComparisonPart(job.ids[1], job.text, Path(job.folder)) for job in routes),
+            tuple(ComparisonPart(id_, one.text) for id_, one in benchmarks.items()),
+            settings.resolved,
+        )
+        ids = parts.study.name, network.ids[0], settings.id
+        return cls(
+            folder=cls.folder_of(parts.results.parent, ids),
+            ids=ids,
+            text=settings.id,
+            digest=hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(),
+            inputs=inputs,
+            needs=(network.folder, *(job.folder for job in routes)),
+            network=network.text,
+            comparison=comparison,
+            store=f"{parts.results.parent}/{RUNS}",
+            nodes=place.nodes,
+            minutes=comparison.minutes,
+            hosts=compress(place.hosts),
+            partition=cluster.partition or "",
+            account=cluster.account or "",
+            allocation=tuple(cluster.allocation),
+        )
+
+    @classmethod
+    @override
+    def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
+        """Return a folder that stays when a study's results are removed."""
+        return "/".join([str(results), "bench", cls.kind, *map(folder_name, ids)])
+
+    @classmethod
+    @override
+    def manifest(cls, results: Path, batch: str) -> Path:
+        return results / "bench" / "batches" / f"{batch}.json"
+
+    @property
+    @override
+    def title(self) -> str:
+        study, topology, settings = self.ids
+        more = "" if settings == "default" else f" with {settings}"
+        return f"{study} on {topology}{more}"
+
+    @property
+    @override
+    def labels(self) -> dict[str, str]:
+        """Names by column; the routing is the study's name, because there are several."""
+        study, topology, settings = self.ids
+        return {"topology": topology, "routing": study, "settings": settings}
+
+    @property
+    def node_hours(self) -> float:
+        """Node-hours that its allocation takes at most."""
+        return self.nodes * self.minutes / 60
+
+    @override
+    def group(self, study: str) -> str:
+        """Return letters, digits, dots and dashes, with a hash that makes the name unique.
+
+        Executors of clusters pass wildcards on as text, separated by commas.
+        """
+        text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(self.ids))
+        return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(self.ids).encode()).hexdigest()[:8]}"
+
+    @property
+    def slurm_extra(self) -> str:
+        """Return options of sbatch for which the executor has no resource, in shell syntax."""
+        hosts = compress(slurm_names(expand(self.hosts))) if self.hosts else ""
+        nodes = (f"--nodelist={hosts}",) if hosts else ()
+        options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
+        return shlex.join(options)
+
+    @override
+    def do(self) -> None:
+        """Refuse.
+
+        Raises
+        ------
+        RoutelabError
+            Always: measurements have separate limits, see `routelab bench`.
+        """
+        raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
+
+    @override
+    def end(self, ended: int | Failure, meter: Meter) -> None:
+        """Do nothing, because `do` has no process."""
+
+
+@lru_cache(maxsize=4)
+def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
+    """Return a study's settings of comparisons, and places by ids of topology and settings.
+
+    Raises
+    ------
+    ConfigError
+        With everything that is wrong.
+    """
+    settings, wrong = benchmark_settings(parts.study, parts.tables)
+    places, more = places_of(parts.study, settings, parts.topologies, sizes_of(parts))
+    if wrong or more:
+        raise ConfigError(list(dict.fromkeys([*wrong, *more])))
+    return settings, places
+
+
+@lru_cache(maxsize=4)
+def sizes_of(parts: Parts) -> dict[str, int]:
+    """Return the numbers of terminals of the measured networks, by id."""
+    return {t: terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)}
+
+
+def benchmark_settings(
+    study: Study, routings: Mapping[str, Instance]
+) -> tuple[list[Settings], list[str]]:
+    """Return the settings of a study's comparisons, and their mistakes.
+
+    Parameters
+    ----------
+    study : Study
+    routings : mapping of str to Instance
+        Routings with tables, by id.
+
+    Returns
+    -------
+    settings : list of Settings
+    mistakes : list of str
+        Missing or invalid clusters, and a baseline that is not a routing of the study.
+    """
+    settings: list[Settings] = []
+    mistakes: list[str] = []
+    for one in study.bench_settings:
+        try:
+            path = locate_cluster(study.path.parent, one.cluster, "cluster")
+            cluster = load_cluster(Path(path))
+        except InputError as error:
+            mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
+            continue
+        resolved = one.model_copy(update={"cluster": path})
+        settings.append(Settings(settings_id(one), one, resolved, cluster))
+        if one.baseline and routings and one.baseline not in routings:
+            fix = suggestion(one.baseline, routings)
+            mistakes.append(
+                f"{study.place('bench', 'baseline')}the study has no route table of "
+                f"{one.baseline!r} to compare with{fix}"
+            )
+    return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
+
+
+def places_of(
+    study: Study,
+    settings: Sequence[Settings],
+    topologies: Mapping[str, Instance],
+    sizes: Mapping[str, int],
+) -> tuple[dict[tuple[str, str], Place], list[str]]:
+    """Return the places of a study's networks by ids of topology and settings, and mistakes.
+
+    Parameters
+    ----------
+    study : Study
+    settings : sequence of Settings
+    topologies : mapping of str to Instance
+        By id.
+    sizes : mapping of str to int
+        Terminals of the measured networks.
+    """
+    places: dict[tuple[str, str], Place] = {}
+    mistakes: list[str] = []
+    for (topology, nodes), one in product(sizes.items(), settings):
+        hosts: tuple[str, ...] = ()
+        try:
+            # an impossible network has no terminals, and its own job reports why
+            if nodes:
+                hosts = one.cluster.cluster.hosts_of(topologies[topology].text, nodes)
+        except InputError as error:
+            mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
+        places[topology, one.id] = Place(max(1, nodes), hosts)
+    return places, list(dict.fromkeys(mistakes))
+
+
+def terminals(topology: Instance) -> int:
+    """Return the number of terminals of a network; 0 if it cannot be built.
+
+    For whole grids it follows from the parameters. Others are built, which takes a moment.
+    """
+    for plugin in topology.plugins:
+        grid = plugin.parameters
+        if isinstance(grid, GridParameters):
+            whole = GridParameters(dims=grid.dims, terminals=grid.terminals)
+            shared = set(GridParameters.model_fields)
+            if grid.model_dump(include=shared) == whole.model_dump():
+                return prod(grid.dims) * grid.terminals
+        if isinstance(plugin, TopologyPlugin):
+            try:
+                return plugin.build().num_terminals
+            except RoutelabError:
+                return 0  # the network's own job reports why
+    return 0

@@ -1,0 +1,146 @@
+"""Metrics of route tables."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab._progress import report_phase
+from routelab.api import ContextMetricPlugin, RouteTable, Topology
+from routelab.artifacts.outcome import Outcome
+from routelab.artifacts.provenance import seed_of
+from routelab.jobs.containment import LostInputError
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import Rehearsal, ending_in
+from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
+from routelab.routing import route as stage
+from routelab.routing.apply import apply_routing, graph_of_rules
+from routelab.toolkit import build_grid
+from routelab.workflow.kinds.networks import network_jobs
+from routelab.workflow.kinds.routes import TableJob, route_jobs
+from routelab.workflow.parts.instances import class_names, code_digest
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricJob(TableJob):
+    """Measure a route table.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Canonical names.
+    metric_digests : tuple of str
+        Of the code and files of each.
+    """
+
+    kind = "metrics"
+    outcome_kind = "metrics"
+    nouns = "set of metrics", "sets of metrics"
+    order = 2
+    per_batch = 160
+
+    metrics: tuple[str, ...]
+    metric_digests: tuple[str, ...] = ()
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the measurements of a study: every table with all metrics."""
+        if not parts.metrics:
+            return
+        named = dict(sorted(parts.metrics.items()))
+        measures = named.values()
+        read = tuple(file for one in measures for file in one.inputs)
+        metric_digests = tuple(map(code_digest, measures))
+        digests = {r: code_digest(one) for r, one in parts.tables.items()}
+        for t, r in parts.runs:
+            routing = parts.routings[r]
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, r)),
+                ids=(t, r),
+                text=routing.text,
+                digest=digests[r],
+                inputs=(*routing.inputs, *read),
+                limits=parts.study.limits,
+                classes=(*class_names(routing), *(c for one in measures for c in class_names(one))),
+                metrics=tuple(named),
+                metric_digests=metric_digests,
+                **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),
+            )
+
+    @property
+    @override
+    def title(self) -> str:
+        t, r = self.ids or (self.topology, self.text)
+        return f"metrics of {r} on {t}"
+
+    @override
+    def content(self) -> tuple[str, ...]:
+        return (*super().content(), *self.metrics, *self.metric_digests)
+
+    @override
+    def endings(self) -> list[tuple[str, str]]:
+        """Return none if the table is missing: the table's own job reports that."""
+        return super().endings() if ending_in(self.routes)["status"] == "ok" else []
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        def rehearse() -> None:
+            chosen, *metrics = self._plugins()
+            network = build_grid("torus", (3, 2), wrap=True)
+            routed = apply_routing(network, chosen)
+            measured = stage.measure_table(routed.table, routed.graph, chosen, metrics)
+            with tempfile.TemporaryDirectory() as folder:
+                stage.write_metrics(measured, Path(folder))
+
+        if not self.classes:
+            return ()
+        return (Rehearsal((self.kind, *self.metrics), "metrics", rehearse, self.classes),)
+
+    def _plugins(self) -> list[Any]:
+        return collect_errors(
+            lambda: load_routing(self.text),
+            *(partial(load, "metric", name) for name in self.metrics),
+        )
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        (name, network), (routing, *metrics) = collect_errors(self.look_up_network, self._plugins)
+        plugins = (*routing.plugins, *metrics)
+        task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))
+        computed = self.routes_outcome()
+        table = self.read_table(computed, network)
+        return task, partial(self.run, routing, metrics, network, computed, table)
+
+    def run(
+        self,
+        routing: Routing,
+        metrics: Sequence[ContextMetricPlugin],
+        network: Topology | None,
+        computed: Outcome | None,
+        table: RouteTable | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Measure the table of the other job, or without such a job a new one."""
+        network = self.find_network(network, facts)
+        if computed is not None and table is None:
+            raise LostInputError(computed.status, computed.reason)
+        if table is None:
+            table = apply_routing(network, routing).table
+        graph = None
+        # rules that are not reproducible would be other ones than those of the table
+        if isinstance(routing, ComposedRouting) and routing.rules.capabilities.deterministic:
+            graph = graph_of_rules(network, routing.rules)
+        measured = stage.measure_table(table, graph, routing, metrics)
+        report_phase(routing.name, "ok", ended=True)
+        return Result({}, lambda folder, _: stage.write_metrics(measured, folder))

@@ -1,0 +1,161 @@
+"""Networks: jobs that build a network, and the base class of jobs on a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab._progress import report_phase
+from routelab.api import Topology
+from routelab.api.plugin import TopologyPlugin
+from routelab.artifacts.outcome import digest_in
+from routelab.artifacts.provenance import seed_of
+from routelab.config import Limits
+from routelab.jobs.containment import LostInputError
+from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
+from routelab.jobs.job import Rehearsal
+from routelab.registry.instances import load, name_of
+from routelab.routing import topology as stage
+from routelab.routing.topology_file import topology_digest
+from routelab.toolkit import build_grid
+from routelab.workflow.parts.instances import Instance, code_digest
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopologyJob(FolderJob):
+    """Build a network."""
+
+    kind = "topologies"
+    outcome_kind = "topology"
+    nouns = "network", "networks"
+    order = 0
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        return network_jobs(parts).values()  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, id_: str, topology: Instance, limits: Limits, results: Path | str) -> Self:
+        """Return the job of an instance."""
+        return cls(
+            folder=cls.folder_of(results, (id_,)),
+            ids=(id_,),
+            text=topology.text,
+            digest=code_digest(topology),
+            inputs=topology.inputs,
+            limits=limits,
+        )
+
+    @property
+    @override
+    def title(self) -> str:
+        return self.ids[0] if self.ids else self.text
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        def rehearse() -> None:
+            stage.network_facts(build_grid("torus", (3, 2), wrap=True))
+
+        return (Rehearsal(("topologies",), "networks", rehearse),)
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        plugin = load("topology", self.text)
+        task = Task(topology=name_of(plugin), plugins=(plugin,), seed=seed_of([plugin]))
+        return task, partial(self.run, plugin)
+
+    def run(self, plugin: TopologyPlugin, _: Mapping[str, Any]) -> Result:
+        """Build the network."""
+        report_phase(name_of(plugin), "network")
+        network = stage.build_topology(plugin)
+        return Result(
+            stage.network_facts(network),
+            partial(stage.write_topology, network),
+            topology_digest(network),
+        )
+
+
+@lru_cache(maxsize=4)
+def network_jobs(parts: Parts) -> dict[str, TopologyJob]:
+    """Return the jobs that build the networks of a study, by id."""
+    return {
+        id_: TopologyJob.of(id_, parts.topologies[id_], parts.study.limits, parts.results)
+        for id_ in dict.fromkeys(t for t, _ in parts.pairs)
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkJob(FolderJob):
+    """A job on a network.
+
+    Attributes
+    ----------
+    topology : str
+        Instance name, ``topology.npz``, or the folder of a `TopologyJob`.
+    network_digest : str
+        Fingerprint of the network's job, which includes its code.
+    """
+
+    topology: str
+    network_digest: str = ""
+
+    @staticmethod
+    def on(network: TopologyJob) -> dict[str, Any]:
+        """Return the fields of a job on a network that another job makes."""
+        return {
+            "topology": network.folder,
+            "network": network.text,
+            "network_digest": network.fingerprint,
+            "needs": (network.folder,),
+        }
+
+    @override
+    def content(self) -> tuple[str, ...]:
+        return (self.network, self.network_digest)
+
+    @override
+    def sources(self) -> dict[str, str]:
+        digest = digest_in(self.topology)
+        return {} if digest is None else {"network": digest}
+
+    @override
+    def names(self) -> tuple[str, str]:
+        return self.network or self.topology, self.text
+
+    def look_up_network(self) -> tuple[str, Topology | None]:
+        """Return the network's name, and the network unless its job could not build it.
+
+        Raises
+        ------
+        InputError
+            If the name is wrong, or a file in the network's folder is damaged. That is not an
+            outcome of this job, because an outcome could never be corrected.
+        """
+        if stage.failed_outcome(self.topology) is not None:
+            return stage.network_name(self.topology), None
+        return stage.load_network(self.topology)
+
+    def find_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
+        """Return the network that `look_up_network` found; add what is known of it to `facts`.
+
+        Raises
+        ------
+        LostInputError
+            If the network could not be built.
+        """
+        if network is None:
+            lost = stage.failed_outcome(self.topology)
+            assert lost is not None
+            facts.update({**lost.facts, **facts})
+            raise LostInputError(lost.status, lost.reason)
+        facts.update({**stage.topology_facts(network), **facts})
+        return network

@@ -1,0 +1,202 @@
+"""Route tables: jobs that route a network and prove the table, and the base of jobs on tables."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab._progress import report_phase
+from routelab.api import ContextMetricPlugin, RouteTable, Topology
+from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
+from routelab.artifacts.provenance import ResourceMeter, seed_of
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import Rehearsal
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.registry.requirements import collect_errors
+from routelab.routing import route as stage
+from routelab.routing.routes_file import load_routes, table_digest
+from routelab.toolkit import build_grid
+from routelab.workflow.kinds.networks import NetworkJob, TopologyJob, network_jobs
+from routelab.workflow.parts.instances import class_names, code_digest
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteJob(NetworkJob):
+    """Route a network and check the routes.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Metrics to measure in the same job, by canonical name; in a workflow the stage `metrics`
+        measures.
+    """
+
+    kind = "routes"
+    outcome_kind = "route"
+    nouns = "route table", "route tables"
+    order = 1
+    per_batch = 80
+
+    metrics: tuple[str, ...] = ()
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        return route_jobs(parts).values()  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, parts: Parts) -> Iterable[Self]:
+        """Iterate over the tables of a study."""
+        digests = {r: code_digest(one) for r, one in parts.tables.items()}
+        for t, r in parts.runs:
+            routing = parts.routings[r]
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, r)),
+                ids=(t, r),
+                text=routing.text,
+                digest=digests[r],
+                inputs=routing.inputs,
+                limits=parts.study.limits,
+                classes=class_names(routing),
+                **cls.on(network_jobs(parts)[t]),
+            )
+
+    @property
+    @override
+    def title(self) -> str:
+        return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        return route_rehearsals(self.text, self.classes, self.metrics)
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        routing, (name, network), *metrics = collect_errors(
+            lambda: load_routing(self.text),
+            self.look_up_network,
+            *(partial(load, "metric", metric) for metric in self.metrics),
+        )
+        plugins = (*routing.plugins, *metrics)
+        task = Task(topology=name, routing=routing.name, plugins=plugins, seed=seed_of(plugins))
+        return task, partial(self.run, routing, metrics, network)
+
+    def run(
+        self,
+        routing: Routing,
+        metrics: Sequence[ContextMetricPlugin],
+        network: Topology | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Route the network, check and measure the table."""
+        network = self.find_network(network, facts)
+        routed = stage.route_network(network, routing, metrics)
+        report_phase(routing.name, "ok", ended=True)
+        return Result(
+            routed.facts, partial(stage.write_routes, routed), table_digest(routed.routed.table)
+        )
+
+
+@lru_cache(maxsize=4)
+def route_jobs(parts: Parts) -> dict[tuple[str, ...], RouteJob]:
+    """Return the jobs that compute the tables of a study, by ids of topology and routing."""
+    return {job.ids: job for job in RouteJob.of(parts)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableJob(NetworkJob):
+    """A job on a route table that another job makes.
+
+    Attributes
+    ----------
+    routes : str
+        Folder of the `RouteJob`; empty if none makes the table.
+    routes_fingerprint : str
+        Fingerprint of that job; empty outside a workflow.
+    """
+
+    routes: str = ""
+    routes_fingerprint: str = ""
+
+    @staticmethod
+    def on_table(network: TopologyJob, table: RouteJob | None) -> dict[str, Any]:
+        """Return the fields of a job on a table, or without one on the network, of other jobs."""
+        fields = NetworkJob.on(network)
+        if table is not None:
+            fields["needs"] += (table.folder,)
+            fields |= {"routes": table.folder, "routes_fingerprint": table.fingerprint}
+        return fields
+
+    @override
+    def sources(self) -> dict[str, str]:
+        # a table of other code is not read
+        digest = digest_in(self.routes, self.routes_fingerprint) if self.routes else None
+        return super().sources() | ({} if digest is None else {"table": digest})
+
+    def routes_outcome(self) -> Outcome | None:
+        """Return the outcome of the job that makes the table.
+
+        None if there is none, or one of other code, in a run that leaves out the stage `routes`.
+
+        Raises
+        ------
+        InputError
+            If the outcome is damaged.
+        """
+        path = Path(self.routes, OUTCOME)
+        outcome = read_outcome(path) if self.routes and path.is_file() else None
+        if outcome and outcome.provenance.get("fingerprint") == self.routes_fingerprint:
+            return outcome
+        return None
+
+    def read_table(self, outcome: Outcome | None, network: Topology | None) -> RouteTable | None:
+        """Read the table of a job with an outcome; None if there is none.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged.
+        """
+        if outcome is None or outcome.status != "ok" or network is None:
+            return None
+        return load_routes(Path(self.routes, stage.ROUTES), network)
+
+
+def route_rehearsals(
+    routing: str, classes: Sequence[str], metrics: Sequence[str]
+) -> tuple[Rehearsal, ...]:
+    """Return rehearsals that run the chain on a tiny network, unless the routing is unusable.
+
+    Parameters
+    ----------
+    routing : str
+        Instance name.
+    classes : sequence of str
+        See `BaseJob.classes`.
+    metrics : sequence of str
+        Instance names.
+    """
+    if not classes:
+        return ()
+
+    def rehearse() -> None:
+        chosen = load_routing(routing)
+        network = build_grid("torus", (3, 2), wrap=True)
+        with ResourceMeter() as measured:
+            result = stage.route_network(
+                network, chosen, [load("metric", name) for name in metrics]
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            stage.write_routes(result, Path(folder), measured.provenance(chosen.plugins))
+
+    # the key has no metrics: their kernels are few, and jobs compile missing ones
+    return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

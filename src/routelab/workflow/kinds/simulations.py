@@ -1,0 +1,285 @@
+"""Simulations: one network, routing, traffic or workload, and engine with its settings."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from typing_extensions import override
+
+from routelab.api import EnginePlugin, InputError
+from routelab.api.engine import Work
+from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.outcome import Status
+from routelab.jobs.containment import LostInputError
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import TRY_AGAIN, Rehearsal
+from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.registry.requirements import collect_errors
+from routelab.simulation import run as stage
+from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
+from routelab.simulation.checkpoint import FinishedParts
+from routelab.simulation.proofs import FOLDER as PROOFS
+from routelab.simulation.proofs import Proofs
+from routelab.simulation.sample_work import brief_engine, trial_work
+from routelab.toolkit import build_grid
+from routelab.workflow.kinds.networks import network_jobs
+from routelab.workflow.kinds.predictions import predictions
+from routelab.workflow.kinds.routes import TableJob, route_jobs
+from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
+from routelab.workflow.parts.settings import EngineChoice, traffic_engines, workload_engines
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineJob(TableJob):
+    """Run traffic or a workload on a network under a routing with an engine.
+
+    The two subclasses only name the kind of work. Their results have separate folders, because
+    traffic and workloads may have the same names.
+
+    Class attributes
+    ----------------
+    carried : {"traffic", "workload"}
+        Kind of the work's plugin, and name of its fact.
+
+    Attributes
+    ----------
+    work : str
+        Instance name of traffic or of a workload.
+    work_digest : str
+        Digest of its code and files.
+    engine : str
+        Instance name of the engine; its parameters are the settings. Files in them are relative
+        to the working directory.
+    engine_digest : str
+        Digest of its code and files.
+    """
+
+    carried: ClassVar[Work]
+
+    work: str
+    work_digest: str = ""
+    engine: str
+    engine_digest: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        parts: Parts,
+        pairs: Iterable[tuple[str, str]],
+        works: Mapping[str, tuple[Instance, Sequence[EngineChoice]]],
+    ) -> Iterable[Self]:
+        """Iterate over the jobs of pairs of topology and routing, each with all its work.
+
+        Parameters
+        ----------
+        parts : Parts
+        pairs : iterable of (str, str)
+            Ids of topology and routing.
+        works : mapping of str to (Instance, sequence of EngineChoice)
+            Traffic or workloads by id, each with the engines that run it.
+        """
+        digests = {r: code_digest(one) for r, one in parts.routings.items()}
+        of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
+        engines = {one.id: one for _, some in works.values() for one in some}
+        of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
+        names = {id_: name_of(one.engine) for id_, one in engines.items()}
+        for t, r in pairs:
+            routing = parts.routings[r]
+            on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
+            for id_, (work, settings) in works.items():
+                for chosen in settings:
+                    ids = t, r, id_, chosen.id
+                    yield cls(
+                        folder=cls.folder_of(parts.results, ids),
+                        ids=ids,
+                        text=routing.text,
+                        digest=digests[r],
+                        inputs=(*routing.inputs, *work.inputs, *chosen.inputs),
+                        limits=parts.study.limits,
+                        classes=class_names(routing),
+                        work=work.text,
+                        work_digest=of_works[id_],
+                        engine=names[chosen.id],
+                        engine_digest=of_engines[chosen.id],
+                        **on,
+                    )
+
+    @property
+    @override
+    def title(self) -> str:
+        t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
+        more = "" if settings == "default" else f" ({settings})"
+        return f"{r} on {t} with {work}{more}"
+
+    @override
+    def content(self) -> tuple[str, ...]:
+        return (
+            *super().content(),
+            self.work,
+            self.work_digest,
+            self.engine,
+            self.engine_digest,
+        )
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        if not self.classes:
+            return ()
+        key = self.engine.partition("~")[0]
+
+        def rehearse() -> None:
+            network = build_grid("torus", (4, 3), wrap=True)
+            chosen = load("engine", self.engine)
+            chosen.check()  # reads the machine's file, once for all jobs of a batch
+            engine = brief_engine(chosen)
+            routing = load_routing(self.text)
+            result = stage.run_simulation(network, routing, trial_work(engine), engine)
+            with tempfile.TemporaryDirectory() as folder:
+                stage.write_engine_result(result, self.carried, Path(folder))
+
+        names = self.kind, key, *self.classes
+        classes = (*self.classes, *class_name("engine", key))
+        return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        try:
+            is_table = routing_of(self.text) is None
+        except InputError:
+            is_table = False  # reported with all other mistakes below
+
+        def plugins() -> list[Any]:
+            return collect_errors(
+                lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
+            )
+
+        if is_table:
+            (name, network, algorithm, routing), (work, engine) = collect_errors(
+                lambda: network_of(self.topology, self.text), plugins
+            )
+        else:
+            algorithm, (name, network), (work, engine) = collect_errors(
+                lambda: routing_of(self.text), self.look_up_network, plugins
+            )
+            routing = algorithm.name
+        used = algorithm.plugins if isinstance(algorithm, Routing) else ()
+        computed = self.routes_outcome()
+        routes = None
+        table = self.read_table(computed, network)
+        if computed is not None and table is not None:
+            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
+        task = EngineTask(
+            topology=name,
+            routing=routing,
+            plugins=(*used, work, engine),
+            seed=getattr(engine.parameters, "seed", None),
+            facts={self.carried: name_of(work)},
+            provenance={"settings": engine.parameters.model_dump(mode="json")},
+            network=network,
+            algorithm=algorithm,
+            work=work,
+            engine=engine,
+            routes=routes,
+        )
+        return task, partial(self.run, task)
+
+    def run(self, task: EngineTask, facts: dict[str, Any]) -> Result:
+        """Simulate.
+
+        In a workflow, finished parts are stored next to the folder until all have finished. A
+        job that was killed continues with the other parts.
+        """
+        network = self.find_network(task.network, facts)
+        computed = self.routes_outcome()
+        reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
+        # a table that ran out of time would do so again; others may be different for every job
+        lost = ("timeout",) if reproducible else TRY_AGAIN
+        if computed is not None and computed.status in lost:
+            raise LostInputError(computed.status, f"route table: {computed.reason}")
+        proofs = parts = None
+        if self.fingerprint:
+            parts = self._parts()
+            if self.network_digest:
+                # all traffic shares proofs: ids are network, routing, traffic and settings
+                proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
+        try:
+            result = stage.run_simulation(
+                network,
+                task.algorithm,
+                task.work,
+                task.engine,
+                parts,
+                proofs,
+                task.routes,
+            )
+        finally:
+            if parts is not None:
+                parts.close(done=False)
+        return Result(
+            result.facts,
+            lambda folder, _: stage.write_engine_result(result, self.carried, folder),
+        )
+
+    @override
+    def close(self, status: Status) -> None:
+        if self.fingerprint:
+            self._parts().close(done=status in ("ok", "unsupported"))
+
+    def _parts(self) -> FinishedParts:
+        return FinishedParts(Path(self.folder), self.fingerprint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationJob(EngineJob):
+    """Run traffic."""
+
+    kind = "simulations"
+    outcome_kind = "simulation"
+    nouns = "simulation", "simulations"
+    order = 3
+    per_batch = 4
+    seconds_each = 6.0
+    carried = "traffic"
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the simulations of a study: every pair with all traffic and all settings."""
+        return cls.of(parts, parts.pairs, traffic_engines(parts.study, parts.traffic))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowJob(EngineJob):
+    """Run a workload."""
+
+    kind = "flows"
+    outcome_kind = "flow"
+    nouns = "flow simulation", "flow simulations"
+    order = 4
+    per_batch = 120
+    seconds_each = 0.15
+    carried = "workload"
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
+        works = workload_engines(parts.study, parts.workloads)
+        jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
+        for one in predictions(parts):
+            if one.flow not in jobs:  # several benchmarks may have the same model
+                work = {one.work_id: (one.work, [one.chosen])}
+                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+        return jobs.values()
+
+
+def _engine_digest(engine: EnginePlugin) -> str:
+    return job_fingerprint(name_of(engine), [type(engine)], engine.input_files())

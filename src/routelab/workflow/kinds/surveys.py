@@ -1,0 +1,382 @@
+"""Surveys: many runs, each of which adds one row to a store and has no folder.
+
+The plan cuts a survey into jobs of whole networks. The output that Snakemake declares, a table of
+a job's runs, is assembled from the store, which Snakemake does not own: a run that has a row with
+the same fingerprint is not run again, whatever job it was in. All work on one network is done in
+one process, which builds it once; the limits apply to each run separately.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab.api import RulesPlugin
+from routelab.api.errors import RoutelabError
+from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.provenance import ResourceMeter
+from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
+from routelab.artifacts.survey_table import SurveyTable, write_survey_table
+from routelab.config import Bound, Survey
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.jobs.limits import Failure, Meter, current, explain_missing_result
+from routelab.jobs.processes import clean_up
+from routelab.registry.instances import ComposedRouting, load_routing, name_of
+from routelab.workflow.kinds.networks import network_jobs
+from routelab.workflow.kinds.routes import route_rehearsals
+from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
+from routelab.workflow.survey.bounds import bound_row, run_bound_facts
+from routelab.workflow.survey.rows import Row, SurveyNetwork, breach_row
+from routelab.workflow.survey.runs import route_row
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+BOUND = "bound"
+"""First word of the text of rows with bounds, which no run has."""
+
+REHEARSAL = "torus~dims=3x2"
+"""Network for loading kernels of bounds."""
+
+logger = logging.getLogger(__name__)
+
+
+def store(results: Path | str) -> RowStore:
+    """Return the store of a survey's rows."""
+    return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
+
+
+def _statuses(results: str) -> Mapping[str, str]:
+    """Return the status of every row of a survey; read again when a file has changed."""
+    files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
+    state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
+    return _read_statuses(results, state)
+
+
+@lru_cache(maxsize=2)
+def _read_statuses(results: str, _state: tuple[tuple[str, int, int], ...]) -> Mapping[str, str]:
+    return store(results).statuses()
+
+
+@dataclass(frozen=True)
+class SurveyItem:
+    """The work for one row: a run, or a bound of a network under some rules.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Digest of everything that the row depends on.
+    topology : str
+        Instance name.
+    routing : str
+        Instance name; empty for a bound.
+    rules : str
+        Rules of the routing, or those of the bound; empty: none.
+    """
+
+    fingerprint: str
+    topology: str
+    routing: str = ""
+    rules: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name in messages."""
+        return f"{self.routing or 'bound of ' + (self.rules or 'the network')} on {self.topology}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyJob(BaseJob):
+    """Compute rows of a survey.
+
+    Attributes
+    ----------
+    items : tuple of SurveyItem
+        Items of one network are adjacent, bounds before runs.
+    metrics : tuple of str
+        Instance names.
+    bound_seconds : float
+        Time limit of a solver of bounds.
+    bound_exact : bool
+        Whether bounds are raised by a mixed-integer program.
+    results : str
+        Folder of the study's results, with the store of the rows.
+    routings : tuple of (str, tuple of str)
+        Instance names of the routings, with the names of their plugins' classes.
+    origin : str
+        Key of the record of versions and machine; empty before it is written.
+    """
+
+    kind = "surveys"
+    outcome_kind = "route"
+    nouns = "survey run", "survey runs"
+    order = 6
+    per_batch = 1
+    of_surveys = True
+
+    items: tuple[SurveyItem, ...]
+    metrics: tuple[str, ...] = ()
+    bound_seconds: float = 60.0
+    bound_exact: bool = False
+    results: str
+    routings: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    origin: str = ""
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the jobs of a survey.
+
+        Networks are distributed over the jobs in turn, so that none gets all the large ones.
+        """
+        study = parts.study
+        rows = survey_rows(parts)
+        by_network: dict[str, list[SurveyItem]] = {}
+        for (t, _), item in rows.items():
+            by_network.setdefault(t, []).append(item)
+        bound = study.bound if isinstance(study.bound, Bound) else Bound()
+        if study.bound:
+            _add_bounds(parts, by_network, bound)
+        most = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
+        count = min(len(by_network), -(-len(rows) // most))
+        groups = list(by_network.values())
+        named = (parts.topologies, parts.routings, parts.metrics)
+        inputs = {name for some in named for one in some.values() for name in one.inputs}
+        for number in range(count):
+            items = tuple(item for group in groups[number::count] for item in group)
+            ids = (f"{study.name}-{number + 1}",)
+            keys = "\n".join(f"{one.topology} {one.routing} {one.fingerprint}" for one in items)
+            yield cls(
+                folder=cls.folder_of(parts.results, ids),
+                ids=ids,
+                text=study.name,
+                digest=hashlib.sha256(keys.encode()).hexdigest(),
+                inputs=tuple(sorted(inputs)),
+                limits=study.limits,
+                items=items,
+                metrics=tuple(parts.metrics),
+                bound_seconds=bound.seconds,
+                bound_exact=bound.exact,
+                results=str(parts.results),
+                routings=tuple((one.text, class_names(one)) for one in parts.routings.values()),
+            )
+
+    @classmethod
+    @override
+    def manifest(cls, results: Path, batch: str) -> Path:
+        """Return the table of the runs."""
+        study, _, number = batch.rpartition("-")
+        return results / study / cls.kind / f"{number}.csv"
+
+    @classmethod
+    @override
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+        (job,) = jobs
+        assert isinstance(job, SurveyJob)
+        write_survey_table(_table(job, store(job.results)), path)
+
+    @property
+    @override
+    def title(self) -> str:
+        return self.ids[0]
+
+    @property
+    @override
+    def size(self) -> int:
+        return len(self.runs)
+
+    @property
+    def runs(self) -> tuple[SurveyItem, ...]:
+        """Items that are runs."""
+        return tuple(item for item in self.items if item.routing)
+
+    def missing(self) -> tuple[SurveyItem, ...]:
+        """Return items without a row, or whose row the next run tries to replace."""
+        statuses = _statuses(self.results)
+        undone = (None, *TRY_AGAIN)
+        items = {item.fingerprint: item for item in self.items}
+        return tuple(item for key, item in items.items() if statuses.get(key) in undone)
+
+    @override
+    def is_done(self) -> bool:
+        return not self.missing()
+
+    @override
+    def endings(self) -> list[tuple[str, str]]:
+        statuses = _statuses(self.results)
+        lost = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
+        rows = store(self.results).rows(lost) if lost else {}
+        return [
+            (statuses.get(one.fingerprint, ""), rows.get(one.fingerprint, {}).get("reason", ""))
+            for one in self.runs
+        ]
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        needed = {item.routing for item in self.items}
+        found = [
+            rehearsal
+            for text, classes in self.routings
+            if text in needed
+            for rehearsal in route_rehearsals(text, classes, self.metrics)
+        ]
+
+        for rules in dict.fromkeys(item.rules for item in self.items if not item.routing):
+            work = partial(
+                bound_row, SurveyNetwork(REHEARSAL), rules, self.bound_seconds, self.bound_exact
+            )
+            classes = class_name("rules", rules.partition("~")[0]) if rules else ()
+            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
+        return found
+
+    @override
+    def start(self) -> Self:
+        """Leave out finished items; record versions and machine."""
+        with store(self.results).writer(self.ids[0]) as writer:
+            return replace(self, items=self.missing(), origin=_write_origin(writer))
+
+    @override
+    def rest(self, position: int) -> Self | None:
+        items = self.items[position:]
+        return replace(self, items=items) if items else None
+
+    @override
+    def do(self) -> None:
+        """Compute the rows; a network is built once for all its items."""
+        network = SurveyNetwork("")
+        meter = current()
+        with store(self.results).writer(self.ids[0]) as writer:
+            for position, item in enumerate(self.items):
+                logger.info("[%d/%d] %s", position + 1, len(self.items), item.title)
+                if meter is not None:
+                    # solvers of bounds limit their time themselves and return the best bound so far
+                    meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
+                if item.topology != network.name:
+                    network = SurveyNetwork(item.topology)
+                self._note(item, self._row(item, network), writer)
+                clean_up()
+
+    @override
+    def end(self, ended: int | Failure, meter: Meter) -> None:
+        if not isinstance(ended, Failure):
+            ended = explain_missing_result(ended, meter)
+        with store(self.results).writer(self.ids[0]) as writer:
+            row = breach_row(ended)
+            self._note(self.items[meter.position], row, writer)
+
+    def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
+        if item.routing:
+            return route_row(network, item.routing, self.metrics)
+        return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
+
+    def _note(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
+        """Add a row to the store, and log what the next run tries again."""
+        status, reason = row["status"], row["reason"]
+        if status in TRY_AGAIN:
+            logger.warning("%s: %s: %s", item.title, status, reason)
+        names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
+        writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
+
+
+def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
+    """Return the runs of a survey, by the ids of topology and routing."""
+    metrics = parts.metrics
+    measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
+    read = [name for one in metrics.values() for name in one.inputs]
+    code = {
+        id_: job_fingerprint(
+            " ".join([instance.text + instance.quarantine, *metrics]),
+            [*map(type, instance.plugins), *measured],
+            [*instance.inputs, *read],
+        )
+        for id_, instance in parts.routings.items()
+    }
+    rules = {id_: _rules(one) for id_, one in parts.routings.items()}
+    networks = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
+    return {
+        (t, r): SurveyItem(
+            _both(networks[t], code[r]),
+            parts.topologies[t].text,
+            parts.routings[r].text,
+            "" if (named := rules[r]) is None else name_of(named),
+        )
+        for t, r in parts.runs
+    }
+
+
+def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
+    """Insert the bounds of each network before its runs."""
+    code = {"": job_fingerprint(BOUND)} | {
+        name_of(one): job_fingerprint(
+            f"{BOUND} {name_of(one)}", [type(one)], map(str, one.input_files())
+        )
+        for one in map(_rules, parts.routings.values())
+        if one is not None
+    }
+    for t, items in by_network.items():
+        instance = parts.topologies[t]
+        digest = code_digest(instance)
+        items[:0] = [
+            SurveyItem(
+                _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),
+                instance.text,
+                rules=rules,
+            )
+            for rules in dict.fromkeys(["", *(item.rules for item in items)])
+        ]
+
+
+def _both(network: str, part: str) -> str:
+    return hashlib.sha256(f"{network} {part}".encode()).hexdigest()
+
+
+def _rules(instance: Instance) -> RulesPlugin | None:
+    routing = None if instance.quarantine else load_routing(instance.text)
+    return routing.rules if isinstance(routing, ComposedRouting) else None
+
+
+def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
+    """Return the job's runs with the bounds of their networks."""
+    found = rows_of.rows({item.fingerprint for item in job.items})
+    lost = [item for item in job.items if item.fingerprint not in found]
+    if lost:
+        raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
+    bounds = {
+        (item.topology, item.rules): found[item.fingerprint]
+        for item in job.items
+        if not item.routing
+    }
+    rows, metrics = [], {}
+    for item in job.runs:
+        row = found[item.fingerprint]
+        measured = {}
+        for name, value, unit, better in row.get("metrics", ()):
+            measured[name] = value
+            metrics[name] = {"unit": unit, "better": better}
+        names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
+        times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
+        facts = dict(row["facts"])
+        if bounds and row["status"] == "ok":
+            rules = bounds[item.topology, item.rules] if item.rules else None
+            facts |= run_bound_facts(facts, rules, bounds[item.topology, ""])
+        rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
+    origins = rows_of.rows({row["origin"] for row in rows})
+    return SurveyTable(rows, origins, metrics)
+
+
+def _write_origin(writer: RowWriter) -> str:
+    """Record versions and machine once for all rows of a process; return the record's key."""
+    with ResourceMeter() as measured:
+        provenance = measured.provenance()
+    for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
+        del provenance[key]
+    key = hashlib.sha256(repr(sorted(provenance.items())).encode()).hexdigest()
+    writer.append(key, "origin", provenance)
+    return key

@@ -1,0 +1,153 @@
+"""Bounds of throughput: what any routing can deliver of a traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+from typing_extensions import override
+
+from routelab._progress import report_phase
+from routelab.api import Topology, TrafficPlugin
+from routelab.bounds.throughput import ThroughputBound
+from routelab.bounds.throughput.facts import (
+    throughput_facts,
+    throughput_numbers,
+    traffic_seeds,
+)
+from routelab.config import Bound
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import Rehearsal
+from routelab.registry.instances import load, name_of
+from routelab.registry.requirements import collect_errors
+from routelab.routing import bound as stage
+from routelab.routing.facts import topology_facts
+from routelab.toolkit import build_grid
+from routelab.workflow.kinds.bounds import MARGIN
+from routelab.workflow.kinds.networks import NetworkJob, network_jobs
+from routelab.workflow.parts.instances import class_name, code_digest
+from routelab.workflow.parts.settings import EngineChoice, traffic_engines
+
+if TYPE_CHECKING:
+    from routelab.workflow.parts.study_plugins import Parts
+
+FULL = 1.0
+"""Offered load that is always bounded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThroughputJob(NetworkJob):
+    """Bound what any routing can deliver of a traffic on a network.
+
+    Attributes
+    ----------
+    loads : tuple of float
+        Offered loads whose accepted load is bounded.
+    seeds : tuple of int
+        Seeds of the traffic; each has a bound.
+    seconds : float
+        Time of each search; the limit is for safety.
+    """
+
+    kind = "throughput"
+    outcome_kind = "throughput"
+    nouns = "bound of throughput", "bounds of throughput"
+    order = 2
+
+    loads: tuple[float, ...] = (FULL,)
+    seeds: tuple[int, ...] = (0,)
+    seconds: float = 60.0
+
+    @classmethod
+    @override
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """Return the bounds of a study: every network with all traffic."""
+        bound = parts.study.bound
+        if not isinstance(bound, Bound) or not bound.any_routing:
+            return
+        given = parts.study.limits
+        works = traffic_engines(parts.study, parts.traffic)
+        for t in dict.fromkeys(t for t, _ in parts.pairs):
+            for id_, (traffic, engines) in works.items():
+                seeds = _seeds(engines)
+                search = given.model_copy(
+                    update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
+                )
+                yield cls(
+                    folder=cls.folder_of(parts.results, (t, id_)),
+                    ids=(t, id_),
+                    text=traffic.text,
+                    digest=code_digest(traffic),
+                    inputs=traffic.inputs,
+                    limits=given.with_most_of(search),
+                    loads=_loads(engines),
+                    seeds=seeds,
+                    seconds=bound.seconds,
+                    **cls.on(network_jobs(parts)[t]),
+                )
+
+    @property
+    @override
+    def title(self) -> str:
+        t, traffic = self.ids or (self.topology, self.text)
+        return f"any routing on {t} with {traffic}"
+
+    @override
+    def content(self) -> tuple[str, ...]:
+        """Add the time of the search, which the result depends on."""
+        return (*super().content(), str(self.loads), str(self.seeds), str(float(self.seconds)))
+
+    @override
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        def rehearse() -> None:
+            traffic = load("traffic", self.text)
+            stage.bound_traffic(build_grid("mesh", (3, 2), wrap=False), traffic, self.loads)
+
+        key = self.text.partition("~")[0]
+        return (Rehearsal((self.kind, key), self.text, rehearse, class_name("traffic", key)),)
+
+    @override
+    def load(self) -> tuple[Task, Computation]:
+        traffic, (name, network) = collect_errors(
+            lambda: load("traffic", self.text), self.look_up_network
+        )
+        task = Task(
+            topology=name, routing=name_of(traffic), plugins=(traffic,), seed=min(self.seeds)
+        )
+        return task, partial(self.run, traffic, network)
+
+    def run(
+        self, traffic: TrafficPlugin, network: Topology | None, facts: dict[str, Any]
+    ) -> Result:
+        """Bound the traffic of each seed."""
+        network = self.find_network(network, facts)
+        bounds: dict[int, ThroughputBound] = {}
+        for seed in self.seeds:
+            report_phase(name_of(traffic), f"bound, seed {seed}")
+            bounds[seed] = stage.bound_traffic(
+                network, traffic, self.loads, seed=seed, seconds=self.seconds
+            )
+        report_phase(name_of(traffic), "ok", ended=True)
+        numbers = {str(seed): throughput_numbers(bound) for seed, bound in bounds.items()}
+        return Result(
+            {
+                **topology_facts(network),
+                **throughput_facts(list(numbers.values()), None),
+                "throughput_by_seed": numbers,
+            },
+            lambda folder, _: stage.write_throughput(bounds, network, folder),
+        )
+
+
+def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:
+    """Return the offered loads of engines, and `FULL`."""
+    found = [getattr(one.engine.parameters, "loads", ()) for one in engines]
+    return tuple(sorted({FULL, *(float(one) for loads in found for one in loads)}))
+
+
+def _seeds(engines: Sequence[EngineChoice]) -> tuple[int, ...]:
+    """Return the seeds of the traffic of engines."""
+    found = {seed for one in engines for seed in traffic_seeds(one.engine.parameters)}
+    return tuple(sorted(found)) or (0,)

@@ -1,0 +1,61 @@
+"""The parts of a study: all plugins that it names, with parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from routelab.api import HopRoutingPlugin
+from routelab.config import Study
+from routelab.workflow.parts.instances import Instance
+
+
+def is_hop_by_hop(routing: Instance) -> bool:
+    """Return whether a routing decides hop by hop and has no table."""
+    return any(isinstance(plugin, HopRoutingPlugin) for plugin in routing.plugins)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a study; ids are aliases or canonical names.
+
+    Attributes
+    ----------
+    study : Study
+    results : Path
+        Folder of the study's results.
+    topologies, routings, traffic, workloads, benchmarks : mapping of str to Instance
+        By id.
+    metrics : mapping of str to Instance
+        By canonical name.
+    pairs : sequence of (str, str)
+        Ids of topology and routing that are combined, grouped by network.
+    """
+
+    study: Study
+    results: Path
+    topologies: Mapping[str, Instance]
+    routings: Mapping[str, Instance]
+    traffic: Mapping[str, Instance]
+    workloads: Mapping[str, Instance]
+    benchmarks: Mapping[str, Instance]
+    metrics: Mapping[str, Instance]
+    pairs: Sequence[tuple[str, str]]
+
+    def instances(self) -> list[Instance]:
+        """Return all instances of the study."""
+        work = (self.traffic, self.workloads, self.benchmarks)
+        named = (self.topologies, self.routings, *work, self.metrics)
+        return [instance for some in named for instance in some.values()]
+
+    @cached_property
+    def runs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs whose routing has a table."""
+        return tuple((t, r) for t, r in self.pairs if r in self.tables)
+
+    @cached_property
+    def tables(self) -> dict[str, Instance]:
+        """Return the routings that have tables, by id."""
+        return {r: one for r, one in self.routings.items() if not is_hop_by_hop(one)}

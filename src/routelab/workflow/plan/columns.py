@@ -1,0 +1,258 @@
+"""Check the columns that the tables and figures of a study name, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from routelab.api import Column, EnginePlugin, Plugin
+from routelab.api.engine import FACTS
+from routelab.config import Bound, Figure, Study, Table
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.errors import suggestion
+from routelab.config.view_columns import named_columns, setting_text
+from routelab.config.views import DETAILS, STATISTICS
+from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.columns import (
+    Columns,
+    columns_of,
+    core_columns,
+    installed_columns,
+    plugin_columns,
+)
+from routelab.registry.suggest import did_you_mean
+from routelab.routing.fact_columns import SHAPE
+from routelab.workflow.parts.instances import Instance
+from routelab.workflow.parts.study_plugins import Parts
+
+_WORK = {
+    "simulations": ("traffic", "simulation"),
+    "flows": ("workload", "flow"),
+    "benchmarks": ("benchmark", "bench"),
+}
+"""Kind of plugin and key of settings of each kind of rows other than routes."""
+
+_ROWS = {
+    "loads": "simulations",
+    "terminals": "simulations",
+    "latencies": "simulations",
+    "channels": "simulations",
+    "flow-channels": "flows",
+    "flow-ranks": "flows",
+    "flow-pairs": "flows",
+}
+"""Runs that detailed rows belong to."""
+
+_WHOLE = (
+    *("loads", "simulations", "flows", "benchmarks", "routes"),
+    *("channels", "terminals", "latencies", "flow-channels", "flow-ranks", "flow-pairs"),
+)
+"""Rows in the order in which messages recommend them: whole runs, then their details."""
+
+_COMPARED = ("reference", "ratio", "gain", "group")
+"""Endings of the columns that `relative` adds to the compared column."""
+
+_OF_CHANNELS = ("ecdf", "histogram", "ranked", "box", "heat", "network")
+"""Kinds of figure that show the channels of a table where `of` is ``routes``."""
+
+_GIVEN = {"run"}
+"""Columns that all rows have without a declaration: the number of the row."""
+
+
+def column_mistakes(parts: Parts) -> Iterator[str]:
+    """Find columns that do not exist, belong to other rows, or are not produced by the study.
+
+    Yields
+    ------
+    str
+        One line each: place, problem, fix.
+    """
+    study = parts.study
+    views: tuple[tuple[str, Mapping[str, Table | Figure]], ...] = (
+        ("tables", study.tables),
+        ("figures", study.figures),
+    )
+    known = _AvailableColumns(parts)
+    yield from known.clashes()
+    for part, named in views:
+        for name, view in named.items():
+            for key, column in named_columns(view):
+                problem = known.problem(column, view)
+                if problem:
+                    yield f"{study.place(part, name, key)}{problem}"
+            for parameter in view.over:
+                if parameter not in known.parameters(view.of):
+                    hint = suggestion(parameter, known.parameters(view.of))
+                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
+
+
+class _AvailableColumns:
+    """Columns and parameters of the rows of a study."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._study: Study = parts.study
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """Return the columns of the core and of the plugins that the study uses."""
+        plugins = [plugin for _, plugin in self._plugins]
+        return Columns([*core_columns(), *plugin_columns(plugins)])
+
+    @cached_property
+    def _plugins(self) -> list[tuple[str, Plugin]]:
+        """Return the plugins that declare columns, each with the study's key that names it."""
+        parts = self._parts
+        named = {"topologies": parts.topologies, "routings": parts.routings}
+        named["metrics"] = parts.metrics
+        return [
+            *((key, p) for key, some in named.items() for i in some.values() for p in i.plugins),
+            *(("simulation", engine) for engine in self._engines("simulations")),
+            *(("flow", engine) for engine in self._engines("flows")),
+        ]
+
+    def clashes(self) -> Iterator[str]:
+        """Find columns that two producers declare with another unit, direction or pooling."""
+        # channels of a table and channels of a simulation have separate columns
+        mine = [one for one in core_columns() if "routes" in one.of]
+        first = {("routes", one.name): (one, "routelab") for one in mine}
+        found: dict[str, None] = {}
+        for key, plugin in self._plugins:
+            for column in columns_of(plugin):
+                for of in column.of:
+                    other, owner = first.setdefault((of, column.name), (column, plugin.name))
+                    if _sort(other) != _sort(column):
+                        found[
+                            f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
+                            f"column {column.name!r} otherwise than {owner!r} (unit, better or "
+                            "seeds); leave one of them out"
+                        ] = None
+        yield from found
+
+    def _engines(self, base: str) -> Sequence[EnginePlugin]:
+        """Return the engines, with settings, that produce rows."""
+        if base == "simulations":
+            return self._study.settings
+        return [one for some in self._study.flows.values() for one in some] * (base == "flows")
+
+    def problem(self, name: str, view: Table | Figure) -> str | None:
+        """Return why the rows of a view lack a column; None if they have it."""
+        base = _base_rows(view.of)
+        if name in self.parameters(view.of) or _is_compared(name, view):
+            return None
+        rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
+        if isinstance(view, Figure) and view.kind in _OF_CHANNELS and view.of == "routes":
+            rows.insert(0, "channels")
+        found = next((one for row in rows if (one := self._columns.find(name, row))), None)
+        if found is not None:
+            missing = self._missing(found, view)
+            return f"column {name!r}: {missing}" if missing else None
+        return self._absent(name, rows, view.relative.column if view.relative else None)
+
+    def _missing(self, column: Column, view: Table | Figure) -> str | None:
+        """Return what is missing in the study for a column; None if nothing is."""
+        if column.needs == "relative":
+            return None if view.relative else "needs 'relative' in this view"
+        if column.needs == "bound":
+            return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
+        if column in SHAPE and self._study.survey:
+            return "surveys do not measure networks; use a study without 'survey'"
+        if column.needs == "any_routing":
+            bound = self._study.bound
+            has = isinstance(bound, Bound) and bound.any_routing
+            return None if has else "needs bounds for any routing; add 'bound: {any_routing: true}'"
+        return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
+
+    def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
+        others = [one for one in self._columns.rows_of(name) if one not in rows]
+        if others:
+            nearest = min(others, key=_WHOLE.index)
+            return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
+        for entry in installed_catalogue().entries():
+            if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
+                fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
+                return (
+                    f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
+                    f"study does not use; {fix}"
+                )
+        base, _, ending = name.rpartition("_")
+        if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
+            if relative is not None:
+                return f"no column {name!r}; 'relative' in this view compares {relative!r}"
+            return f"no column {name!r}; columns of comparisons need 'relative' in this view"
+        known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
+        for row in rows:
+            known |= self._columns.of(row).keys()
+        hint = did_you_mean(name, known) or "; `routelab plugins columns` lists the columns"
+        return f"no column {name!r}{hint}"
+
+    def parameters(self, of: str) -> set[str]:
+        """Return the parameters and settings of rows, with and without their kind."""
+        base = _base_rows(of)
+        qualified = {
+            *_qualified("topology", self._parts.topologies.values()),
+            *_qualified("routing", self._parts.routings.values()),
+        }
+        if base in _WORK:
+            kind, settings = _WORK[base]
+            work = {
+                "traffic": self._parts.traffic,
+                "workload": self._parts.workloads,
+                "benchmark": self._parts.benchmarks,
+            }[kind]
+            qualified.update(_qualified(kind, work.values()))
+            models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
+            qualified |= {
+                f"{settings}.{name}"
+                for model in models
+                for name, field in model.model_fields.items()
+                if not field.exclude
+            }
+        return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+
+def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str | None:
+    """Return the setting that a column needs and no engine has; None if an engine has it."""
+    needed = None
+    for engine in engines:
+        for column in engine.columns:
+            if column.name == name and _belongs(column, of, engine):
+                if not column.needs or getattr(engine.parameters, column.needs):
+                    return None
+                text = setting_text(type(engine), column.needs)
+                needed = needed or f"needs `{column.needs}`; add {text}"
+    return needed
+
+
+def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
+    """Return whether rows have a column; rows of tables also have the facts of their run."""
+    names = [one.name for one in engine.columns if of in one.of]
+    return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
+
+
+def _sort(column: Column) -> tuple[str, str, str]:
+    """Return what must agree if two producers declare one column."""
+    return column.unit, column.better, column.seeds
+
+
+def _base_rows(of: str) -> str:
+    """Return the kind of whole runs that rows belong to."""
+    return _ROWS.get(of, of) if of in (*DETAILS, "loads") else of
+
+
+def _is_compared(name: str, view: Table | Figure) -> bool:
+    """Return whether `relative` adds a column to a view."""
+    if view.relative is None:
+        return False
+    made = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
+    return name in made or name.startswith("relative_")
+
+
+def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
+    """Iterate over the parameters of plugins; parts of a routing also with their own kind."""
+    for plugin in (plugin for instance in instances for plugin in instance.plugins):
+        for name in plugin.Parameters.model_fields:
+            bare = name.removesuffix("_")
+            yield f"{kind}.{bare}"
+            if plugin.kind != kind:
+                yield f"{kind}.{plugin.kind}.{bare}"

@@ -1,0 +1,288 @@
+"""Expansion of studies into jobs, with their names and inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.artifacts.fingerprint import page_fingerprint
+from routelab.config import (
+    Choice,
+    ConfigError,
+    Figure,
+    Study,
+    Table,
+    Use,
+    choices,
+    load_draft,
+    load_study,
+)
+from routelab.config.errors import suggestion
+from routelab.config.study import ENTRIES
+from routelab.jobs.job import BaseJob
+from routelab.registry.catalogue import installed_catalogue
+from routelab.workflow.kinds import kinds
+from routelab.workflow.kinds.predictions import predictions
+from routelab.workflow.parts.instances import Instance, instance_of
+from routelab.workflow.parts.study_plugins import Parts, is_hop_by_hop
+from routelab.workflow.plan.columns import column_mistakes
+from routelab.workflow.plan.headlines import unknown_in_headline
+from routelab.workflow.plan.plan import Plan, StudyPlan, cut_batches
+from routelab.workflow.plan.samples import select_networks
+
+__all__ = ["Plan", "StudyPlan", "expand_studies"]
+
+
+def expand_studies(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
+    """Return all jobs of `studies`.
+
+    Parameters
+    ----------
+    studies : sequence of path
+        Study files. Files that their parameters name are looked up in the study's folder.
+    results : path
+        Folder of the outcomes.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong in any of the studies.
+    """
+    expansion = _Expansion(Path(results))
+    for path in dict.fromkeys(map(Path, studies)):
+        expansion.add(path)
+    return expansion.plan()
+
+
+class _Expansion:
+    """Jobs and mistakes, collected study by study."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self.mistakes: list[str] = []
+        self._unknown = 0  # names without a plugin, whose columns are unknown
+        self.studies: dict[str, Parts] = {}
+        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
+        self.quarantined: dict[str, None] = {}
+        self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._instances: dict[tuple[object, ...], Instance] = {}
+
+    def add(self, path: Path) -> None:
+        """Read a study and add its jobs."""
+        self._meanings = {}
+        unknown = self._unknown
+        try:
+            study = load_study(path)
+        except ConfigError as error:
+            self.mistakes += error.mistakes
+            draft = load_draft(path)
+            if draft is not None:
+                for part in ENTRIES:
+                    self._instances_by_id(draft, part)
+                self._metrics(draft)
+            return
+        if study.name in self.studies:
+            other = self.studies[study.name].study.path
+            self.mistakes.append(f"{path}: another study has this name: {other}")
+            return
+        entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
+        parts = Parts(
+            study=study,
+            results=self._results / study.name,
+            **{part: _merge(named) for part, named in entries.items()},
+            metrics=self._metrics(study),
+            pairs=self._pairs(study, entries["topologies"], entries["routings"]),
+        )
+        self.mistakes += _unknown_references(study, parts.routings)
+        if parts.routings:
+            self.mistakes += unknown_in_headline(parts)
+        if self._unknown == unknown and not _any_quarantined(parts):
+            self.mistakes += column_mistakes(parts)
+        self.studies[study.name] = parts
+        self.jobs[study.name] = self._jobs(parts)
+
+    def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
+        """Return the jobs of a study by kind."""
+        found: dict[str, tuple[BaseJob, ...]] = {}
+        for kind, job in kinds().items():
+            if job.of_surveys != bool(parts.study.survey):
+                continue
+            if job.of_surveys and self.mistakes:
+                continue
+            try:
+                found[kind] = tuple(job.plan(parts))
+            except ConfigError as error:
+                self.mistakes += [one for one in error.mistakes if one not in self.mistakes]
+        try:
+            expected = () if parts.study.survey else predictions(parts)
+        except ConfigError:
+            return found  # comparisons and flows report the mistakes
+        place = parts.study.place("benchmarks")
+        for one in expected:
+            clash = self._clash("workload", one.work_id, one.work.text, place)
+            self.mistakes += [f"{place}{clash}"] if clash else []
+        return found
+
+    def _pairs(
+        self,
+        study: Study,
+        networks: Sequence[Mapping[str, Instance]],
+        entries: Sequence[Mapping[str, Instance]],
+    ) -> list[tuple[str, str]]:
+        """Return the ids of all combined topologies and routings, grouped by network."""
+        everywhere = list(_merge(networks))
+        where: dict[str, set[str]] = {}
+        for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
+            on = entry.on if isinstance(entry, Use) else None
+            try:
+                ids = everywhere if on is None else select_networks(on, networks)
+            except InputError as error:
+                self.mistakes.append(f"{study.place('routings', position)}{error}")
+                continue
+            for r in routings:
+                where.setdefault(r, set()).update(ids)
+        return [(t, r) for t in everywhere for r in where if t in where[r]]
+
+    def plan(self) -> Plan:
+        """Return the plan of all added studies; raise the collected mistakes."""
+        if self.mistakes:
+            raise ConfigError(self.mistakes)
+        jobs = {
+            job.folder: job
+            for kind in kinds()
+            for by_kind in self.jobs.values()
+            for job in by_kind.get(kind, ())
+        }
+        studies = {
+            name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
+        }
+        return Plan(self._results, jobs, studies, cut_batches(self.jobs), tuple(self.quarantined))
+
+    def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
+        """Return the instances of each entry of a list of the study, by id."""
+        kind = ENTRIES[part]
+        entries: list[dict[str, Instance]] = []
+        for position, entry in enumerate(getattr(study, part)):
+            named: dict[str, Instance] = {}
+            entries.append(named)
+            place = study.place(part, position)
+            if part != "routings" and isinstance(entry, Use) and entry.on:
+                self.mistakes.append(f"{place}on: only routings run on some of the networks")
+            for choice in choices(entry):
+                try:
+                    instance = self._instance(kind, choice, study.path.parent)
+                except InputError as error:
+                    self.mistakes.append(f"{place}{error}")
+                    self._unknown += 1
+                    continue
+                if instance.quarantine:
+                    self.quarantined[instance.quarantine] = None
+                id_ = choice.alias or instance.text
+                problem = (
+                    self._clash(kind, id_, instance.text, place)
+                    or _directory_problem(id_, instance)
+                    or _without_traffic(study, instance)
+                )
+                if problem:
+                    self.mistakes.append(f"{place}{problem}")
+                named[id_] = instance
+        return entries
+
+    def _instance(self, kind: str, choice: Choice, folder: Path) -> Instance:
+        key = (kind, choice.name, repr(choice.values), folder)
+        if key not in self._instances:
+            self._instances[key] = instance_of(kind, choice, folder)
+        return self._instances[key]
+
+    def _clash(self, kind: str, id_: str, text: str, place: str) -> str | None:
+        """Return why `id_` cannot stand for `text` if it already stands for another text."""
+        meaning, other_place = self._meanings.setdefault((kind, id_), (text, place))
+        if meaning == text:
+            return None
+        return (
+            f"the name {id_!r} stands for {text} here, and for {meaning} at "
+            f"{other_place.rstrip(': ')}; a name has one meaning in a study"
+        )
+
+    def _metrics(self, study: Study) -> dict[str, Instance]:
+        """Return the study's metrics by name (default: the usual ones, in surveys none)."""
+        names = study.metrics or []
+        if study.metrics is None and not study.survey:
+            names = installed_catalogue().default_metrics()
+        metrics = {}
+        for position, name in enumerate(names):
+            try:
+                instance = self._instance("metric", Choice(name), study.path.parent)
+            except InputError as error:
+                self.mistakes.append(f"{study.place('metrics', position)}{error}")
+                self._unknown += 1
+                continue
+            if instance.quarantine:
+                # a job measures all metrics, so none of the study's jobs could be ok
+                self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
+            metrics[instance.text] = instance
+        return metrics
+
+
+def _any_quarantined(parts: Parts) -> bool:
+    """Return whether a plugin cannot be used, so that its columns and parameters are unknown."""
+    return any(instance.quarantine for instance in parts.instances())
+
+
+def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
+    return {id_: instance for entry in entries for id_, instance in entry.items()}
+
+
+def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
+    """Find routings to compare with that the study lacks; parameters may be pooled away."""
+    known = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
+    views: dict[str, Mapping[str, Table | Figure]] = {
+        "tables": study.tables,
+        "figures": study.figures,
+    }
+    for part, named in views.items():
+        for name, view in named.items():
+            for other in view.relative.routings if view.relative and routings else ():
+                if re.sub(r"~[^@]*", "", other) not in known:
+                    place = study.place(part, name, "relative")
+                    fix = suggestion(other, sorted(known))
+                    yield f"{place}the study has no routing {other!r} to compare with{fix}"
+
+
+def _directory_problem(id_: str, instance: Instance) -> str | None:
+    """Return why `id_` is not valid as a directory name."""
+    if "/" not in id_:
+        return None
+    fix = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
+    return f"{id_} contains a path, so it cannot name a folder; {fix}"
+
+
+def _without_traffic(study: Study, instance: Instance) -> str | None:
+    """Return why a study does not use a routing."""
+    if study.traffic or not is_hop_by_hop(instance):
+        return None
+    if study.benchmarks:
+        return (
+            f"{instance.text} decides hop by hop and has no route table, so it cannot be "
+            "measured: leave it out, or add 'traffic' to simulate it"
+        )
+    return (
+        f"{instance.text} decides hop by hop and has no route table, so it can only be simulated: "
+        "add 'traffic'"
+    )
+
+
+def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyPlan:
+    study = parts.study
+    inputs = [study.path]
+    if study.reference:
+        inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
+    files = tuple(map(str, inputs))
+    plugins = [type(plugin) for one in parts.instances() for plugin in one.plugins]
+    return StudyPlan(parts, jobs, files, page_fingerprint(plugins, files))

@@ -1,0 +1,241 @@
+"""The jobs of some studies, and their state in the results folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import ceil
+from pathlib import Path
+
+from routelab.artifacts.missing_results import NOT_RUN, JobStatus
+from routelab.config import Study
+from routelab.jobs.batches import Batch, write_jobs
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.workflow.parts.study_plugins import Parts
+
+BATCHES = 16
+"""Largest number of batches of one kind in a study: as many cores are busy."""
+
+PLAN = ".plan"
+"""Folder in the results folder for files between the workflow and its processes."""
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """The parts and jobs of a study.
+
+    Attributes
+    ----------
+    parts : Parts
+    jobs : mapping of str to tuple of BaseJob
+        By kind, in the study's order.
+    inputs : tuple of str
+        The study's file and the files of the reference that it cites.
+    fingerprint : str
+        Changes when the report may change although no result has changed.
+    """
+
+    parts: Parts
+    jobs: Mapping[str, tuple[BaseJob, ...]]
+    inputs: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return self.parts.study
+
+    def ids(self, kind: str) -> tuple[tuple[str, ...], ...]:
+        """Return the ids of all jobs of a kind."""
+        return tuple(job.ids for job in self.jobs.get(kind, ()))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All jobs of some studies.
+
+    Attributes
+    ----------
+    results : Path
+    jobs : mapping of str to BaseJob
+        By folder, kind by kind.
+    studies : mapping of str to StudyPlan
+        By name.
+    batches : mapping of (str, str) to Batch
+        By kind and id.
+    quarantined : tuple of str
+        Why plugins of the studies cannot be used; their jobs fail for this reason.
+    postponed : set of (str, str)
+        Batches, by kind and id, that this run skips.
+    """
+
+    results: Path
+    jobs: Mapping[str, BaseJob]
+    studies: Mapping[str, StudyPlan]
+    batches: Mapping[tuple[str, str], Batch]
+    quarantined: tuple[str, ...] = ()
+    postponed: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def batches_to_do(self) -> list[Batch]:
+        """Return the batches that are not postponed."""
+        return [batch for key, batch in self.batches.items() if key not in self.postponed]
+
+    def of(self, kind: str) -> dict[tuple[str, ...], BaseJob]:
+        """Return the jobs of a kind by their ids, which are unique in a study."""
+        return {job.ids: job for job in self.jobs.values() if job.kind == kind}
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def spec(self, batch: Batch) -> Path:
+        """Return the file that lists the jobs of a batch for its process."""
+        return self.results / PLAN / batch.kind / f"{batch.id}.json"
+
+    def manifest(self, batch: Batch) -> Path:
+        """Return the file that a batch writes when all its jobs have an outcome."""
+        return batch.manifest(self.results)
+
+    def manifests(self, shown: StudyPlan | None = None) -> list[str]:
+        """Return the manifests of all batches, or of those with results of a study."""
+        wanted = None
+        if shown is not None:
+            # the report shows nothing of a network alone
+            wanted = {
+                job.folder
+                for kind, jobs in shown.jobs.items()
+                if kind != "topologies"
+                for job in jobs
+            }
+        return [
+            str(self.manifest(batch))
+            for batch in self.batches_to_do
+            if wanted is None or any(job.folder in wanted for job in batch.jobs)
+        ]
+
+    def manifests_before(self, batch: Batch, kind: str | None = None) -> list[str]:
+        """Return the manifests of the batches, or of those of a kind, that must run before one."""
+        return [
+            str(self.manifest(self.batches[key]))
+            for key in batch.after
+            if kind is None or key[0] == kind
+        ]
+
+    def write_specs(self) -> None:
+        """Write all specs, and delete the manifests of batches with jobs that run `again`.
+
+        Raises
+        ------
+        InputError
+            If the folder cannot be written.
+        """
+        again = {job.folder for job in self.again()}
+        for batch in self.batches_to_do:
+            write_jobs(batch.jobs, self.spec(batch), self.results)
+            if any(job.folder in again for job in batch.jobs):
+                self.manifest(batch).unlink(missing_ok=True)
+
+    # --- state of jobs --------------------------------------------------------------------------
+
+    def again(self) -> list[BaseJob]:
+        """Return jobs that must run again although their batch has a manifest.
+
+        They failed, ran out of time, or their outcome is missing or belongs to other code.
+        """
+        return [
+            job
+            for batch in self.batches_to_do
+            if self.manifest(batch).exists()
+            for job in batch.jobs
+            if not job.is_done()
+        ]
+
+    def count(self, statuses: Collection[str]) -> int:
+        """Return the number of results with one of some statuses."""
+        return sum(status in statuses for job in self.jobs.values() for status, _ in job.endings())
+
+    def failed(self) -> int:
+        """Return the number of results that failed, ran out of time or cannot be read."""
+        return self.count(TRY_AGAIN)
+
+    def statuses(self) -> list[JobStatus]:
+        """Return the status of every result of every study, without networks."""
+        return [
+            JobStatus(name, *job.nouns, status or NOT_RUN, reason)
+            for name, shown in self.studies.items()
+            for kind, jobs in shown.jobs.items()
+            if kind != "topologies"
+            for job in jobs
+            for status, reason in job.endings()
+        ]
+
+    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
+        """Return the rehearsals of all jobs by key, each with a job that has it."""
+        found: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
+        for job in self.jobs.values():
+            for one in job.rehearsals():
+                found.setdefault(one.key, (one, job))
+        return found
+
+
+def cut_batches(
+    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]],
+) -> dict[tuple[str, str], Batch]:
+    """Cut the jobs of each kind and study into a power of two of batches, at most `BATCHES`.
+
+    Few batches, because each is a process that takes a second of CPU time to start. Their number
+    depends on that of the jobs only, never on the machine, so that finished batches stay
+    finished. Jobs of one plugin are adjacent, so that a batch loads few kernels.
+
+    Parameters
+    ----------
+    studies : mapping of str to mapping of str to tuple of BaseJob
+        By name and kind.
+    """
+    groups: dict[tuple[str, str], list[BaseJob]] = {}
+    for name, by_kind in studies.items():
+        for some in by_kind.values():
+            for job in some:
+                groups.setdefault((job.kind, job.group(name)), []).append(job)
+    batches: dict[tuple[str, str], Batch] = {}
+    makers: dict[str, tuple[str, str]] = {}
+    for (kind, group), together in groups.items():
+        least = together[0].per_batch
+        if least == 1:
+            count = len(together)
+        else:
+            together.sort(key=lambda job: job.base_name)
+            count = 1
+            while count < BATCHES and 2 * count * least <= len(together):
+                count *= 2
+        for number in range(1, count + 1):
+            begin, end = (ceil((number + i) * len(together) / count) for i in (-1, 0))
+            members = tuple(together[begin:end])
+            key = kind, f"{group}-{number}"
+            batches[key] = Batch(*key, members)
+            makers |= {job.folder: key for job in members}
+    return _start_early(
+        {
+            key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
+            for key, batch in batches.items()
+        }
+    )
+
+
+def _before(batch: Batch, makers: Mapping[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs))
+
+
+def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, str], Batch]:
+    """Give batches a higher priority than those that wait for them."""
+    waiting: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key, batch in batches.items():
+        for before in batch.after:
+            waiting.setdefault(before, []).append(key)
+
+    @cache
+    def priority(key: tuple[str, str]) -> int:
+        later = (priority(one) + 1 for one in waiting.get(key, ()))
+        return max((batches[key].priority, *later))
+
+    return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

@@ -1,0 +1,32 @@
+"""The plugins that have a part in a study, whose works its report cites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from routelab.api import Plugin
+from routelab.jobs.job import BaseJob
+from routelab.registry.instances import load
+from routelab.workflow.kinds.predictions import predictions
+from routelab.workflow.kinds.simulations import EngineJob
+from routelab.workflow.parts.study_plugins import Parts
+
+
+def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:
+    """List the plugins of all that a study names, of its predictions and of its engines."""
+    named = (
+        *parts.topologies.values(),
+        *parts.routings.values(),
+        *parts.traffic.values(),
+        *parts.workloads.values(),
+        *(prediction.work for prediction in predictions(parts)),
+        *parts.benchmarks.values(),
+        *parts.metrics.values(),
+    )
+    engines = {
+        job.engine: None for some in jobs.values() for job in some if isinstance(job, EngineJob)
+    }
+    return [
+        *(plugin for instance in named for plugin in instance.plugins),
+        *(load("engine", engine) for engine in engines),
+    ]

@@ -1,0 +1,223 @@
+"""The report stage: write the page of a study from its outcomes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from routelab._progress import report_phase
+from routelab.api import BenchmarkPlugin
+from routelab.config.cluster.file import CLUSTERS
+from routelab.registry.catalogue import QuarantinedError, installed_catalogue
+from routelab.registry.instances import load, load_routing
+from routelab.registry.names import parse_name, parse_routing
+from routelab.report.frames.bench_rows import BenchRecord
+from routelab.report.frames.runs import JobRecord
+from routelab.report.frames.simulations import EngineRecord
+from routelab.report.frames.survey import survey_records
+from routelab.report.page.index_page import write_index
+from routelab.report.page.study_page import write_study_report
+from routelab.routing.bound import BARE
+from routelab.workflow.kinds.bounds import BoundJob, rules_ids
+from routelab.workflow.kinds.comparisons import ComparisonJob, settings_and_places
+from routelab.workflow.kinds.metrics import MetricJob
+from routelab.workflow.kinds.networks import TopologyJob
+from routelab.workflow.kinds.predictions import predictions
+from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.kinds.simulations import EngineJob, FlowJob, SimulationJob
+from routelab.workflow.kinds.surveys import SurveyJob
+from routelab.workflow.kinds.throughput import ThroughputJob
+from routelab.workflow.parts.settings import settings_id, workload_engines
+from routelab.workflow.plan.expansion import StudyPlan, expand_studies
+from routelab.workflow.plan.plugins import study_plugins
+
+
+def write_report(study: Path, results: Path, directory: Path) -> None:
+    """Write the tables, figures and page of a study.
+
+    Parameters
+    ----------
+    study : path
+        Its YAML file.
+    results : path
+        Folder of its results.
+    directory : path
+        Folder for the report.
+
+    Raises
+    ------
+    InputError
+        If the study is invalid, or the folder cannot be written.
+    """
+    report_phase(study.stem, "plan")
+    (shown,) = expand_studies([study], results).studies.values()
+    parts = shown.parts
+    records = _records(shown)
+    if shown.study.survey:
+        tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
+        records = survey_records(records, tables)
+    simulated = _engine_records(shown, SimulationJob)
+    # simulations that only predict measurements are not rows of the study
+    wanted = {
+        job.ids
+        for job in FlowJob.of(parts, parts.pairs, workload_engines(shown.study, parts.workloads))
+    }
+    flows = _engine_records(shown, FlowJob, wanted)
+    measured = _bench_records(shown)
+    plugins = study_plugins(parts, shown.jobs)
+    write_study_report(
+        shown.study, records, results, directory, plugins, simulated, flows, measured
+    )
+    report_phase(study.stem, "written", ended=True)
+
+
+def write_report_index(results: Path) -> None:
+    """Write the list of all reports in ``<results>/report``."""
+    write_index(results / "report")
+
+
+def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return the metrics if any of them runs only if named, or with unusual parameters."""
+    named = tuple(metrics)
+    return () if set(named) <= set(installed_catalogue().default_metrics()) else named
+
+
+def _records(shown: StudyPlan) -> list[JobRecord]:
+    parts, results = shown.parts, shown.parts.results
+    metrics = _metrics_to_name(parts.metrics)
+    rules = rules_ids(parts)
+
+    def bound_of(topology: str, rules: str) -> Path:
+        return Path(BoundJob.folder_of(results, (topology, rules)))
+
+    def measured(pair: tuple[str, str]) -> Path:
+        return Path(MetricJob.folder_of(results, pair))
+
+    return [
+        JobRecord(
+            **_of_pair(shown, topology, routing),
+            directory=Path(RouteJob.folder_of(results, (topology, routing))),
+            metrics=metrics,
+            metrics_directory=measured(pair) if parts.metrics else None,
+            rules_bound=None if rules.get(pair, BARE) == BARE else bound_of(topology, rules[pair]),
+            network_bound=bound_of(topology, BARE) if pair in rules else None,
+        )
+        for pair in parts.runs
+        for topology, routing in [pair]
+    ]
+
+
+def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
+    """Return the common fields of the records of all jobs on a network."""
+    parts = shown.parts
+    network, algorithm = parts.topologies[topology].text, parts.routings[routing].text
+    return {
+        "topology": topology,
+        "routing": routing,
+        "topology_name": network,
+        "routing_name": algorithm,
+        "topology_directory": Path(TopologyJob.folder_of(parts.results, (topology,))),
+        "topology_parameters": _of_plugin("topology", network),
+        "routing_parameters": _of_routing(algorithm),
+    }
+
+
+def _engine_records(
+    shown: StudyPlan, kind: type[EngineJob], wanted: Collection[tuple[str, ...]] | None = None
+) -> list[EngineRecord]:
+    """Return a record for every simulation of a kind, or only for those in `wanted`."""
+    bounded = shown.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
+    bounds = {job.ids: Path(job.folder) for job in bounded}
+    return [
+        EngineRecord(
+            **_of_pair(shown, *job.ids[:2]),
+            directory=Path(job.folder),
+            work=job.ids[2],
+            work_name=job.work,
+            work_parameters=_of_plugin(job.carried, job.work),
+            engine=load("engine", job.engine),
+            settings_id=job.ids[3],
+            throughput=bounds.get((job.ids[0], job.ids[2])),
+        )
+        for job in shown.jobs.get(kind.kind, ())
+        if isinstance(job, kind) and (wanted is None or job.ids in wanted)
+    ]
+
+
+def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
+    """Return a record for every benchmark under every routing of every comparison."""
+    settings_of = {settings_id(one): one for one in shown.study.bench_settings}
+    flows = {one.ids: one.flow for one in predictions(shown.parts)}
+    jobs = shown.jobs.get(ComparisonJob.kind, ())
+    # a study without benchmarks needs no cluster
+    settings = settings_and_places(shown.parts)[0] if jobs else ()
+    switched = {one.id: one.cluster.cluster.fabric is not None for one in settings}
+    records = []
+    for job in jobs:
+        assert isinstance(job, ComparisonJob)
+        _, topology, chosen = job.ids
+        names = {one.id: one.text for one in job.comparison.routings}
+        baseline = settings_of[chosen].baseline or next(iter(names))
+        cluster = Path(job.comparison.settings.cluster)
+        for routing, benchmark in product(names, job.comparison.benchmarks):
+            flow = flows.get((topology, routing, benchmark.id, chosen))
+            records.append(
+                BenchRecord(
+                    **_of_pair(shown, topology, routing),
+                    directory=Path(job.folder),
+                    benchmark=benchmark.id,
+                    benchmark_name=benchmark.text,
+                    benchmark_parameters=_of_plugin("benchmark", benchmark.text),
+                    plugin=_benchmark(benchmark.text),
+                    settings=settings_of[chosen],
+                    settings_id=chosen,
+                    cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
+                    switched=switched[chosen],
+                    baseline=baseline,
+                    baseline_name=names.get(baseline, ""),
+                    prediction=flow and Path(FlowJob.folder_of(shown.parts.results, flow)),
+                    store=Path(job.store),
+                )
+            )
+    return records
+
+
+@cache
+def _benchmark(text: str) -> BenchmarkPlugin | None:
+    try:
+        plugin = load("benchmark", text)
+    except QuarantinedError:
+        return None
+    assert isinstance(plugin, BenchmarkPlugin)
+    return plugin
+
+
+@cache
+def _of_plugin(kind: str, text: str) -> dict[str, str]:
+    """Return all parameters of a topology, traffic, workload or benchmark, by name."""
+    try:
+        texts: dict[str, str] = load(kind, text).parameters.texts()
+    except QuarantinedError:
+        texts = dict(parse_name(text).parameters)
+    return texts
+
+
+@cache
+def _of_routing(text: str) -> dict[str, str]:
+    """Return all parameters of a routing by name; qualify a name that two parts have."""
+    try:
+        plugins = load_routing(text).plugins
+    except QuarantinedError:
+        names = parse_routing(text)
+        return dict(names[0].parameters) if len(names) == 1 else {}
+    texts = [(plugin.kind, plugin.parameters.texts()) for plugin in plugins]
+    often = Counter(name for _, parameters in texts for name in parameters)
+    return {
+        name if often[name] == 1 else f"{kind}.{name}": value
+        for kind, parameters in texts
+        for name, value in parameters.items()
+    }

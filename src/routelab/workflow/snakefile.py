@@ -1,0 +1,418 @@
+"""Functions for the Snakefile: the plan of the selected studies, and the lock of the folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from routelab._sources import core_digest
+from routelab.api import InputError
+from routelab.artifacts.atomic import explain_write_errors
+from routelab.artifacts.missing_results import loss_sentences
+from routelab.artifacts.row_store import SUFFIX
+from routelab.cluster.bench.fabric.switching import require_fabric
+from routelab.config.cluster.file import load_cluster
+from routelab.config.study import OLD_FOLDERS
+from routelab.jobs.job import TRY_AGAIN
+from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
+from routelab.registry.requirements import collect_errors
+from routelab.registry.suggest import did_you_mean
+from routelab.workflow.console import use_short_lines
+from routelab.workflow.kinds import kinds
+from routelab.workflow.kinds.comparisons import ComparisonJob
+from routelab.workflow.kinds.surveys import SurveyJob, store
+from routelab.workflow.plan.expansion import Plan, expand_studies
+from routelab.workflow.plan.plan import PLAN
+from routelab.workflow.warm import warm_kernels
+
+RESULTS = Path("results")
+STUDIES = Path("config/studies")
+
+CODE = "code"
+"""File with the digest of the code of the last run, in the folder of the plan."""
+
+SMALL = 100_000
+"""Free space in bytes below which a job's files may not fit."""
+
+
+def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
+    """Return the plan of a Snakemake run.
+
+    If the run executes jobs, it first locks the folder and deletes failed outcomes. Invalid
+    input ends the process with one message.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    config : mapping
+        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
+        items are paths that end in ``.yaml``, or names of studies: those of files in
+        ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
+        see `apply_option`. ``fresh``: see `fresh_stages`.
+    """
+    try:
+        applies = bool(apply_option(config))
+        fresh = fresh_stages(config.get("fresh"))
+        plan = expand_studies(select_studies(config.get("studies")), RESULTS)
+        if applies:
+            check_fabrics(plan)
+    except InputError as error:
+        sys.exit(str(error))
+    _keep_slurm_conf()
+    # jobs find `routelab` also where the environment of this interpreter is not activated
+    os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
+    if workflow.remote_exec:
+        announce_run()  # jobs inside belong to this process, wherever the run was started
+    if workflow.is_main_process:
+        workflow.execute = _with_preparation(workflow, plan, fresh)
+    return plan
+
+
+def _keep_slurm_conf() -> None:
+    """Let jobs of Slurm find the configuration of their Slurm.
+
+    The executor removes all variables of Slurm from the process in which a rule runs. One of them
+    has the path of Slurm's configuration, if it is not in its usual location.
+    """
+    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if variable in os.environ:
+        os.environ[copy] = os.environ[variable]
+    elif copy in os.environ:
+        os.environ[variable] = os.environ[copy]
+
+
+def apply_option(config: Mapping[str, Any]) -> str:
+    """Return the option that lets `routelab bench` switch a fabric, or nothing.
+
+    Raises
+    ------
+    InputError
+        If ``apply_routing`` is neither true nor false.
+    """
+    return "--apply-routing" if _truth(config, "apply_routing") else ""
+
+
+def _truth(config: Mapping[str, Any], key: str) -> bool:
+    told = config.get(key, False)
+    # on the command line Snakemake accepts only the spelling True for a truth value
+    value = {"true": True, "false": False}.get(str(told).lower())
+    if value is None:
+        raise InputError(
+            f"{key}={told}: must be true or false, as in 'snakemake report --config {key}=true'"
+        )
+    return value
+
+
+def fresh_stages(choice: object) -> list[str]:
+    """Return the stages whose items are computed again although they are finished.
+
+    Snakemake does not record this choice, so the next run without it has nothing to do.
+
+    Parameters
+    ----------
+    choice : object
+        A list, or text with commas or plus signs; ``all`` stands for every stage but benchmarks.
+
+    Raises
+    ------
+    InputError
+        If a name is not that of a stage, or is that of measurements.
+    """
+    names = _names(choice)
+    stages = [kind for kind in kinds() if kind != ComparisonJob.kind]
+    for name in names:
+        if name in ("benchmarks", ComparisonJob.kind):
+            raise InputError(
+                f"fresh={name}: measurements are never repeated; add rounds with 'repeats' in the "
+                "study's 'bench'"
+            )
+        if name not in (*stages, "all"):
+            raise InputError(
+                f"fresh={name}: there is no such stage{did_you_mean(name, stages)} "
+                f"(known: all, {', '.join(stages)})"
+            )
+    return stages if "all" in names else names
+
+
+def _names(choice: object) -> list[str]:
+    """Return the names in a list, or in text with commas or plus signs."""
+    items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
+    return [str(item) for item in items if item not in ("", None)]
+
+
+def check_fabrics(plan: Plan) -> None:
+    """Refuse to apply routings where a comparison that would be measured lacks a fabric.
+
+    Raises
+    ------
+    InputError
+        Names every cluster whose file lacks it.
+    """
+    most: dict[Path, int] = {}
+    for job in plan.of(ComparisonJob.kind).values():
+        if isinstance(job, ComparisonJob) and not job.is_done():
+            path = Path(job.comparison.settings.cluster)
+            most[path] = max(most.get(path, 0), len(job.comparison.routings))
+    collect_errors(*(partial(_check_fabric, path, routings) for path, routings in most.items()))
+
+
+def _check_fabric(path: Path, routings: int) -> None:
+    require_fabric(load_cluster(path), routings)
+
+
+def select_studies(choice: object) -> list[Path]:
+    """Return the study files of a list of names and paths.
+
+    Raises
+    ------
+    InputError
+        If the list is empty, or a name is not that of a study.
+    """
+    names = _names(choice)
+    files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
+    if not names:
+        raise InputError(
+            "no study is selected: list studies in config/config.yaml, or select with 'snakemake "
+            f"report --config studies=NAME,NAME' (known: {', '.join(sorted(files))})"
+        )
+    return collect_errors(*(partial(_study_file, name, files) for name in names))
+
+
+def _study_file(name: str, files: Mapping[str, Path]) -> Path:
+    """Return the file of a study, which is named by its path or one of `files`."""
+    if Path(name).suffix in (".yaml", ".yml"):
+        paths = [Path(name)] if Path(name).is_file() else []
+    else:
+        paths = [files[name]] if name in files else _studies_named(name, files)
+    if not paths:
+        path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
+        raise InputError(f"study {name!r} not found: no file {path}{_unknown_study(name, files)}")
+    if len(paths) > 1:
+        raise InputError(f"there are several studies {name!r}: {', '.join(map(str, paths))}")
+    return paths[0]
+
+
+def _study_files() -> list[Path]:
+    return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
+
+
+def _unknown_study(name: str, known: Iterable[str]) -> str:
+    stem = Path(name).stem
+    return did_you_mean(stem, {known_name.rpartition("/")[2] for known_name in known})
+
+
+def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
+    """Return the studies of that name in any folder."""
+    return [path for path in files.values() if path.stem == name]
+
+
+def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
+    """Return `execute` of a workflow, extended by steps before it looks for finished files.
+
+    Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
+    inspections (``--summary``, ``--lint``) must neither wait for a run nor change anything.
+    """
+    execute = workflow.execute
+
+    def run(*, executor_plugin: Any, **settings: Any) -> Any:
+        use_short_lines(workflow, plan)
+        kind = executor_plugin.common_settings
+        executes = not (kind.dryrun_exec or kind.touch_exec)
+        if not executes:
+            _tell_of_new_code(plan, "would be")
+            _skip_finished_comparisons(plan)
+            _print_again(plan, "would be tried again")
+            if kind.dryrun_exec:
+                _force(workflow, plan, fresh)
+            return execute(executor_plugin=executor_plugin, **settings)
+        if kind.local_exec:
+            _warn_of_cores(workflow.resource_settings.cores or 1)
+        try:
+            _make_ready(workflow, plan, fresh)
+        except InputError as error:
+            sys.exit(str(error))
+        except KeyboardInterrupt:
+            sys.exit("Interrupted. Run the same command again to continue.")
+        finished = False
+        try:
+            with end_jobs_on_interrupt():
+                result = execute(executor_plugin=executor_plugin, **settings)
+            finished = True
+            return result
+        finally:
+            # also if a step failed or the run was interrupted
+            _warn_of_full_disk(plan.results)
+            _print_losses(plan)
+            index = plan.results / "report" / "index.html"
+            if finished and index.is_file():
+                print(f"The report is {index}: open it in a browser.", file=sys.stderr)
+
+    return run
+
+
+def _warn_of_cores(cores: int) -> None:
+    there = len(os.sched_getaffinity(0))
+    if cores > there:
+        print(
+            f"Warning: {cores} cores requested, {there} available: jobs take turns. Limits count "
+            "CPU time, so results stay the same.",
+            file=sys.stderr,
+        )
+
+
+def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
+    """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    plan : Plan
+    fresh : collection of str
+        Stages whose outcomes are deleted. Their manifests stay: Snakemake would start measurements
+        whose routes have none.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    with explain_write_errors(plan.results, plan.results / "x"):
+        hold(plan.results)
+        announce_run()
+        _name_old_folders(plan.results)
+        for cause in plan.quarantined:
+            print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
+        _tell_of_new_code(plan, "are")
+        _print_again(plan, "will be tried again")
+        plan.write_specs()
+        (plan.results / PLAN / CODE).write_text(core_digest())
+        _skip_finished_comparisons(plan)
+        warm_kernels(plan, workflow.resource_settings.cores or 1)
+        if fresh:
+            _forget(plan, fresh)
+            _force(workflow, plan, fresh)
+
+
+def _forget(plan: Plan, fresh: Collection[str]) -> None:
+    """Delete the outcomes of some stages, and the pages that show them.
+
+    Other files stay until new ones replace them. A page would stay, too, if the run is killed
+    before it: new results do not change a manifest, whose checksum Snakemake compares.
+    """
+    for name, shown in plan.studies.items():
+        if any(shown.jobs.get(kind) for kind in fresh):
+            (plan.results / "report" / name / "index.html").unlink(missing_ok=True)
+    for job in plan.jobs.values():
+        if job.kind not in fresh:
+            continue
+        if isinstance(job, SurveyJob):
+            for path in store(job.results).folder.glob(f"*{SUFFIX}"):
+                path.unlink()
+        else:
+            job.outcome.unlink(missing_ok=True)
+
+
+def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
+    """Let Snakemake run the batches of some stages, and those with jobs that are not done."""
+    again = {job.folder for job in plan.again()}
+    forced = (
+        str(plan.manifest(batch))
+        for batch in plan.batches_to_do
+        if batch.kind in fresh or any(job.folder in again for job in batch.jobs)
+    )
+    settings = workflow.dag_settings
+    settings.forcerun = {*settings.forcerun, *forced}
+
+
+def _name_old_folders(results: Path) -> None:
+    """Print how to remove the results of earlier versions, which nothing reads."""
+    old = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
+    if old:
+        print(
+            "Folders of an earlier version are not used: the results of a study are in a folder of "
+            f"its name. Remove them with: rm -r {' '.join(old)}",
+            file=sys.stderr,
+        )
+
+
+def _skip_finished_comparisons(plan: Plan) -> None:
+    """Skip finished comparisons whose routes will be computed again, for example by an upgrade.
+
+    Snakemake would start them because of the new routes, and request nodes for nothing. Those of
+    an earlier version have no manifest.
+    """
+    for key, batch in plan.batches.items():
+        if batch.kind != ComparisonJob.kind:
+            continue
+        files = [plan.manifest(batch), *map(Path, plan.manifests_before(batch))]
+        finished = all(job.is_done() for job in batch.jobs)
+        if finished and not all(path.exists() for path in files):
+            plan.postponed.add(key)
+
+
+def _warn_of_full_disk(results: Path) -> None:
+    """Warn of a full disk, which may have lost the jobs' own messages."""
+    if shutil.disk_usage(results).free < SMALL:
+        print(
+            f"The disk of {results} is full. Free some space and run again; finished jobs are "
+            "kept.",
+            file=sys.stderr,
+        )
+
+
+def _tell_of_new_code(plan: Plan, are: str) -> None:
+    """Tell that all results run again, if the results are those of other code of routelab."""
+    try:
+        known = (plan.results / PLAN / CODE).read_text()
+    except OSError:
+        known = ""
+    if known != core_digest() and any(Path(name).exists() for name in plan.manifests()):
+        print(
+            f"routelab's own code has changed since these results: they {are} computed again, "
+            "measurements apart.",
+            file=sys.stderr,
+        )
+
+
+def _print_again(plan: Plan, what: str) -> None:
+    number = plan.failed()
+    if number:
+        jobs = "job" if number == 1 else "jobs"
+        print(f"{number} failed or timed-out {jobs} {what}.", file=sys.stderr)
+
+
+def _print_losses(plan: Plan) -> None:
+    """Print all results that are not ok."""
+    statuses = plan.statuses()
+    for sentence in loss_sentences(statuses):
+        print(f"{sentence}.", file=sys.stderr)
+    if any(one.status in TRY_AGAIN for one in statuses):
+        print("The next run tries failed and stopped jobs again.", file=sys.stderr)
+
+
+def hold(results: Path) -> None:
+    """Lock `results` against other runs until this process ends in any way.
+
+    The process ends with one line if another run holds the lock.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    lock = os.open(results / ".lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(lock, 100).decode(errors="replace").strip()
+        sys.exit(f"another run ({holder}) is working in {results}; wait until it ends, or stop it")
+    if not wait_for_jobs(results):
+        sys.exit(
+            f"jobs of an earlier run are still working in {results}; wait until they end, or stop "
+            "them (processes 'routelab batch')"
+        )
+    os.truncate(lock, 0)
+    os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())

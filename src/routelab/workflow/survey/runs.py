@@ -1,0 +1,43 @@
+"""Rows of runs in a survey: the facts of the route stage without arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from routelab._progress import report_phase
+from routelab.api import Topology
+from routelab.jobs.limits import Failure
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.instances import load, load_routing
+from routelab.routing.route import route_network
+from routelab.workflow.survey.rows import Row, SurveyNetwork, breach_row, timed_row
+
+# a survey uses the same few routings on every network
+_routing = cache(load_routing)
+_metric = cache(lambda name: load("metric", name))
+
+
+def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> Row:
+    """Route a network, check and measure the routes, and return the row.
+
+    Parameters
+    ----------
+    network : SurveyNetwork
+    routing : str
+        Instance name.
+    metrics : sequence of str
+        Instance names.
+    """
+    try:
+        chosen, measures = _routing(routing), [_metric(name) for name in metrics]
+    except QuarantinedError as error:
+        return breach_row(Failure("failed", str(error)))
+
+    def work(topology: Topology) -> Row:
+        result = route_network(topology, chosen, measures)
+        report_phase(chosen.name, "ok", ended=True)
+        measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
+        return {"facts": result.facts, "metrics": measured}
+
+    return timed_row(network, work)

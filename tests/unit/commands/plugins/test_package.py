@@ -1,0 +1,224 @@
+"""What `plugins new` writes is a sound package, and it writes all of it or nothing."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from routelab.api import KINDS, InputError
+from routelab.cli import main
+from routelab.commands.plugins.package import (
+    EXAMPLES,
+    HOP_BY_HOP,
+    SUMMARIES,
+    NewPlugin,
+    make_new_plugin,
+    write_package,
+)
+from routelab.config import load_study
+from routelab.registry.contract import check_contract
+
+FILES = {
+    "README.md",
+    "ci.sh",
+    "pyproject.toml",
+    ".gitignore",
+    "my-key.yaml",
+    "routelab_my_key/__init__.py",
+    "tests/test_plugin.py",
+}
+
+
+KERNELS = "routelab_my_key/kernels.py"
+TEMPLATES = [*SUMMARIES]
+
+
+def new_of(template: str, key: str, author: str = "") -> NewPlugin:
+    hop_by_hop = template == HOP_BY_HOP
+    return make_new_plugin(
+        "routing" if hop_by_hop else template, key, author, hop_by_hop=hop_by_hop
+    )
+
+
+def written(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+def loaded(new: NewPlugin, texts: dict[str, str], folder: Path) -> type:
+    """The class that the package registers, imported from a folder."""
+    project = tomllib.loads(texts["pyproject.toml"])["project"]
+    ((key, value),) = project["entry-points"][f"routelab.{new.kind}"].items()
+    package, class_name = value.split(":")
+    assert (key, package) == (new.key, new.package)
+    for place in (text for text in texts if text.startswith(package)):
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_text(texts[place], encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        return getattr(importlib.import_module(package), class_name)
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            del sys.modules[name]
+
+
+def test_every_template_has_an_example():
+    assert list(SUMMARIES) == list(EXAMPLES)
+
+
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {*SUMMARIES}))
+def test_a_kind_without_a_template_names_plugins_to_copy(kind):
+    with pytest.raises(InputError) as raised:
+        make_new_plugin(kind, "my-key")
+    folder = re.search(r"copy a built-in plugin of (\S+), ", str(raised.value))[1]
+    assert any((Path(__file__).parents[3] / folder).glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("key", ["my-key", "2-opt.b_c", "None", "Parameters", "Literal"])
+def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
+    new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
+    texts = new.texts()
+    plugin = check_contract(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
+    assert [citation.cited_for for citation in plugin.citations] == ["Algorithm 1"]
+    project = tomllib.loads(texts["pyproject.toml"])["project"]
+    assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
+    assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])
+    assert new.package.isidentifier()
+    assert f'conformance("{new.kind}", "{key}")' in texts["tests/test_plugin.py"]
+    ast.parse(texts["tests/test_plugin.py"])
+    assert all(len(line) <= 100 for line in texts[f"{new.package}/__init__.py"].splitlines())
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_all_files_are_there_and_fit_together(template, tmp_path):
+    folder = write_package(new_of(template, "my-key"), tmp_path / "new")
+    texts = written(folder)
+    kernels = {KERNELS} if template == HOP_BY_HOP else set()
+    assert set(texts) == FILES | kernels
+    assert not any("{{" in text or "{%" in text for text in texts.values())
+    assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
+    assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
+    subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
+    named = load_study(folder / "my-key.yaml")
+    assert "my-key" in str((named.topologies, named.routings, named.traffic, named.metrics))
+    told = texts["README.md"] + texts["ci.sh"]
+    assert set(re.findall(r"[\w/-]+\.yaml", told.replace("PATH/routelab-my-key/", ""))) == {
+        place for place in texts if place.endswith(".yaml")
+    }
+    assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
+    # it names the files in which the algorithm is, and no others
+    named = set(re.findall(r"`(routelab_my_key/\w+\.\w+)`", texts["README.md"]))
+    assert named == {place for place in texts if place.startswith("routelab_my_key/")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ruels", "x"), "unknown kind of plugin: 'ruels'; did you mean 'rules'?"),
+        (("rules", "a/b"), "'a/b' cannot be used in a name"),
+        (("rules", "~"), "starts with a letter or digit"),
+        (("rules", "x", "A <b>"), "'Name <address>'"),
+        (("rules", "x", 'A\n"'), "'Name <address>'"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(arguments, said):
+    with pytest.raises(InputError) as raised:
+        make_new_plugin(*arguments)
+    assert said in str(raised.value)
+
+
+def test_only_a_routing_decides_hop_by_hop(capsys):
+    assert main(["plugins", "new", "rules", "my-key", "--hop-by-hop"]) == 2
+    assert "--hop-by-hop is for plugins of the kind routing, not rules" in capsys.readouterr().err
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(InputError) as raised:
+        make_new_plugin("ruels", "a b", "<>")
+    assert len(str(raised.value).splitlines()) == 3
+
+
+def test_a_package_that_is_installed_is_not_overwritten():
+    with pytest.raises(InputError, match="a package routelab_plugins is already installed"):
+        make_new_plugin("rules", "plugins")
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is not empty; choose another"):
+        write_package(make_new_plugin("rules", "x"), tmp_path)
+    assert written(tmp_path) == {"mine.txt": "mine"}
+    with pytest.raises(InputError, match="a file is where a folder is needed"):
+        write_package(make_new_plugin("rules", "x"), tmp_path / "mine.txt")
+    assert written(tmp_path) == {"mine.txt": "mine"}
+
+
+def test_an_empty_folder_is_taken_but_not_the_one_that_one_stands_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is the folder you are in"):
+        write_package(make_new_plugin("rules", "my-key"), Path())
+    (tmp_path / "empty").mkdir()
+    assert set(written(write_package(make_new_plugin("rules", "my-key"), Path("empty")))) == FILES
+
+
+def test_nothing_is_left_half_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "chmod", lambda *_: (_ for _ in ()).throw(RuntimeError("cut off")))
+    with pytest.raises(RuntimeError, match="cut off"):
+        write_package(make_new_plugin("rules", "x"), tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plugins", "new", "traffic", "my-key", "--author", "Ada"]) == 0
+    out = capsys.readouterr().out
+    assert "pip install --no-deps --editable routelab-my-key\n" in out
+    assert "routelab plugins check traffic/my-key\n" in out
+    assert set(written(tmp_path / "routelab-my-key")) == FILES
+    assert main(["plugins", "new", "traffic", "my-key"]) == 2
+    assert "the folder routelab-my-key is not empty" in capsys.readouterr().err
+
+
+def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("routelab.commands.plugins.package.installed_catalogue", site.catalogue)
+    folder = str(tmp_path / "new")
+    assert main(["plugins", "new", "rules", "turns", "--directory", folder]) == 0
+    assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err
+
+
+GUIDE = Path(__file__).parents[3] / "docs/plugins.md"
+MAKES = re.compile(
+    r"^    \.venv/bin/routelab plugins new (\w+) ([\w-]+)( --hop-by-hop)?$", re.MULTILINE
+)
+
+
+def shown(new: NewPlugin) -> str:
+    """What the guide shows of a plugin: all of it but imports and citation."""
+    text = new.texts()[f"{new.package}/__init__.py"]
+    text = text[text.index(f"class {new.class_name}Parameters") :]
+    return re.sub(r"^    citations = \(\n(        .*\n)*    \)\n", "", text, flags=re.MULTILINE)
+
+
+def test_the_guide_shows_what_is_written():
+    guide = GUIDE.read_text(encoding="utf-8")
+    made = [(HOP_BY_HOP if option else kind, key) for kind, key, option in MAKES.findall(guide)]
+    assert [template for template, _ in made] == list(SUMMARIES)
+    for template, key in made:
+        assert f"```python\n{shown(new_of(template, key))}```\n" in guide, (template, key)
+
+
+def test_the_guide_shows_the_compiled_function():
+    (key,) = [key for _, key, option in MAKES.findall(GUIDE.read_text("utf-8")) if option]
+    new = new_of(HOP_BY_HOP, key)
+    text = new.texts()[f"{new.package}/kernels.py"]
+    assert f"```python\n{text[text.index('@hop_kernel') :]}```\n" in GUIDE.read_text("utf-8")

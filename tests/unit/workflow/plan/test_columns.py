@@ -1,0 +1,193 @@
+"""study check finds columns that a study will not have, before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from routelab.api import InputError
+from routelab.workflow.plan.preview import check_studies
+
+STUDY = """\
+title: t
+topologies: [torus~dims=4x2]
+routings: [dor, sssp@angara]
+{more}
+{views}
+"""
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The mistakes of a study with some views, without path and line."""
+
+    def told(views, more=""):
+        path = tmp_path / "study.yaml"
+        path.write_text(STUDY.format(views=views, more=more))
+        try:
+            check_studies([path])
+        except InputError as error:
+            return [line.partition(": ")[2] for line in str(error).splitlines()]
+        return []
+
+    return told
+
+
+def table(values, more=""):
+    return f"tables: {{t: {{rows: [routing], values: [{values}]{more}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        (table("max_laod"), "tables.t.values: no column 'max_laod'; did you mean 'max_load'?"),
+        (
+            "figures: {f: {kind: bar, x: routing, y: max_laod}}",
+            "figures.f.y: no column 'max_laod'; did you mean 'max_load'?",
+        ),
+        (
+            "tables: {t: {rows: [rooting], values: [max_load]}}",
+            "tables.t.rows: no column 'rooting'; did you mean 'routing'?",
+        ),
+        (
+            table("max_load", ", where: {dimz: 4x2}"),
+            "tables.t.where: no column 'dimz'; did you mean 'dims'?",
+        ),
+        (
+            table("max_load", ", over: {sead: median}"),
+            "tables.t.over: no parameter 'sead'; did you mean 'seed'?",
+        ),
+        (
+            table("worst_permutation"),
+            (
+                "tables.t.values: column 'worst_permutation' is produced by the metric "
+                "'worst-permutation', which the study does not use; add it to 'metrics'"
+            ),
+        ),
+        (
+            table("generations"),
+            (
+                "tables.t.values: column 'generations' is produced by the selection 'genetic', "
+                "which the study does not use; add it to the study"
+            ),
+        ),
+        (
+            table("gap"),
+            "tables.t.values: column 'gap': needs 'bound' in the study; add 'bound: true'",
+        ),
+        (
+            table("max_load_ratio"),
+            (
+                "tables.t.values: no column 'max_load_ratio'; columns of comparisons need "
+                "'relative' in this view"
+            ),
+        ),
+        (
+            table("median"),
+            "tables.t.values: column 'median' belongs to other rows; use 'of: benchmarks'",
+        ),
+    ],
+)
+def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, message):
+    assert told(views) == [message]
+
+
+def test_bounds_for_any_routing_have_to_be_requested(told):
+    views, more = table("accepted_bound", ", of: loads"), "traffic: [uniform]"
+    problem = (
+        "tables.t.values: column 'accepted_bound': needs bounds for any routing; add "
+        "'bound: {any_routing: true}'"
+    )
+    assert told(views, f"{more}\nbound: true") == [problem]
+    assert told(views, f"{more}\nbound: {{any_routing: true}}") == []
+
+
+def test_all_wrong_columns_of_a_study_are_reported_together(told):
+    assert len(told(table("max_laod, gap, median"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("views", "more"),
+    [
+        (table("max_load, min_load, sigma4, mean_turns, phase_load_shift, group_trees"), ""),
+        (table("gap, optimal, gap_percent, near_optimal, lower_bound_rules"), "bound: true"),
+        (table("worst_permutation"), "metrics: [worst-permutation]"),
+        (table("sigma2"), "metrics: ['channel-load~k=2']"),
+        (
+            (
+                "tables: {t: {rows: [routing, dims, rules.turns], values: [max_load_ratio, "
+                "max_load_gain, relative_to], relative: {to: dor, column: max_load}, "
+                "over: {ties: median}}}"
+            ),
+            "",
+        ),
+        ("tables: {t: {rows: [rule], names: {rule: routing}, values: [max_load]}}", ""),
+        ("figures: {f: {kind: ecdf, x: load, hue: routing, col: nodes}}", ""),
+        ("figures: {f: {kind: network, colour: load}}", ""),
+        ("tables: {t: {rows: [routing], statistics: {max_load: [mean, argmax]}}}", ""),
+    ],
+)
+def test_what_the_study_has_is_accepted(told, views, more):
+    assert told(views, more) == []
+
+
+def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
+    from routelab.workflow.plan.expansion import expand_studies
+
+    told(table("max_laod"))
+    with pytest.raises(InputError, match="no column 'max_laod'"):
+        expand_studies([tmp_path / "study.yaml"])
+
+
+def test_mistakes_of_one_study_do_not_hide_wrong_columns_of_the_next(told, tmp_path):
+    told(table("max_laod"))
+    other = tmp_path / "other.yaml"
+    other.write_text("title: t\ntopologies: [torus~dims=4]\nroutings: [dro]\n")
+    with pytest.raises(InputError) as raised:
+        check_studies([other, tmp_path / "study.yaml"])
+    assert "'dro'" in str(raised.value)
+    assert "no column 'max_laod'" in str(raised.value)
+
+
+def test_a_comparison_of_another_column_names_the_column_that_is_compared(told):
+    more = ", relative: {to: dor, column: min_load}"
+    assert told(table("max_load_ratio", more)) == [
+        "tables.t.values: no column 'max_load_ratio'; 'relative' in this view compares 'min_load'"
+    ]
+
+
+def test_other_mistakes_hide_no_column(told):
+    views = "figures: {f: {kind: line, x: load, y: accepted_load, over: {sead: median}}}"
+    mistakes = told(views, "traffic: [uniform]\nsimulation: {loads: [0.1]}")
+    assert sum("use 'of: loads'" in one for one in mistakes) == 2
+    assert any("no parameter 'sead'" in one for one in mistakes)
+    relative = "tables: {t: {rows: [routing], values: [max_laod], relative: {to: x, column: gap}}}"
+    found = told(relative)
+    assert any("no column 'max_laod'" in one for one in found)
+    assert any("no routing 'x' to compare with" in one for one in found)
+
+
+def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):
+    from routelab_plugins.metric.route_length import RouteLength
+
+    views = table("max_hops")
+    assert told(views) == []
+    other = [replace(one, better="higher") for one in RouteLength.columns]
+    monkeypatch.setattr(RouteLength, "columns", tuple(other))
+    mistakes = told(views)
+    assert len(mistakes) == 2
+    assert mistakes[0].startswith(
+        "metric 'route-length' declares the column 'max_hops' otherwise than 'routelab'"
+    )
+
+
+def test_surveys_do_not_measure_networks(told):
+    views = table("diameter, best_cut_share")
+    assert told(views) == []
+    mistakes = told(views, "survey: true")
+    assert mistakes == [
+        f"tables.t.values: column '{name}': surveys do not measure networks; use a study without "
+        "'survey'"
+        for name in ("diameter", "best_cut_share")
+    ]

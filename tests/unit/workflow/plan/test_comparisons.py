@@ -1,0 +1,383 @@
+"""Studies with benchmarks: which comparisons and predictions they stand for, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
+from routelab.config import Choice
+from routelab.config.bench_settings import BenchSettings
+from routelab.jobs.batches import read_jobs
+from routelab.workflow.kinds.comparisons import terminals
+from routelab.workflow.kinds.predictions import predictions
+from routelab.workflow.parts.instances import instance_of
+from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.plan.preview import check_studies
+
+METERS = """
+from pathlib import Path
+
+from routelab.api import (
+    BenchmarkPlugin, BenchmarkResult, FigureOfMerit, Parameters, WorkloadModel, parameter
+)
+
+
+class Meter(BenchmarkPlugin):
+    name = "meter"
+    summary = "Measures something"
+    figure = "speed"
+
+    class Parameters(Parameters):
+        size: int = parameter(1, description="bytes")
+        list: Path | None = parameter(None, description="a file of sizes")
+
+    def input_files(self):
+        return () if self.parameters.list is None else (self.parameters.list,)
+
+    def executables(self, ranks):
+        return ("meter",)
+
+    def command(self, task):
+        return (str(task.executable),)
+
+    def parse(self, output, task):
+        return BenchmarkResult((FigureOfMerit("speed", 1.0, "B/s", "higher"),))
+
+
+class Modelled(Meter):
+    name = "modelled"
+    summary = "Measures something that is known beforehand"
+
+    def supports(self, ranks, ranks_per_node):
+        return None if ranks > 8 else "too few ranks"
+
+    def model(self, task):
+        text = f"osu-alltoall~size={task.ranks * task.ranks_per_node}"
+        return WorkloadModel(text, iterations=3)
+"""
+
+STUDY = """\
+title: Measure
+topologies: [torus~dims=4, torus~dims=4x4]
+routings: [dor, {use: angara-sssp, as: sssp}]
+benchmarks: [meter, {use: modelled, as: known}]
+bench: {cluster: fast, repeats: {sweep: [2, 3]}, seconds: 60, baseline: sssp}
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+FAST = """\
+machine: {link_bandwidth: 4.0e+9}
+ranks_per_node: 2
+partition: short
+account: lab
+allocation: [--reservation=a b]
+launcher: srun
+topology: torus~dims=4x4
+hosts: "n[01-16]"
+node_sets: {torus~dims=4: "n[01-04]"}
+"""
+
+
+HOPS = "minimal-adaptive"
+
+
+@pytest.fixture
+def write(site, tmp_path, monkeypatch):
+    points = {"benchmark": {"meter": "meters:Meter", "modelled": "meters:Modelled"}}
+    site.install("meters", points, {"meters.py": METERS})
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+    Path("config/clusters").mkdir()
+    Path("config/clusters/fast.yaml").write_text(FAST)
+
+    def write(text):
+        path = Path("config/studies/run.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as told:
+        expand_studies([path])
+    return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
+
+
+def batch_of(plan, job):
+    (batch,) = (batch for batch in plan.batches.values() if job in batch.jobs)
+    assert batch.jobs == (job,)
+    return batch
+
+
+def marks(plan):
+    return [job.fingerprint for job in plan.of("comparisons").values()]
+
+
+def predicted(plan):
+    return {one.ids: one.flow for one in predictions(plan.studies["run"].parts)}
+
+
+def test_every_network_is_compared_once_with_all_settings(write):
+    plan = expand_studies([write(STUDY)])
+    shown = plan.studies["run"]
+    two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
+    assert shown.ids("comparisons") == (
+        ("run", "torus~dims=4", two),
+        ("run", "torus~dims=4", three),
+        ("run", "torus~dims=4x4", two),
+        ("run", "torus~dims=4x4", three),
+    )
+    job = plan.of("comparisons")["run", "torus~dims=4x4", three]
+    batch = batch_of(plan, job)
+    assert re.fullmatch(
+        r"run\.torus-dims-4x4\.cluster-fast-repeats-3-seconds-60\.0-[0-9a-f]{8}-1", batch.id
+    )
+    assert job.folder == f"results/bench/comparisons/run/torus~dims=4x4/{three}"
+    assert job.store == "results/bench/runs"
+    assert job.comparison == Comparison(
+        "results/run/topologies/torus~dims=4x4",
+        (
+            ComparisonPart("dor", "dor", Path("results/run/routes/torus~dims=4x4/dor")),
+            ComparisonPart("sssp", "angara-sssp", Path("results/run/routes/torus~dims=4x4/sssp")),
+        ),
+        (ComparisonPart("meter", "meter"), ComparisonPart("known", "modelled")),
+        BenchSettings(cluster="config/clusters/fast.yaml", repeats=3, seconds=60, baseline="sssp"),
+    )
+    assert job.inputs == ("config/clusters/fast.yaml",)
+    assert batch.after == (
+        ("topologies", "run-1"),
+        ("routes", "run-1"),
+    )
+    (told,) = check_studies([Path("config/studies/run.yaml")])
+    assert "4 comparisons" in told
+
+
+def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):
+    plan = expand_studies([write(STUDY)])
+    small = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4")
+    assert (small.nodes, small.hosts, small.partition, small.account) == (
+        *(4, "n[01-04]"),
+        *("short", "lab"),
+    )
+    # (1 warm-up + 2 rounds) × 2 routings × 2 benchmarks × 60 s, and 10 minutes for the beginning
+    assert small.minutes == 12 + 10
+    assert small.slurm_extra == (
+        "--exclusive --ntasks-per-node=1 '--nodelist=n[01-04]' '--reservation=a b'"
+    )
+    large = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4x4")
+    assert (large.nodes, large.hosts) == (16, "n[01-16]")
+    plan = expand_studies([write(STUDY.replace("seconds: 60,", "seconds: 60, minutes: 15,", 1))])
+    assert {job.minutes for job in plan.of("comparisons").values()} == {15}
+
+
+def test_names_of_files_are_short_plain_and_different(write):
+    study = STUDY.replace("[torus~dims=4, ", f"[{{use: torus~dims=4, as: {'x' * 100}}}, ")
+    study = study.replace("repeats:", "ranks_per_node: 4, seed: 11, repeats:")
+    ids = [id_ for kind, id_ in expand_studies([write(study)]).batches if kind == "comparisons"]
+    assert len(set(ids)) == len(ids) == 4
+    # what Snakemake hands to a job of Slurm is split at commas
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,131}", id_) for id_ in ids)
+
+
+FINGERPRINTED = {
+    "another title": (lambda text: text.replace("Measure", "Other"), False),
+    "another baseline": (lambda text: text.replace("baseline: sssp", "baseline: dor"), False),
+    "no prediction": (lambda text: text.replace("baseline:", "predict: false, baseline:"), False),
+    "minutes": (lambda text: text.replace("baseline:", "minutes: 15, baseline:"), False),
+    "another benchmark": (lambda text: text.replace("[meter,", "[meter~size=2,"), True),
+    "one routing more": (lambda text: text.replace("[dor,", "[dor, angara-bfs,"), True),
+    "another routing by that name": (
+        lambda text: text.replace("angara-sssp,", "angara-bfs,"),
+        True,
+    ),
+    "another order of turns": (lambda text: text.replace("baseline:", "seed: 1, baseline:"), True),
+}
+
+
+@pytest.mark.parametrize("what", FINGERPRINTED)
+def test_the_fingerprint_changes_with_what_is_measured_and_nothing_else(write, what):
+    change, again = FINGERPRINTED[what]
+    before = list(expand_studies([write(STUDY)]).of("comparisons").values())
+    after = list(expand_studies([write(change(STUDY))]).of("comparisons").values())
+    for one, two in zip(before, after, strict=True):
+        assert (one.fingerprint != two.fingerprint) == again
+
+
+def test_the_fingerprint_covers_the_clusters_file_and_not_the_code_of_parsers(write, site):
+    path = write(STUDY)
+    before = marks(expand_studies([path]))
+    source = site.folder / "meters.py"
+    source.write_text(METERS.replace("1.0,", "2.0,"))
+    assert marks(expand_studies([path])) == before
+    Path("config/clusters/fast.yaml").write_text(FAST + "environment: {A: b}\n")
+    after = marks(expand_studies([path]))
+    assert set(after).isdisjoint(before)
+
+
+def test_a_file_that_a_benchmark_reads_is_an_input(write):
+    Path("config/studies/sizes.txt").write_text("1\n")
+    path = write(STUDY.replace("[meter,", "[{meter: {list: sizes.txt}},"))
+    # the name has a path in it, and cannot be a folder's, but a benchmark has none
+    with pytest.raises(InputError, match="give it an alias"):
+        expand_studies([path])
+    path = write(STUDY.replace("[meter,", "[{use: meter~list=sizes.txt, as: list},"))
+    (before, *_) = expand_studies([path]).of("comparisons").values()
+    assert before.inputs == ("config/clusters/fast.yaml", "config/studies/sizes.txt")
+    Path("config/studies/sizes.txt").write_text("10\n")
+    (after, *_) = expand_studies([path]).of("comparisons").values()
+    assert after.fingerprint != before.fingerprint
+
+
+def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(write):
+    plan = expand_studies([write(STUDY)])
+    shown = plan.studies["run"]
+    settings = "machine=fast,ranks_per_node=2,iterations=3"
+    # 4 nodes × 2 ranks are too few, meter has no model
+    two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
+    assert predicted(plan) == {
+        ("torus~dims=4x4", routing, "known", told): (
+            *("torus~dims=4x4", routing),
+            *("osu-alltoall~size=64", settings),
+        )
+        for routing in ("dor", "sssp")
+        for told in (two, three)
+    }
+    assert set(plan.of("flows")) == set(predicted(plan).values())
+    job = plan.of("flows")["torus~dims=4x4", "dor", "osu-alltoall~size=64", settings]
+    assert job.engine == "flow~machine=config/clusters/fast.yaml,ranks_per_node=2,iterations=3"
+    assert job.limits.seconds == 60
+    assert [path for path in plan.manifests(shown) if "/flows/" in path] == [
+        "results/run/batches/flows/1.json"
+    ]
+    plan = expand_studies([write(STUDY.replace("baseline:", "predict: false, baseline:"))])
+    assert not plan.of("flows")
+    assert not predicted(plan)
+
+
+def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
+    asked = (
+        'workloads: ["osu-alltoall~size=64"]\n'
+        "flow: {machine: fast, ranks_per_node: 2, iterations: 3}\n"
+    )
+    plan = expand_studies([write(STUDY + asked)])
+    shown = plan.studies["run"]
+    assert len(set(shown.ids("flows"))) == len(plan.of("flows")) == 4
+    assert set(predicted(plan).values()) < set(shown.ids("flows"))
+
+
+def test_routings_without_tables_are_left_out_where_there_is_traffic_for_them(write):
+    text = STUDY.replace("[dor,", "[dor, HOPS,") + "traffic: [uniform]\n"
+    text = text.replace("HOPS", HOPS)
+    plan = expand_studies([write(text)])
+    for job in plan.of("comparisons").values():
+        assert [one.id for one in job.comparison.routings] == ["dor", "sssp"]
+
+
+WRONG = {
+    f"[dor, -> [{HOPS},": f"3: routings[0]: {HOPS} decides hop by hop and has no route "
+    f"table, so it cannot "
+    "be measured: leave it out, or add 'traffic' to simulate it",
+    "baseline: sssp -> baseline: ssp": "5: bench.baseline: the study has no route table of "
+    "'ssp' to compare with; did you mean 'sssp'?",
+    "cluster: fast -> cluster: fats": "5: bench: cluster: no cluster 'fats', no file fats.yaml in "
+    "config/studies/clusters or config/clusters or clusters; did you mean 'fast'?",
+    "[meter, -> [metre,": "4: benchmarks[0]: no benchmark plugin is called 'metre'; did you mean "
+    "'meter'? (see `routelab plugins list benchmark`)",
+}
+
+
+def test_what_is_wrong_is_told_with_its_place(write):
+    for wrong, line in WRONG.items():
+        right, _, other = wrong.partition(" -> ")
+        assert mistakes(write(STUDY.replace(right, other, 1))) == [line]
+    Path("config/clusters/fast.yaml").write_text("partitions: short\n")
+    assert mistakes(write(STUDY)) == [
+        "5: bench: config/clusters/fast.yaml:1: partitions: unknown key; did you mean 'partition'?"
+    ]
+
+
+def test_a_network_needs_hosts(write):
+    path = write(STUDY.replace("torus~dims=4x4", "torus~dims=4x2"))
+    (line,) = mistakes(path)
+    assert line == (
+        "5: bench: config/clusters/fast.yaml: missing hosts for torus~dims=4x2, only for "
+        "torus~dims=4x4, torus~dims=4; add its 8 hosts in the order of its terminals: "
+        "node_sets: {torus~dims=4x2: [...]}"
+    )
+
+
+def do(job, status):
+    Path(job.folder).mkdir(parents=True, exist_ok=True)
+    provenance = {"fingerprint": job.fingerprint}
+    outcome = {"status": status, "reason": "", "provenance": provenance}
+    job.outcome.write_text(json.dumps(outcome))
+
+
+@pytest.mark.parametrize(
+    ("status", "again"), [("ok", 0), ("unsupported", 0), ("failed", 1), ("timeout", 1)]
+)
+def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, again):
+    plan = expand_studies([write(STUDY)])
+    first, *others = plan.of("comparisons").values()
+    manifests = {job.ids: plan.manifest(batch_of(plan, job)) for job in (first, *others)}
+    for job in (first, *others):
+        do(job, "ok")
+        manifests[job.ids].parent.mkdir(parents=True, exist_ok=True)
+        manifests[job.ids].write_text("{}")
+    do(first, status)
+    assert plan.again() == [first] * again
+    assert plan.failed() == again
+    assert plan.count(["unsupported"]) == (status == "unsupported")
+    plan.write_specs()
+    assert manifests[first.ids].exists() == (not again)
+    assert all(manifests[job.ids].exists() for job in others)
+
+
+def test_a_spec_comes_back_as_it_was_written(write):
+    plan = expand_studies([write(STUDY)])
+    plan.write_specs()
+    for job in plan.of("comparisons").values():
+        (read,) = read_jobs(plan.spec(batch_of(plan, job)))
+        assert read == job
+        assert read.fingerprint == job.fingerprint
+
+
+@pytest.mark.parametrize("broken", ["comparison", "store", "folder", "class", "minutes"])
+def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
+    plan = expand_studies([write(STUDY)])
+    plan.write_specs()
+    path = plan.spec(batch_of(plan, next(iter(plan.of("comparisons").values()))))
+    content = read_json(path, "batch/2")
+    (job,) = content["jobs"]
+    for wrong in ({key: value for key, value in job.items() if key != broken}, [5]):
+        changed = wrong if isinstance(wrong, dict) else {**job, broken: wrong}
+        write_json(path, {**content, "jobs": [changed]})
+        with pytest.raises(InputError) as told:
+            read_jobs(path)
+        assert str(told.value).startswith(f"{path} is not a list of jobs as this version of")
+        assert str(told.value).endswith("; the next run of the workflow writes it again")
+        assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("torus~dims=4x2x2", 16),
+        ("mesh~dims=3x3,terminals=2", 18),
+        ("torus~dims=4x4,failed_switches=3", 15),
+        ("torus~dims=4x4,nodes=0+1+4+5", 4),
+        ("torus~dims=2x2,failed_switches=9", 0),
+    ],
+)
+def test_a_network_tells_its_size_before_it_is_a_job(text, count):
+    instance = instance_of("topology", Choice(text), Path())
+    assert terminals(instance) == count
+    if count:
+        assert instance.plugins[0].build().num_terminals == count

@@ -1,0 +1,449 @@
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.config.study import OLD_FOLDERS, OTHER_FOLDERS
+from routelab.jobs.job import MAX_ID
+from routelab.registry.catalogue import installed_catalogue
+from routelab.workflow.plan.expansion import expand_studies
+
+ROOT = Path(__file__).parents[4]
+
+SMALL = """\
+title: Small
+topologies:
+  - torus: {dims: {sweep: ["4", 4x2]}}
+routings:
+  - angara-sssp: {tie_seed: {range: 3}}
+  - {use: "sssp@angara~turns=exact", as: exact-turns}
+metrics: [channel-load]
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a study; the working directory is the project's, as in a run."""
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+
+    def write(name, text):
+        path = Path("config/studies") / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(*paths):
+    with pytest.raises(InputError) as raised:
+        expand_studies(paths)
+    return str(raised.value).splitlines()
+
+
+def networks(plan):
+    return [id_ for (id_,) in plan.of("topologies")]
+
+
+def fingerprints(plan):
+    return {folder.removeprefix("results/"): job.fingerprint for folder, job in plan.jobs.items()}
+
+
+def study(topologies="[torus~dims=4]", routings="[dor]", more=""):
+    return f"title: t\ntopologies: {topologies}\nroutings: {routings}\n{more}"
+
+
+def test_a_study_becomes_the_product_of_its_lists(write):
+    plan = expand_studies([write("small", SMALL)])
+    assert networks(plan) == ["torus~dims=4", "torus~dims=4x2"]
+    routings = ["angara-sssp", "angara-sssp~tie_seed=1", "angara-sssp~tie_seed=2", "exact-turns"]
+    runs = [(topology, routing) for topology in networks(plan) for routing in routings]
+    assert list(plan.of("routes")) == runs
+    assert plan.studies["small"].parts.runs == plan.studies["small"].ids("routes") == tuple(runs)
+    job = plan.of("routes")["torus~dims=4x2", "exact-turns"]
+    named = "exact-turns", "sssp@angara~turns=exact", "torus~dims=4x2"
+    assert (job.ids[1], job.text, job.network) == named
+    measured = plan.of("metrics")["torus~dims=4x2", "exact-turns"]
+    assert (measured.ids[1], measured.text, measured.network) == named
+    assert measured.metrics == ("channel-load",)
+    assert measured.needs == (*job.needs, job.folder)
+    assert plan.manifests() == [
+        f"results/small/batches/{stage}/1.json" for stage in ("topologies", "routes", "metrics")
+    ]
+    shown = replace(plan.studies["small"], jobs={"routes": (job,)})
+    assert plan.manifests(shown) == ["results/small/batches/routes/1.json"]
+
+
+def test_every_way_of_writing_an_instance_is_one_job(write):
+    entries = (
+        '[torus~dims=4, {torus: {dims: 4}}, {torus: {dims: "4"}}, {torus: {dims: [4]}},'
+        ' "torus~failed_links=[],dims=4"]'
+    )
+    plan = expand_studies([write("ways", study(entries))])
+    assert networks(plan) == ["torus~dims=4"]
+
+
+def test_studies_share_no_job(write):
+    first = write("first", study(more="metrics: [channel-load]\nlimits: {seconds: 5}\n"))
+    second = write("second", study(routings="[dor, dfsssp]", more="metrics: [route-length]\n"))
+    both = expand_studies([first, second, first])
+    assert list(both.studies) == ["first", "second"]
+    alone = [expand_studies([path]) for path in (first, second)]
+    assert both.jobs == alone[0].jobs | alone[1].jobs
+    assert both.batches == alone[0].batches | alone[1].batches
+    assert {folder.split("/")[1] for folder in both.jobs} == {"first", "second"}
+
+
+def test_all_shipped_studies_run_together():
+    paths = sorted((ROOT / "config/studies").rglob("*.yaml"))
+    plan = expand_studies(paths)
+    assert len(plan.studies) == len(paths) > 30
+
+
+def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
+    (job,) = expand_studies([write("all", study())]).of("metrics").values()
+    # rerouting-churn routes the network once a link
+    assert "rerouting-churn" not in job.metrics
+    assert list(job.metrics) == installed_catalogue().default_metrics()
+
+
+def test_an_alias_has_one_meaning_in_a_study(write):
+    first = write("first", study(routings="[{use: dor, as: mine}]"))
+    second = write("second", study(routings="[{use: dfsssp, as: mine}]"))
+    jobs = expand_studies([first, second]).jobs
+    assert jobs["results/first/routes/torus~dims=4/mine"].text == "dor"
+    assert jobs["results/second/routes/torus~dims=4/mine"].text == "dfsssp"
+    both = write("both", study(routings="[{use: dor, as: mine}, {use: dfsssp, as: mine}]"))
+    (line,) = mistakes(both)
+    assert line.startswith(f"{both}:3: routings[1]: the name 'mine' stands for dfsssp here")
+    assert f"dor at {both}:3: routings[0];" in line
+
+
+@pytest.mark.parametrize("name", [*OTHER_FOLDERS, *OLD_FOLDERS])
+def test_a_study_is_not_named_as_a_folder_with_another_use(write, name):
+    path = write(name, study())
+    assert mistakes(path) == [
+        f"{path}: the folder results/{name} has another use; rename the study"
+    ]
+
+
+def test_an_alias_is_no_other_instance_s_name(write):
+    (line,) = mistakes(write("bad", study(routings="[dor, {use: dfsssp, as: dor}]")))
+    assert "routings[1]: the name 'dor' stands for dfsssp here, and for dor at" in line
+
+
+def test_names_with_a_path_need_an_alias_and_long_ones_do_not(write):
+    failed = "+".join(str(i) for i in range(60))
+    long = f"torus~dims=8x8,failed_switches={failed}"
+    (job,) = expand_studies([write("long", study(f'["{long}"]'))]).of("topologies").values()
+    assert job.ids == (long,)
+    assert len(Path(job.folder).name) == MAX_ID
+    plan = expand_studies([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
+    assert networks(plan) == ["holes"]
+    assert plan.of("topologies")["holes",].text == long
+
+    path = write("path", study('["graph~format=edges,file=nets/a.txt"]'))
+    (path.parent / "nets").mkdir()
+    (path.parent / "nets/a.txt").write_text("x y\n")
+    (line,) = mistakes(path)
+    assert "graph~file=config/studies/nets/a.txt,format=edges contains a path" in line
+    assert line.endswith("{use: 'graph~file=nets/a.txt,format=edges', as: <alias>}")
+
+
+def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
+    path = write(
+        "files", study('[{use: "graph~file=nets/a.txt", as: a}, {use: "torus~dims=4", as: b}]')
+    )
+    nets = path.parent / "nets"
+    nets.mkdir()
+    (nets / "a.txt").write_text("x y\n")
+    before = expand_studies([path])
+    job = before.of("topologies")["a",]
+    assert job.text == "graph~file=config/studies/nets/a.txt"
+    assert job.inputs == ("config/studies/nets/a.txt",)
+    assert before.of("topologies")["b",].inputs == ()
+
+    (nets / "a.txt").write_text("x z\n")
+    after = expand_studies([path])
+    assert after.of("topologies")["a",].fingerprint != job.fingerprint
+    assert fingerprints(after)["files/topologies/b"] == fingerprints(before)["files/topologies/b"]
+
+    (nets / "a.txt").unlink()
+    (line,) = mistakes(path)
+    assert line.startswith(f"{path}:2: topologies[0]: no file config/studies/nets/a.txt")
+
+
+def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "a.txt").write_text("x y\n")
+    path = folder / "far.yaml"
+    path.write_text(study("[{graph: {file: a.txt}}]"))
+    (line,) = mistakes(path)
+    assert f"{folder}/a.txt contains a path" in line
+    path.write_text(study('[{use: "graph~file=a.txt", as: a}]'))
+    assert expand_studies([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
+
+
+def test_all_mistakes_of_all_studies_are_told_at_once(write):
+    first = write("first", study("[torus~dim=4, toru~dims=4]", "[dor, sssp@angara~turn=exact]"))
+    second = write("second", "title: t\ntopologies: [torus~dims=4]\nrouting: [dor]\n")
+    third = write("third", study(more="metrics: [channel-lod]\n"))
+    lines = mistakes(first, second, third, Path("config/studies/none.yaml"))
+    text = "\n".join(lines)
+    for expected in (
+        f"{first}:2: topologies[0]: ",
+        "did you mean 'dims'",
+        f"{first}:2: topologies[1]: no topology plugin is called 'toru'; did you mean 'torus'",
+        f"{first}:3: routings[1]: ",
+        "did you mean 'turns'",
+        f"{second}:1: 'routings' is missing",
+        f"{second}:3: routing: unknown key; did you mean 'routings'?",
+        f"{third}:4: metrics[0]: no metric plugin is called 'channel-lod'",
+        "none.yaml: cannot be read",
+    ):
+        assert expected in text
+    assert "Traceback" not in text
+
+
+def test_a_mistake_in_every_point_of_a_sweep_is_told_once(write):
+    lines = mistakes(write("sweep", study(routings="[{dor: {sed: {range: 9}, x: 1}}]")))
+    assert sum("routings[0]" in line for line in lines) == 1
+
+
+def test_two_studies_cannot_have_one_name(write):
+    first = write("same", study())
+    other = Path("same.yaml")
+    other.write_text(study())
+    (line,) = mistakes(first, other)
+    assert line == f"{other}: another study has this name: {first}"
+
+
+def test_fingerprints_tell_jobs_apart_and_stay(write):
+    path = write("small", SMALL)
+    plan, again = expand_studies([path]), expand_studies([path])
+    known = fingerprints(plan)
+    assert len(set(known.values())) == len(known) == 2 + 8 + 8
+    assert "" not in known.values()
+    assert fingerprints(again) == known
+    study_job = plan.studies["small"]
+    path.write_text(SMALL.replace("Small", "Renamed"))
+    assert expand_studies([path]).studies["small"].fingerprint != study_job.fingerprint
+    assert fingerprints(expand_studies([path])) == known
+
+
+def test_another_metric_routes_nothing_again(write):
+    path = write("small", SMALL)
+    before = fingerprints(expand_studies([path]))
+    path.write_text(SMALL.replace("[channel-load]", "[channel-load, route-length]"))
+    after = fingerprints(expand_studies([path]))
+    changed = {folder.split("/")[1] for folder in before if after[folder] != before[folder]}
+    assert changed == {"metrics"}
+
+
+def test_the_cited_reference_is_an_input_of_the_report(write):
+    shutil.copytree(ROOT / "config/references", "config/references")
+    plan = expand_studies([write("cites", study(more="cites: mukosey2020\n"))])
+    folder = "config/references/mukosey2020"
+    names = ("figure6", "survey", "table2", "table3", "unique-routes")
+    assert set(plan.studies["cites"].inputs) == {
+        "config/studies/cites.yaml",
+        f"{folder}/citation.yaml",
+        *(f"{folder}/{name}.csv" for name in names),
+    }
+
+
+def test_kernels_are_warmed_by_one_routing_of_each_make(write):
+    plan = expand_studies([write("small", SMALL)])
+    assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
+        "angara-sssp",
+        "metrics",
+        "networks",
+        "sssp@angara~turns=exact",
+    ]
+
+
+@pytest.fixture
+def outcomes(write):
+    """A plan whose batches have run, with one outcome of every kind, by kind."""
+    routings = "[{angara-sssp: {tie_seed: {range: 7}}}]"
+    plan = expand_studies([write("study", study(routings=routings))])
+    plan.write_specs()
+    kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
+    runs = dict(zip(kinds, plan.batches["routes", "study-1"].jobs, strict=True))
+    measured = plan.of("metrics")[runs["ok"].ids]
+    network = plan.batches["topologies", "study-1"].jobs[0]
+    for kind, run in {**runs, "": network, "metrics": measured}.items():
+        status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
+        found = "other" if kind == "of other code" else run.fingerprint
+        reason = "" if status == "ok" else f"it is {status}"
+        provenance = {"fingerprint": found}
+        outcome = {"status": status, "reason": reason, "provenance": provenance}
+        if kind != "missing":
+            run.outcome.parent.mkdir(parents=True)
+            run.outcome.write_text("{" if kind == "unreadable" else json.dumps(outcome))
+    for batch in plan.batches.values():
+        plan.manifest(batch).parent.mkdir(parents=True, exist_ok=True)
+        plan.manifest(batch).write_text("{}")
+    return plan, runs
+
+
+def test_jobs_that_have_to_run_again_are_known(outcomes):
+    plan, runs = outcomes
+    again = ["failed", "timeout", "missing", "unreadable", "of other code"]
+    assert [job for job in plan.again() if job.kind == "routes"] == [runs[kind] for kind in again]
+    # one that is missing or stale has not failed
+    assert plan.failed() == len(["failed", "timeout", "unreadable"])
+    assert plan.count(["unsupported"]) == 1
+
+
+def test_what_became_of_every_job_is_known(outcomes):
+    plan, runs = outcomes
+    statuses = plan.statuses()
+    assert [one.status for one in statuses if one.noun == "set of metrics"] == [
+        "ok",
+        "not-run",
+    ]
+    found = [(one.status, one.reason) for one in statuses if one.noun == "route table"]
+    assert dict(zip(runs, found, strict=True)) == {
+        "ok": ("ok", ""),
+        "unsupported": ("unsupported", "it is unsupported"),
+        "failed": ("failed", "it is failed"),
+        "timeout": ("timeout", "it is timeout"),
+        "missing": ("not-run", ""),
+        "unreadable": ("failed", "its outcome cannot be read"),
+        "of other code": ("ok", ""),
+    }
+    assert {one.study for one in statuses} == {"study"}
+
+
+def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
+    plan, runs = outcomes
+    before = {kind: run.outcome.exists() for kind, run in runs.items()}
+    plan.write_specs()
+    left = {batch.id for batch in plan.batches.values() if plan.manifest(batch).exists()}
+    assert left == {"study-1"}
+    assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
+
+
+def test_a_study_is_cut_into_a_power_of_two_of_parts(write):
+    def sizes(runs):
+        text = study("[torus~dims=4]", f"[{{angara-sssp: {{tie_seed: {{range: {runs}}}}}}}]")
+        batches = expand_studies([write("many", text)]).batches
+        return [len(batch.jobs) for (kind, _), batch in batches.items() if kind == "routes"]
+
+    assert [sizes(runs) for runs in (1, 159, 160, 319)] == [[1], [159], [80, 80], [160, 159]]
+    assert sizes(320) == [80] * 4
+
+
+def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
+    text = study(
+        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
+        "[{angara-sssp: {tie_seed: {range: 40}}}, dor, {use: dor~order=reversed, as: yx}]",
+    )
+    plan = expand_studies([write("many", text)])
+    parts = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "routes"}
+    assert {id_: {job.base_name for job in batch.jobs} for id_, batch in parts.items()} == {
+        "many-1": {"angara-sssp"},
+        "many-2": {"angara-sssp", "dor"},
+    }
+    folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
+    assert len(set(folders)) == len(folders) == 4 + 4 * 42 + 4 * 42
+    assert set(folders) == set(plan.jobs)
+    assert {batch.after for batch in parts.values()} == {(("topologies", "many-1"),)}
+
+
+def test_large_studies_have_few_batches_of_equal_size(write):
+    text = study(
+        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}]", "[{angara-sssp: {tie_seed: {range: 450}}}]"
+    )
+    batches = expand_studies([write("large", text)]).batches.values()
+    sizes = [len(batch.jobs) for batch in batches if batch.kind == "routes"]
+    assert (len(sizes), sum(sizes)) == (16, 3 * 450)
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_longer_batches_start_first(write):
+    shorter, longer = (
+        write(
+            name,
+            study(f"[torus~dims={size}]", f"[{{angara-sssp: {{tie_seed: {{range: {size}}}}}}}]"),
+        )
+        for name, size in (("shorter", 3), ("longer", 4))
+    )
+    batches = expand_studies([shorter, longer]).batches
+    priorities = [batches["routes", f"{name}-1"].priority for name in ("shorter", "longer")]
+    assert 0 < priorities[0] < priorities[1]
+
+
+def test_a_network_starts_before_what_waits_for_it(write):
+    text = study("[torus~dims=4, mesh~dims=4]", "[dor]") + (
+        "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
+    )
+    batches = expand_studies([write("waiting", text)]).batches
+    assert any(batch.after for batch in batches.values())
+    for batch in batches.values():
+        for before in batch.after:
+            assert batches[before].priority > batch.priority
+
+
+def test_a_batch_s_fingerprint_follows_its_jobs(write):
+    path = write("small", SMALL)
+    before = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
+    path.write_text(SMALL.replace("turns=exact", "turns=none"))
+    after = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
+    assert {key for key in before if before[key] != after[key]} == {
+        ("routes", "small-1"),
+        ("metrics", "small-1"),
+    }
+
+
+def test_planning_needs_no_heavy_imports():
+    code = (
+        "import sys\n"
+        "from routelab.workflow.snakefile import begin_run\n"
+        "from routelab.workflow.plan.expansion import expand_studies\n"
+        "assert len(expand_studies(['config/studies/angara-table2.yaml']).of('routes')) > 200\n"
+        "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib', 'highspy', 'snakemake')"
+        " if m in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_files_that_metrics_read_are_inputs_of_the_metrics_alone(write):
+    matrix = Path("config/traffic.csv")
+    matrix.write_text("0,1\n1,0\n")
+    path = write("m", study(more='metrics: ["traffic-load~matrix=../traffic.csv"]\n'))
+    before = expand_studies([path])
+    job = before.of("metrics")["torus~dims=4", "dor"]
+    assert job.inputs == ("config/traffic.csv",)
+    assert list(job.metrics) == ["traffic-load~matrix=config/traffic.csv"]
+    batches = {kind: batch for (kind, _), batch in before.batches.items()}
+    assert batches["metrics"].inputs == ("config/traffic.csv",)
+    assert batches["routes"].inputs == ()
+    matrix.write_text("0,2\n1,0\n")
+    after = expand_studies([path])
+    assert after.of("metrics")["torus~dims=4", "dor"].fingerprint != job.fingerprint
+    assert after.of("routes") == before.of("routes")
+    matrix.unlink()
+    assert "no file config/traffic.csv" in mistakes(path)[0]
+
+
+def test_a_routing_to_compare_with_is_looked_for_before_anything_runs(write):
+    table = "{{rows: [routing], values: [max_load], relative: {{to: {}, column: max_load}}}}"
+    wrong = write("wrong", SMALL + "tables:\n  gains: " + table.format("angara-ssssp") + "\n")
+    (mistake,) = mistakes(wrong)
+    assert mistake.startswith("config/studies/wrong.yaml:10: tables.gains.relative: ")
+    assert "no routing 'angara-ssssp' to compare with" in mistake
+    assert "did you mean 'angara-sssp'?" in mistake
+    # one of several tie orders, all of them pooled, and an alias
+    for name in ("angara-sssp~tie_seed=1", "angara-sssp", "exact-turns"):
+        expand_studies([write("right", SMALL + "tables:\n  gains: " + table.format(name) + "\n")])

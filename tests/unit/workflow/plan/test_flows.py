@@ -1,0 +1,164 @@
+"""Studies with workloads: which flow simulations they stand for, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.plan.preview import check_studies
+
+STUDY = """\
+title: Run
+topologies: [torus~dims=4, torus~dims=4x4]
+routings: [dor, angara-sssp]
+workloads: [{use: "npb-cg~class=S", as: CG}, osu-alltoall]
+flow:
+  machine: fast
+  latency: {sweep: [1.0e-6, 2.0e-6]}
+  iterations: {by: {CG: 2}}
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+    Path("config/clusters").mkdir()
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 4.0e+9}\n")
+
+    def write(text):
+        path = Path("config/studies/run.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as told:
+        expand_studies([path])
+    return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
+
+
+def test_every_table_meets_every_workload_with_all_its_settings(write):
+    path = write(STUDY)
+    plan = expand_studies([path])
+    shown = plan.studies["run"]
+    flows = shown.ids("flows")
+    assert flows == tuple(plan.of("flows"))
+    assert len(flows) == 2 * 2 * 2 * 2
+    assert not shown.ids("simulations")
+    common = "machine=fast,latency=1e-06"
+    assert flows[0] == (
+        *("torus~dims=4", "dor", "CG"),
+        "machine=fast,iterations=2,latency=1e-06",
+    )
+    assert flows[2] == ("torus~dims=4", "dor", "osu-alltoall", common)
+    job = plan.of("flows")["torus~dims=4", "dor", "CG", "machine=fast,iterations=2,latency=1e-06"]
+    assert (job.text, job.work, job.limits.seconds) == ("dor", "npb-cg~class=S", 60)
+    assert job.engine == "flow~machine=config/clusters/fast.yaml,iterations=2,latency=1e-06"
+    assert job.inputs == ("config/clusters/fast.yaml",)
+    (told,) = check_studies([path])
+    assert "16 flow simulations" in told
+
+
+def test_flows_run_in_batches_behind_their_networks_and_tables(write):
+    plan = expand_studies([write(STUDY)])
+    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
+    assert sum(len(batch.jobs) for batch in batches.values()) == 16
+    for batch in batches.values():
+        (network, table) = batch.after
+        assert network == ("topologies", "run-1")
+        assert table[0] == "routes"
+        assert table in plan.batches
+        assert batch.inputs == ("config/clusters/fast.yaml",)
+    jobs = [job for batch in batches.values() for job in batch.jobs]
+    folder = "results/run/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
+    (job,) = (job for job in jobs if job.folder == folder)
+    assert (job.text, job.work, job.carried) == ("dor", "npb-cg~class=S", "workload")
+    assert "iterations=2" in job.engine
+    wanted = plan.manifests(plan.studies["run"])
+    assert "results/run/batches/flows/1.json" in wanted
+
+
+def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
+    path = write(STUDY)
+    before = expand_studies([path]).of("flows")
+    assert len({job.fingerprint for job in before.values()}) == len(before)
+    assert expand_studies([path]).of("flows") == before
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 5.0e+9}\n")
+    after = expand_studies([path]).of("flows")
+    assert all(after[ids].fingerprint != job.fingerprint for ids, job in before.items())
+
+
+def test_a_placement_is_a_file_of_the_study_s_folder(write):
+    text = STUDY.replace("machine: fast", "placement: ranks.txt")
+    assert any("ranks.txt" in line for line in mistakes(write(text)))
+    Path("config/studies/ranks.txt").write_text("0\n1\n2\n3\n")
+    plan = expand_studies([write(text)])
+    job = next(iter(plan.of("flows").values()))
+    assert job.inputs == ("config/studies/ranks.txt",)
+    assert "placement=config/studies/ranks.txt" in job.engine
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+    path = write(
+        """\
+title: t
+topologies: [torus~dims=4]
+routings: [dor]
+workloads: [npb-cgg]
+flow:
+  machin: fast
+  latency: -1
+  overhead: {by: {}}
+  collectives: alltoall=quick
+"""
+    )
+    lines = mistakes(path)
+    for begin in (
+        "6: flow.machin: unknown key; did you mean 'machine'?",
+        "7: flow.latency: -1 should be greater than or equal to 0",
+        (
+            "8: flow.overhead: a mapping here must be {sweep: [...]} or {by: {name: "
+            "value}}, with at "
+            "least"
+        ),
+        "9: flow.collectives: alltoall has no algorithm 'quick'",
+        "4: workloads[0]: no workload plugin is called 'npb-cgg'; did you mean 'npb-cg'?",
+    ):
+        assert any(line.startswith(begin) for line in lines), (begin, lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "by: {CG: 2}",
+            "by: {GC: 2}",
+            "workload 'GC' is not part of this study; known: CG, osu-alltoall",
+        ),
+        ("machine: fast", "machine: fst", "no cluster 'fst'"),
+        ("workloads:", "# workloads:", "'flow' needs 'workloads': the programs to run"),
+        ("limits:", "survey: true\nlimits:", "a survey does not simulate: leave out 'workloads'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(write, old, new, told):
+    lines = mistakes(write(STUDY.replace(old, new)))
+    assert any(told in line for line in lines), lines
+
+
+def test_a_table_of_flows_needs_workloads(write):
+    text = "title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n"
+    lines = mistakes(write(text + "tables: {t: {of: flows, rows: [routing], values: [timed_s]}}\n"))
+    assert any("tables.t: nothing is simulated; add 'workloads'" in line for line in lines)
+
+
+def test_a_broken_machine_is_told_of_by_its_own_lines(write):
+    path = write(STUDY)
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 0}\n")
+    assert any("fast.yaml:1: machine.link_bandwidth: 0" in line for line in mistakes(path))

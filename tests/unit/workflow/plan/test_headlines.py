@@ -1,0 +1,93 @@
+"""study check finds routings and conditions that the table of a headline does not show."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError
+from routelab.workflow.plan.preview import check_studies
+
+STUDY = """\
+title: t
+topologies: [torus~dims=4x2, {{use: torus~dims=4x4, as: big}}]
+routings: [dor, valiant, {{use: rdr, as: random}}, angara-bfs: {{tie_seed: {{sweep: [1, 2]}}}}]
+traffic: [uniform, tornado]
+simulation: {{loads: [0.1, 0.8, 1.0]}}
+headline: {{value: {}}}
+tables:
+  t:
+    of: loads
+    rows: [traffic, load, dims, nodes, routing]
+    values: [accepted_load]
+    where: {{routing: [dor, random, angara-bfs]}}
+    over: {{tie_seed: median}}
+  few:
+    of: loads
+    rows: [traffic, routing]
+    values: [accepted_load_ratio]
+    relative: {{to: dor, column: accepted_load}}
+    where: {{load: 0.8, topology: big, traffic: tornado}}
+"""
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The mistakes of a study with this headline, without the path."""
+
+    def told(headline):
+        path = tmp_path / "study.yaml"
+        path.write_text(STUDY.format(headline))
+        try:
+            check_studies([path])
+        except InputError as error:
+            return str(error).replace(f"{path}:", "").splitlines()
+        return []
+
+    return told
+
+
+@pytest.mark.parametrize(
+    ("headline", "messages"),
+    [
+        (
+            "accepted_load, baseline: dorr, compare: [valiant, rdr]",
+            [
+                "6: headline.compare: table 't' does not show the routing 'valiant'",
+                "6: headline.compare: the study has no routing 'rdr'",
+                "6: headline.baseline: the study has no routing 'dorr'; did you mean 'dor'?",
+            ],
+        ),
+        (
+            "accepted_load, baseline: dor, compare: angara-bfs~tie_seed=1",
+            ["6: headline.compare: table 't' does not show the routing 'angara-bfs~tie_seed=1'"],
+        ),
+        (
+            "accepted_load, baseline: dor, compare: [dor]",
+            ["6: headline.compare: 'dor' is the routing to compare with"],
+        ),
+        (
+            "accepted_load, baseline: dor, where: {traffic: tornadoo, load: {min: 1.5}}",
+            [
+                "6: headline.where.traffic: table 't' shows no traffic 'tornadoo'; did you mean",
+                "6: headline.where.load: table 't' shows no load within these limits",
+            ],
+        ),
+        (
+            "accepted_load, baseline: dor, where: {load: [0.1, 0.2], dims: 4x5}",
+            [
+                "6: headline.where.load: table 't' shows no load 0.2",
+                "6: headline.where.dims: table 't' shows no dims '4x5'",
+            ],
+        ),
+        (
+            "accepted_load_ratio, table: few, where: {traffic: uniform}",
+            ["6: headline.where.traffic: table 'few' shows no traffic 'uniform'"],
+        ),
+        ("accepted_load, baseline: dor, compare: angara-bfs, where: {load: 1, nodes: 7}", []),
+        ("accepted_load_ratio, table: few, compare: random, where: {traffic: tornado}", []),
+    ],
+)
+def test_wrong_names_of_a_headline_are_found(told, headline, messages):
+    found = told(headline)
+    assert len(found) == len(messages)
+    assert all(one.startswith(message) for one, message in zip(found, messages, strict=True))

@@ -1,0 +1,127 @@
+"""Columns that need a setting of an engine are refused if all simulations have it off."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError
+from routelab.config.view_columns import named_columns
+from routelab.config.views import Figure, Table
+from routelab.simulation.packet.columns import COLUMNS
+from routelab.simulation.packet.facts import saturation_facts
+from routelab.simulation.packet.measurement.intervals import Estimate
+from routelab.simulation.packet.measurement.saturation import Saturation
+from routelab.workflow.plan.preview import check_studies
+
+STUDY = """\
+title: t
+topologies: [torus~dims=4]
+routings: [dor]
+traffic: [uniform]
+simulation: {%s}
+"""
+TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
+SEARCH = "5: {}: column {!r}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
+FINISH = "5: {}: column {!r}: needs `messages`; add `messages` in 'simulation'"
+
+
+@pytest.fixture
+def told(tmp_path):
+    """What is wrong with a study, without its path and with the line counted from the study's."""
+
+    def told(settings, views):
+        path = tmp_path / "study.yaml"
+        path.write_text(STUDY % settings + views)
+        try:
+            check_studies([path])
+        except InputError as error:
+            return [line.removeprefix(f"{path}:") for line in str(error).splitlines()]
+        return []
+
+    return told
+
+
+def at(line, text):
+    return text.replace("5:", f"{line}:", 1)
+
+
+@pytest.mark.parametrize("column", ["throughput", "saturation_load", "saturation_bound"])
+def test_what_a_search_finds_needs_a_search(told, column):
+    wanted = [at(6, SEARCH.format("tables.t.values", column))]
+    assert told("vcs: 2", TABLE % column) == wanted
+    assert told("find_saturation: false", TABLE % column) == wanted
+    assert told("find_saturation: true", TABLE % column) == []
+    assert told("find_saturation: {sweep: [false, true]}", TABLE % column) == []
+    assert told("messages: 3", TABLE % column) == wanted
+
+
+def test_each_column_is_named(told):
+    lines = told("vcs: 2", TABLE % "throughput, latency_mean, saturation_load")
+    assert lines == [
+        at(6, SEARCH.format("tables.t.values", name)) for name in ("throughput", "saturation_load")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "view"),
+    [
+        ("y", "{of: simulations, kind: scatter, x: nodes, y: throughput}"),
+        ("x", "{of: simulations, kind: scatter, x: throughput, y: nodes}"),
+        ("hue", "{of: loads, kind: curve, x: load, y: latency_mean, hue: throughput}"),
+        (
+            "where",
+            "{of: loads, kind: curve, x: load, y: latency_mean, where: {throughput: {min: 0.5}}}",
+        ),
+        (
+            "relative",
+            "{of: loads, kind: line, x: load, y: load, relative: {to: dor, column: throughput}}",
+        ),
+    ],
+)
+def test_the_message_has_the_key_of_the_figure(told, key, view):
+    lines = told("vcs: 2", f"figures: {{t: {view}}}\n")
+    assert lines == [at(6, SEARCH.format(f"figures.t.{key}", "throughput"))]
+    assert told("find_saturation: true", f"figures: {{t: {view}}}\n") == []
+
+
+def test_a_throughput_of_terminals_needs_messages(told):
+    figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
+    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
+    assert told("messages: 3", figure) == []
+    table = TABLE % "terminal_throughput"
+    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t.values", "terminal_throughput"))]
+    assert told("messages: 3", table) == []
+
+
+def test_tables_of_routes_have_none(told):
+    table = "tables: {t: {rows: [routing], values: [saturation_load]}}\n"
+    text = (
+        "6: tables.t.values: column 'saturation_load' belongs to other rows; use 'of: simulations'"
+    )
+    assert told("find_saturation: true", table) == [text]
+
+
+def test_other_mistakes_in_columns_are_reported_too(told):
+    lines = told("vcs: 2", TABLE % "throughput, latency_maen")
+    assert lines[0] == at(6, SEARCH.format("tables.t.values", "throughput"))
+    assert "did you mean 'latency_mean'?" in lines[1]
+
+
+def test_these_are_the_columns_that_a_search_adds():
+    one = Estimate(0.5, 0.1, 3, 0.95, True)
+    found = Saturation(0.5, 0.6, one, one, 0.6, (), "text")
+    assert set(saturation_facts(found)) == {
+        column.name for column in COLUMNS if column.needs == "find_saturation"
+    }
+
+
+def test_all_that_is_named_is_asked_for():
+    table = Table(
+        of="loads", rows=["a"], statistics={"b": ["mean"]}, where={"c": 1},
+        relative={"to": "x", "column": "d"},
+    )  # fmt: skip
+    assert {column for _, column in named_columns(table)} == set("abcd")
+    renamed = table.model_copy(update={"names": {"a": "z"}})
+    assert {column for _, column in named_columns(renamed)} == set("zbcd")
+    figure = Figure(kind="heat", of="channels", x="a", y="b", colour="c", col="d", where={"e": 1})
+    assert {column for _, column in named_columns(figure)} == set("abcde")

@@ -1,0 +1,183 @@
+"""Studies with traffic: which simulations they stand for, and what is wrong with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.jobs.job import MAX_ID
+from routelab.simulation.packet.plugin import PacketEngine
+from routelab.simulation.smpi.plugin import SmpiEngine
+from routelab.workflow.parts.settings import DEFAULT, settings_id
+from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.plan.preview import check_studies
+
+STUDY = """\
+title: Simulated
+topologies: [torus~dims=4, torus~dims=4x4]
+routings: [dor, rdr]
+traffic: [uniform, {tornado: {shift: {sweep: ["1", "2"]}}}, {use: transpose, as: turned}]
+simulation: {loads: [0.1], vcs: {sweep: [2, 4]}}
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="simulated"):
+        path = Path(f"{name}.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as told:
+        expand_studies([path])
+    return str(told.value).splitlines()
+
+
+def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed(write):
+    path = write(STUDY)
+    plan = expand_studies([path])
+    assert {routing for _, routing in plan.of("routes")} == {"dor"}
+    shown = plan.studies["simulated"]
+    simulations = shown.ids("simulations")
+    assert simulations == tuple(plan.of("simulations"))
+    assert len(simulations) == 2 * 2 * 4 * 2
+    assert simulations[0] == ("torus~dims=4", "dor", "uniform", "vcs=2,loads=0.1")
+    assert {ids[2] for ids in simulations} == {
+        "uniform",
+        "tornado~shift=1",
+        "tornado~shift=2",
+        "turned",
+    }
+    job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
+    assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
+    assert job.engine == "packet~loads=0.1"
+    (told,) = check_studies([path])
+    assert "32 simulations" in told
+
+
+def test_simulations_run_in_batches_behind_their_networks_and_tables(write):
+    plan = expand_studies([write(STUDY)])
+    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
+    assert sum(len(batch.jobs) for batch in batches.values()) == 32
+    network, table = ("topologies", "simulated-1"), ("routes", "simulated-1")
+    # rdr decides hop by hop and has no table
+    assert {(*{job.text for job in one.jobs}, *one.after) for one in batches.values()} == {
+        ("dor", network, table),
+        ("rdr", network),
+    }
+    job = next(job for one in batches.values() for job in one.jobs if job.text == "rdr")
+    assert job.folder == "results/simulated/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
+    assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
+    assert job.engine == "packet~vcs=2,loads=0.1"
+    wanted = plan.manifests(plan.studies["simulated"])
+    assert "results/simulated/batches/simulations/1.json" in wanted
+    shown = plan.studies["simulated"]
+    without = replace(shown, jobs={k: j for k, j in shown.jobs.items() if k != "simulations"})
+    assert not any("simulations" in path for path in plan.manifests(without))
+
+
+def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
+    before = expand_studies([write(STUDY)]).of("simulations")
+    assert len({job.fingerprint for job in before.values()}) == len(before)
+    assert expand_studies([write(STUDY)]).of("simulations") == before
+    after = expand_studies([write(STUDY.replace("loads: [0.1]", "loads: [0.1], precision: 0.5"))])
+    for ids, job in before.items():
+        other = (*ids[:3], f"{ids[3]},precision=0.5")
+        assert after.of("simulations")[other].fingerprint != job.fingerprint
+
+
+def test_settings_name_a_folder(write):
+    assert settings_id(PacketEngine()) == DEFAULT
+    many = tuple(k / 1000 for k in range(1, 100))
+    assert len(settings_id(PacketEngine(loads=many))) == 16 < MAX_ID
+    assert settings_id(PacketEngine(loads=many, vcs=2)) != settings_id(PacketEngine(loads=many))
+
+
+def test_settings_of_another_engine_than_the_usual_one_name_it():
+    assert settings_id(SmpiEngine()) == "engine=smpi"
+    assert settings_id(SmpiEngine(ranks=4)) == "engine=smpi,ranks=4"
+
+
+def test_a_routing_without_a_table_needs_traffic(write):
+    path = write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor, rdr]\n")
+    (line,) = mistakes(path)
+    assert line == (
+        f"{path}:3: routings[1]: rdr decides hop by hop and has no route table, so it can only be "
+        "simulated: add 'traffic'"
+    )
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+    path = write(
+        """\
+title: t
+topologies: [torus~dims=4]
+routings: [dorr]
+traffic:
+  - uniforn
+  - {use: uniform, on: {sample: 3}}
+  - {tornado: {shft: 1}}
+simulation:
+  load: [0.1]
+  vcs: {sweep: [0, 4]}
+  packet_flits: {swep: 3}
+  buffer_flits: many
+"""
+    )
+    lines = [line.removeprefix(f"{path}:") for line in mistakes(path) if line.startswith(str(path))]
+    begins = [
+        (
+            "11: simulation.packet_flits: a mapping here must be {sweep: [...]}, with at least one "
+            "value"
+        ),
+        "9: simulation.load: unknown key; did you mean 'loads'?",
+        "10: simulation.vcs: 0 should be greater than or equal to 1",
+        "12: simulation.buffer_flits: 'many' should be a valid integer",
+        "3: routings[0]: no routing plugin is called 'dorr'",
+        "5: traffic[0]: no traffic plugin is called 'uniforn'; did you mean 'uniform'?",
+        "6: traffic[1]: on: only routings run on some of the networks",
+        "7: traffic[2]: ",
+    ]
+    assert len(lines) == len(begins)
+    for begin in begins:
+        assert any(line.startswith(begin) for line in lines), begin
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("simulation: {vcs: 2}\n", "'simulation' needs 'traffic'"),
+        ("traffic: [uniform]\nsurvey: true\n", "a survey does not simulate"),
+        (
+            "tables: {t: {of: loads, rows: [routing], values: [load]}}\n",
+            "tables.t: nothing is simulated; add 'traffic'",
+        ),
+        ("traffic: [uniform]\nsimulation: {vcs: 2, buffer_flits: 1, packet_flits: 8}\n", "no pack"),
+        ("traffic: [uniform]\nsimulation: 3\n", "simulation: 3 should be a valid dictionary"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(write, more, told):
+    lines = mistakes(write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n" + more))
+    assert any(told in line for line in lines), lines
+
+
+def test_a_routing_runs_on_the_families_that_it_names(write):
+    path = write(
+        STUDY.replace("[torus~dims=4, torus~dims=4x4]", "[torus~dims=4, mesh~dims=3]").replace(
+            "rdr]", "{use: rdr, on: {families: [mesh]}}]"
+        )
+    )
+    pairs = {
+        (topology, routing) for topology, routing, *_ in expand_studies([path]).of("simulations")
+    }
+    assert pairs == {("torus~dims=4", "dor"), ("mesh~dims=3", "dor"), ("mesh~dims=3", "rdr")}

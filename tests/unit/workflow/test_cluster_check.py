@@ -1,0 +1,122 @@
+"""What is missing on a cluster, told by commands that print as Slurm's do."""
+
+import pytest
+
+from routelab.api import InputError
+from routelab.workflow.cluster_check import check_cluster
+
+CLUSTER = """\
+launcher: srun
+mpi: pmi2
+partition: virtual
+topology: torus~dims=4x2
+hosts: n[1-8]
+node_sets: {torus~dims=4: "n[1,3,5,7]"}
+"""
+
+
+@pytest.fixture
+def checks(here):
+    """What the check of a file says, with its state, by what was checked."""
+
+    def checks(text, *arguments):
+        path = here / "some.yaml"
+        path.write_text(text)
+        found = check_cluster(str(path), *arguments)
+        return {one.what: (one.state, one.found) for one in found}
+
+    return checks
+
+
+def missing(found):
+    return {what: text for what, (state, text) in found.items() if state == "missing"}
+
+
+def test_a_cluster_where_everything_is_there(here, slurm, checks):
+    slurm()
+    assert checks(CLUSTER) == {
+        "file": ("ok", str(here / "some.yaml")),
+        "hosts of torus~dims=4x2": ("ok", "n[1-8] as torus~dims=4x2"),
+        "hosts of torus~dims=4": ("ok", "n[1,3,5,7] as torus~dims=4"),
+        "launcher srun": ("ok", f"{here}/bin/srun"),
+        "partition virtual": ("ok", "up, 8 nodes"),
+        "fabric": ("ok", "none"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "found"),
+    [
+        ("partition: virtual", "partition: other", "partition other", "Slurm does not know it"),
+        ("partition: virtual", "partition: small", "partition small", "up, 4 nodes; 8 are needed"),
+        ("partition: virtual", "partition: off", "partition off", "down, 9 nodes; 8 are needed"),
+        (
+            "n[1-8]",
+            "n[1-7]",
+            "hosts of torus~dims=4x2",
+            "hosts: 7 hosts for a network of 8 terminals",
+        ),
+        ("launcher: srun\nmpi: pmi2", "launcher: mpiexec", "launcher mpiexec", None),
+        (
+            "node_sets",
+            "fabric: {apply: [a], restore: [b], export: angra}\nnode_sets",
+            "fabric",
+            None,
+        ),
+        ("topology", "benchmarks: {oso: /none}\ntopology", "benchmarks: oso", None),
+        (
+            "topology",
+            "benchmarks: {osu-alltoall: /none}\ntopology",
+            "benchmarks: osu-alltoall",
+            None,
+        ),
+    ],
+)
+def test_what_is_missing_is_named(slurm, checks, old, new, what, found):
+    slurm()
+    told = missing(checks(CLUSTER.replace(old, new)))
+    assert set(told) == {what}
+    assert found is None or told[what] == found
+
+
+def test_a_smaller_network_needs_fewer_nodes(slurm, checks):
+    slurm()
+    text = CLUSTER.replace("virtual", "small")
+    assert missing(checks(text, (), "torus~dims=4")) == {}
+
+
+@pytest.mark.parametrize("sinfo", [None, "echo 'no controller' >&2; exit 1"])
+def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here, sinfo):
+    slurm()
+    (here / "bin/sinfo").unlink()
+    if sinfo:
+        program("sinfo", sinfo)
+    told = missing(checks(CLUSTER))
+    assert set(told) == {"Slurm"}
+    assert sinfo is None or told["Slurm"] == "no controller"
+
+
+def test_a_benchmark_that_cannot_run_or_is_not_there(program, checks, here):
+    program("mpiexec", "")
+    (here / "npb").mkdir()
+    text = f"nodes: 4\nbenchmarks: {{npb: {here}/npb}}\n"
+    assert checks(text)["benchmarks: npb"] == ("cannot tell", f"folder {here}/npb")
+    asked = "npb~kernel=lu,class=S,version=3.3"
+    assert "no lu.S.4" in missing(checks(text, [asked]))[f"benchmark {asked}"]
+    program("lu.S.4", "", folder="npb")
+    assert missing(checks(text, [asked])) == {}
+    state, told = checks(text.replace("nodes: 4", "nodes: 3"), [asked])[f"benchmark {asked}"]
+    assert (state, "3 nodes" in told) == ("cannot tell", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "word"),
+    [
+        ("nodes: 0\n", (), "nodes"),
+        ("nodes: 2\n", (["npbb"],), "npbb"),
+        ("nodes: 2\n", ((), "toruss~dims=4"), "toruss"),
+    ],
+)
+def test_a_wrong_file_or_name_is_wrong_input(checks, text, arguments, word):
+    with pytest.raises(InputError, match=word):
+        checks(text, *arguments)

@@ -1,0 +1,199 @@
+"""Short lines for Snakemake's records, and Snakemake's own text for all others."""
+
+from __future__ import annotations
+
+import json
+import logging
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart
+from routelab.config.bench_settings import BenchSettings
+from routelab.jobs.batches import Batch
+from routelab.workflow.console import HANDLER, LOG_LINES, ShortFormatter, use_short_lines
+from routelab.workflow.kinds.comparisons import ComparisonJob
+from routelab.workflow.kinds.networks import TopologyJob
+from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.kinds.surveys import SurveyItem, SurveyJob
+from routelab.workflow.plan.expansion import Plan
+
+Event = Enum(
+    "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
+)
+JOBS = tuple(
+    RouteJob(folder=f"results/routes/net/{i}", ids=("net", f"{i}"), topology="net", text="dor")
+    for i in range(21)
+)
+NETWORK = TopologyJob(folder="results/topologies/net", ids=("net",), text="torus~dims=4")
+SURVEY = SurveyJob(
+    folder="results/surveys/big-2",
+    ids=("big-2",),
+    text="big",
+    items=(SurveyItem("b", "net"), *(SurveyItem(f"{i}", "net", "dor") for i in range(3))),
+    results="results",
+)
+MEASURED = ComparisonJob(
+    folder="results/bench/comparisons/measured/t/default",
+    ids=("measured", "t", "default"),
+    text="default",
+    comparison=Comparison(
+        "results/topologies/t",
+        (ComparisonPart("dor", "dor"), ComparisonPart("sssp", "angara-sssp")),
+        (ComparisonPart("b", "b"),),
+        BenchSettings(cluster="local"),
+    ),
+    store="results/bench/runs",
+    nodes=1,
+    minutes=1,
+    hosts="",
+    partition="",
+    account="",
+    allocation=(),
+)
+
+
+@pytest.fixture
+def plan() -> Plan:
+    batches = (
+        Batch("topologies", "small-1", (NETWORK,)),
+        Batch("routes", "small-1", JOBS[:20]),
+        Batch("routes", "small-2", JOBS[20:]),
+        Batch("surveys", "big-2-1", (SURVEY,)),
+        Batch("comparisons", "measured.t.default-12345678-1", (MEASURED,)),
+    )
+    return Plan(Path("results"), {}, {}, {(batch.kind, batch.id): batch for batch in batches})
+
+
+@pytest.fixture
+def short(plan: Plan) -> ShortFormatter:
+    return ShortFormatter(logging.Formatter("theirs: %(message)s"), plan)
+
+
+def text(formatter: logging.Formatter, message: str | None = "m", **facts) -> str:
+    return formatter.format(logging.makeLogRecord({"msg": message, **facts}))
+
+
+def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
+    return {
+        "event": Event.JOB_INFO,
+        "rule_name": rule,
+        "jobid": number,
+        "wildcards": wildcards,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "line"),
+    [
+        (
+            "topologies",
+            {"batch": "small-1"},
+            "networks of small, part 1 of 1 (1 job)",
+        ),
+        (
+            "routes",
+            {"batch": "small-1"},
+            "route tables of small, part 1 of 2 (20 jobs)",
+        ),
+        (
+            "routes",
+            {"study": "small", "batch": "2"},
+            "route tables of small, part 2 of 2 (1 job)",
+        ),
+        ("surveys", {"study": "big-2", "batch": "1"}, "survey runs: big-2 (3 jobs)"),
+        (
+            "benchmarks",
+            {"batch": "measured.t.default-12345678-1"},
+            "comparisons: measured on t (1 job)",
+        ),
+        ("page", {"study": "small"}, "page of small"),
+        ("index", {}, "index"),
+        ("report", {}, ""),
+        ("all", {}, ""),
+    ],
+)
+def test_a_job_is_one_line(short, rule, wildcards, line):
+    assert text(short, **job(rule, **wildcards)) == line
+
+
+def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"line {i}\n" for i in range(100)))
+    text(short, **job("routes", 3, study="small", batch="1"))
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    first, *rest = said.splitlines()
+    name = "route tables of small, part 1 of 2 (20 jobs)"
+    assert first == f"FAILED: {name}. The end of its log, {log}:"
+    assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
+    log.unlink()
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
+
+
+def test_what_only_fills_the_screen_is_not_printed(short):
+    assert text(short, event=Event.RUN_INFO, stats={"routes": 4, "total": 6}) == "6 steps to do."
+    for event in (Event.JOB_STARTED, Event.RESOURCES_INFO):
+        assert text(short, event=event) == ""
+    assert text(short, "Select jobs to execute...") == ""
+
+
+def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
+    short, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    limit = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
+    endings = {
+        1: ("timeout", limit),
+        2: ("ok", ""),
+        4: ("failed", "dor: route() raised ValueError: no\nwith more lines"),
+        6: ("timeout", limit),
+        8: ("unsupported", "dor: needs a torus"),
+    }
+    for number, (status, reason) in endings.items():
+        outcome = Path(JOBS[number].folder, "outcome.json")
+        outcome.parent.mkdir(parents=True)
+        outcome.write_text(json.dumps({"status": status, "reason": reason}))
+    text(short, **job("routes", 3, batch="small-1"))
+    assert text(short, event=Event.JOB_FINISHED, job_id=3).splitlines() == [
+        f"route table {JOBS[1].title} and 1 more: {limit}",
+        f"route table {JOBS[4].title}: failed: dor: route() raised ValueError: no",
+    ]
+    text(short, **job("page", 4, study="small"))
+    assert text(short, event=Event.JOB_FINISHED, job_id=4) == ""
+
+
+def test_what_is_not_known_is_printed_as_snakemake_does(short):
+    assert text(short, "Nothing to be done") == "theirs: Nothing to be done"
+    assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
+    # facts are missing, as they may be with another version of Snakemake
+    assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
+    assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
+    assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
+    assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
+
+
+def handler_with(name: str, quiet: list[str]) -> logging.Handler:
+    handler = logging.NullHandler()
+    handler.name = name
+    formatter = logging.Formatter()
+    formatter.quiet = [SimpleNamespace(name=choice) for choice in quiet]
+    handler.setFormatter(formatter)
+    return handler
+
+
+def test_only_output_that_is_quiet_about_reasons_gets_short(plan):
+    handlers = [
+        handler_with(HANDLER, ["HOST", "REASON"]),
+        handler_with(HANDLER, ["HOST"]),
+        handler_with("DefaultLogFileHandler", ["HOST", "REASON"]),
+        logging.NullHandler(),
+    ]
+    logger = SimpleNamespace(handlers=handlers)
+    use_short_lines(SimpleNamespace(logger_manager=SimpleNamespace(logger=logger)), plan)
+    assert [type(handler.formatter) is ShortFormatter for handler in handlers] == [
+        True,
+        *[False] * 3,
+    ]
