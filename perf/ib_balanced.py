@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from routelab.api import Topology, UnsupportedError
-from routelab.bounds.load_bound import bound_from_weights, network_graph
-from routelab.bounds.search import lower_bound_topology
 from routelab.metrics import channel_loads, least_attainable, relative_loads
+from routelab.metrics.bounds.load_bound import bound_from_weights, network_graph
+from routelab.metrics.bounds.search import lower_bound_topology
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.topology import load_network

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.results.outcome import Outcome, write_outcome
 from routelab.workflow import report as report_stage
 from routelab.workflow.plan.expansion import expand_studies
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routelab.bounds import lower_bound_rules, lower_bound_topology
 from routelab.metrics import channel_loads
+from routelab.metrics.bounds import lower_bound_rules, lower_bound_topology
 from routelab.toolkit import build_grid
 from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.dimension_order import DimensionOrderRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from routelab.config import Limits
+from routelab.study import Limits
 
 TIMEOUT = "timeout"
 FAILED = "failed"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from routelab.api import Demand, Topology
-from routelab.bounds.solver import LinearProgram, solve_program
+from routelab.metrics.bounds.solver import LinearProgram, solve_program
 
 
 def simple_paths(topology: Topology, start: int, end: int) -> list[tuple[int, ...]]:

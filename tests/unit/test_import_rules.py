@@ -59,8 +59,8 @@ def test_kernels_import_only_numpy_numba_and_kernels(path):
 
 def test_kernels_of_every_package_are_examined():
     assert {own_package(path) for path in CORE} == {
-        "routelab.bounds.kernels",
-        "routelab.bounds.throughput.kernels",
+        "routelab.metrics.bounds.kernels",
+        "routelab.metrics.bounds.throughput.kernels",
         "routelab.deadlock.kernels",
         "routelab.kernels",
         "routelab.metrics.kernels",

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError
-from routelab.config import load_study
 from routelab.registry.instances import load
 from routelab.routing.routes_file import load_routes
+from routelab.study import load_study
 from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]

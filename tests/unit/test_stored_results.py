@@ -13,18 +13,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_rows
 from routelab.cli import main
 from routelab.cluster.bench.run_check import evaluate_run
 from routelab.cluster.bench.store import RunStore
-from routelab.config.study import OLD_FOLDERS
 from routelab.deadlock import check_table
 from routelab.registry.instances import load
 from routelab.report.changes import compare_results
 from routelab.report.page.index_page import write_index
+from routelab.results.outcome import read_outcome
+from routelab.results.tables import read_rows
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
+from routelab.study.study import OLD_FOLDERS
 
 DATA = Path(__file__).parents[1] / "data"
 DOCS = Path(__file__).parents[2] / "docs"

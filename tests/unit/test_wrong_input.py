@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.artifacts.array_files import read_arrays, write_arrays
 from routelab.cli import main
 from routelab.jobs.folder_job import run_job
 from routelab.jobs.job import MAX_ID, folder_name
 from routelab.registry.names import compose, parse_name, parse_routing
+from routelab.results.array_files import read_arrays, write_arrays
 from routelab.workflow.plan.expansion import expand_studies
 
 TORUS = "torus~dims=4x2"

@@ -7,11 +7,11 @@ import shlex
 from typing import Any
 
 from routelab.api import InputError
-from routelab.config.cluster.fabric import FabricCommands
-from routelab.config.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
-from routelab.config.cluster.jobs import host_names
-from routelab.config.cluster.machine import Origin
-from routelab.config.cluster.schema import cluster_schema
+from routelab.study.cluster.fabric import FabricCommands
+from routelab.study.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
+from routelab.study.cluster.jobs import host_names
+from routelab.study.cluster.machine import Origin
+from routelab.study.cluster.schema import cluster_schema
 
 COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
 

@@ -170,9 +170,9 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    from routelab.bounds import bound_numbers
-    from routelab.bounds.columns import COLUMNS
     from routelab.commands._shared.logging import show_progress
+    from routelab.metrics.bounds import bound_numbers
+    from routelab.metrics.bounds.columns import COLUMNS
     from routelab.registry.instances import load
     from routelab.registry.requirements import collect_errors
     from routelab.routing.bound import WEIGHT_COLUMNS, bound_load, weight_rows
@@ -201,9 +201,9 @@ def _seed(arguments: argparse.Namespace) -> int:
 
 
 def _print_any(arguments: argparse.Namespace) -> int:
-    from routelab.bounds.throughput.columns import COLUMNS
-    from routelab.bounds.throughput.facts import throughput_numbers
     from routelab.commands._shared.logging import show_progress
+    from routelab.metrics.bounds.throughput.columns import COLUMNS
+    from routelab.metrics.bounds.throughput.facts import throughput_numbers
     from routelab.registry.instances import load, name_of
     from routelab.registry.requirements import collect_errors
     from routelab.routing.bound import THROUGHPUT_COLUMNS, bound_traffic, throughput_rows

@@ -137,7 +137,7 @@ def run_schema(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         sys.stdout.write(text)
     else:
-        from routelab.artifacts.atomic import atomic_file
+        from routelab.results.atomic import atomic_file
 
         with atomic_file(arguments.output) as new:
             new.write_text(text, encoding="utf-8")

@@ -69,9 +69,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate routings and print the results."""
-    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
+    from routelab.results.json_files import to_plain
     from routelab.routing.facts import BOUND_FIELDS, FIELDS
     from routelab.workflow.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
 
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
-    from routelab.bounds.columns import COLUMNS as BOUNDS
+    from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS
 
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]

@@ -25,8 +25,8 @@ from routelab.commands._shared.output import (
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
-    from routelab.artifacts.outcome import Outcome
-    from routelab.config import Limits
+    from routelab.results.outcome import Outcome
+    from routelab.study import Limits
     from routelab.workflow.kinds.routes import RouteJob
 
 
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _limits(arguments: argparse.Namespace) -> Limits:
-    from routelab.config import Limits
+    from routelab.study import Limits
 
     return Limits(
         seconds=arguments.seconds or math.inf,
@@ -141,12 +141,12 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import report_phase
-    from routelab.artifacts.atomic import atomic_file, check_file_writable
-    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.registry.requirements import collect_errors
+    from routelab.results.atomic import atomic_file, check_file_writable
+    from routelab.results.json_files import to_plain
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.route import route_network
     from routelab.routing.topology import load_network

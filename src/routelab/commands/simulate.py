@@ -123,7 +123,7 @@ class Run:
     output : str
         What a program printed.
     status : str
-        As in `routelab.artifacts.outcome.Outcome`.
+        As in `routelab.results.outcome.Outcome`.
     error : RoutelabError or None
         Why there is no result.
     """
@@ -212,10 +212,10 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     """Run all simulations as jobs that write folders."""
     from routelab.api.engine import TABLES
     from routelab.api.errors import InputError, RoutelabError
-    from routelab.artifacts.tables import read_rows
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
     from routelab.registry.instances import name_of
+    from routelab.results.tables import read_rows
     from routelab.workflow.kinds.simulations import FlowJob, SimulationJob
 
     tasks = _tasks(arguments, engine)
@@ -269,7 +269,7 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequ
             # scripts read standard output, which must not contain the output of the program
             print(one.output, file=sys.stderr, end="")
     if arguments.format == "json":
-        from routelab.artifacts.json_files import to_plain
+        from routelab.results.json_files import to_plain
 
         whole = [_json_object(engine, one, len(runs) > 1) for one in runs]
         print(

@@ -59,7 +59,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; print one line per mistake, in the form of compilers."""
-    from routelab.config import ConfigError
+    from routelab.study import ConfigError
     from routelab.workflow.cluster_check import study_lines
     from routelab.workflow.plan.preview import check_studies
 
@@ -84,7 +84,7 @@ def run_schema(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         sys.stdout.write(text)
     else:
-        from routelab.artifacts.atomic import atomic_file
+        from routelab.results.atomic import atomic_file
 
         with atomic_file(arguments.output) as new:
             new.write_text(text, encoding="utf-8")

@@ -80,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from routelab.artifacts.text_folder import check_text_folder, write_folder
     from routelab.registry.instances import name_of
+    from routelab.results.text_folder import check_text_folder, write_folder
     from routelab.simulation.flow import workload as stage
     from routelab.toolkit import write_trace
 

@@ -24,15 +24,15 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from routelab.api.errors import InputError, RoutelabError
-from routelab.artifacts.json_files import read_json, write_json
-from routelab.artifacts.provenance import look_up_software
-from routelab.config.study import Limits
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure, Meter, run_limited
 from routelab.jobs.meter import NOT_BEGUN
 from routelab.jobs.processes import clean_up, subreaper
 from routelab.jobs.run_lifetime import hold_results, watch_run
 from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
+from routelab.results.json_files import read_json, write_json
+from routelab.results.provenance import look_up_software
+from routelab.study.study import Limits
 
 SPEC = "batch/2"
 

@@ -12,9 +12,9 @@ from functools import partial
 from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
-from routelab.config.study import Limits
 from routelab.jobs.containment import UnexpectedError, sentence
 from routelab.jobs.limits import Failure, run_limited
+from routelab.study.study import Limits
 
 Result = TypeVar("Result")
 

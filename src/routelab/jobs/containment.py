@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
-from routelab.artifacts.outcome import Status
 from routelab.jobs.limits import Failure
 from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
+from routelab.results.outcome import Status
 
 T = TypeVar("T")
 

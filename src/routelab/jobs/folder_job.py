@@ -14,14 +14,14 @@ from typing import Any, NamedTuple, TypeAlias
 from typing_extensions import override
 
 from routelab.api import Plugin
-from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, close_folder
-from routelab.artifacts.provenance import ResourceMeter
-from routelab.config.study import Limits
 from routelab.jobs.containment import run_contained
 from routelab.jobs.job import BaseJob
 from routelab.jobs.limits import Failure, Meter, explain_missing_result, run_limited
 from routelab.registry.catalogue import QuarantinedError
+from routelab.results.atomic import atomic_directory
+from routelab.results.outcome import Outcome, Status, close_folder
+from routelab.results.provenance import ResourceMeter
+from routelab.study.study import Limits
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
 """Limits for looking up the plugins of a job that was stopped: their code runs once more."""

@@ -10,9 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.outcome import OUTCOME, Status, is_whole
-from routelab.config.study import Limits
+from routelab.results.json_files import load_sealed, write_json
+from routelab.results.outcome import OUTCOME, Status, is_whole
+from routelab.study.study import Limits
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:

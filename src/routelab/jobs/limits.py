@@ -33,8 +33,8 @@ from routelab.jobs.processes import (
 from routelab.jobs.signals import Interruptions
 
 if TYPE_CHECKING:
-    from routelab.artifacts.outcome import Status
-    from routelab.config.study import Limits
+    from routelab.results.outcome import Status
+    from routelab.study.study import Limits
 
 __all__ = ["Failure", "Meter", "current", "explain_missing_result", "run_limited"]
 

@@ -8,8 +8,8 @@ import mmap
 from collections.abc import Callable
 
 from routelab.api.errors import RoutelabError
-from routelab.config.study import Limits
 from routelab.jobs.limits import Failure, run_limited
+from routelab.study.study import Limits
 
 PREPARE_SECONDS = 20.0
 """CPU time for routing or simulating a tiny network, without compilation."""

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.tables import further_columns, read_tuples
+from routelab.results.tables import further_columns, read_tuples
 
 LISTS = ("runs.csv", "simulations.csv", "flows.csv", "benchmarks.csv")
 """Files of a report with all runs; every report has the first."""

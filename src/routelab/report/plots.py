@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routelab.api import Column, InputError
-from routelab.artifacts.atomic import check_file_writable
+from routelab.results.atomic import check_file_writable
 
 if TYPE_CHECKING:
     from routelab.report.figures.drawing import Drawing
@@ -59,11 +59,11 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     """
     import pandas as pd
 
-    from routelab.config import Figure as FigureSpec
     from routelab.report.figures.drawing import house_style
     from routelab.report.figures.kinds.curve import curve_drawing
     from routelab.report.figures.request import FigureRequest
     from routelab.report.frames.runs import Frames
+    from routelab.study import Figure as FigureSpec
 
     ends = f"{LATENCY}_low", f"{LATENCY}_high"
     rows = [
@@ -104,12 +104,12 @@ def plot_channel_loads(
     """
     import pandas as pd
 
-    from routelab.config import Figure as FigureSpec
     from routelab.report.figures.drawing import house_style
     from routelab.report.figures.kinds.ranked import ranked_drawing
     from routelab.report.figures.lines import COUNT, LOAD
     from routelab.report.figures.request import FigureRequest
     from routelab.report.frames.runs import Frames
+    from routelab.study import Figure as FigureSpec
 
     parts = [
         pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()

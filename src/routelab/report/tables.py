@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.missing_results import cause_text
-from routelab.config import Beside, Reference
-from routelab.config import Table as TableSpec
 from routelab.report.frames.derivation import middle_of
 from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.pivot import pivot_table
 from routelab.report.table import ReportColumn, ReportTable
+from routelab.results.missing_results import cause_text
+from routelab.study import Beside, Reference
+from routelab.study import Table as TableSpec
 
 MOST_CAUSES = 5
 """Largest number of reasons in a note below a table."""

@@ -13,8 +13,7 @@ from typing import Any
 
 from routelab._progress import report_phase
 from routelab.api import RulesPlugin, Topology, TrafficPlugin, UnsupportedError
-from routelab.artifacts.tables import write_csv
-from routelab.bounds import (
+from routelab.metrics.bounds import (
     ALL_MINIMAL,
     LoadBound,
     bound_facts,
@@ -22,8 +21,9 @@ from routelab.bounds import (
     lower_bound_topology,
     tighten_bound,
 )
-from routelab.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
+from routelab.metrics.bounds.throughput import ChannelWeights, ThroughputBound, bound_throughput
 from routelab.registry.requirements import require_support, require_unchanged
+from routelab.results.tables import write_csv
 from routelab.routing.apply import AppliedRouting, graph_of_rules
 from routelab.routing.demands import demand_of
 
@@ -51,7 +51,7 @@ def bound_load(
     rules : RulesPlugin or None
         None: all minimal routes are allowed.
     seconds, exact
-        See `routelab.bounds.lower_bound_rules`; `exact` has no effect for the bare network.
+        See `routelab.metrics.bounds.lower_bound_rules`; `exact` has no effect for the bare network.
 
     Raises
     ------
@@ -94,7 +94,7 @@ class NetworkBounds:
         return bound
 
     def facts(self, routed: AppliedRouting, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the bounds for the load of a table: `routelab.bounds.bound_facts`.
+        """Return the bounds for the load of a table: `routelab.metrics.bounds.bound_facts`.
 
         If the bound of the rules leaves a gap, a mixed-integer program is tried once.
 
@@ -160,7 +160,7 @@ def bound_traffic(
     seed : int
         Of random patterns.
     seconds : float
-        See `routelab.bounds.throughput.bound_throughput`.
+        See `routelab.metrics.bounds.throughput.bound_throughput`.
 
     Raises
     ------

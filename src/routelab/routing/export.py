@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError, RouteTable
-from routelab.artifacts import text_folder
-from routelab.artifacts.exports import export_files, file_mismatch
-from routelab.artifacts.outcome import OUTCOME, read_outcome
-from routelab.artifacts.text_folder import read_folder
-from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.results import text_folder
+from routelab.results.exports import export_files, file_mismatch
+from routelab.results.outcome import OUTCOME, read_outcome
+from routelab.results.text_folder import read_folder
 from routelab.routing.apply import apply_routing
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
+from routelab.study.cluster.file import find_cluster, load_cluster
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from routelab.api import PluginError, RouteTable
 from routelab.api.topology import Float64Array
-from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
 from routelab.metrics import (
     RouteCounts,
@@ -21,6 +20,7 @@ from routelab.metrics import (
     route_diversity,
     sigma,
 )
+from routelab.metrics.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.routing.apply import AppliedRouting
 from routelab.routing.fact_columns import COLUMNS
 from routelab.routing.topology import TOPOLOGY_FIELDS, topology_facts
@@ -93,7 +93,7 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
 def _shape_facts(
     routed: AppliedRouting, hops: float, diversity: RouteCounts | None
 ) -> dict[str, Any]:
-    """Return the facts that decide which bounds hold for a table: `routelab.bounds.bound_facts`."""
+    """Return the facts that decide which bounds hold for a table: `metrics.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)
     legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
     return {

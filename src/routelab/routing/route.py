@@ -22,12 +22,12 @@ from routelab.api import (
     RoutingGraph,
     Topology,
 )
-from routelab.artifacts.tables import write_csv
 from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged
+from routelab.results.tables import write_csv
 from routelab.routing.apply import AppliedRouting, apply_routing, prove, reroute
 from routelab.routing.facts import routing_facts, topology_facts
 from routelab.routing.routes_file import save_routes

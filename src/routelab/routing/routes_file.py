@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from routelab.api.errors import InputError, PluginError
 from routelab.api.route_table import RouteTable
 from routelab.api.topology import Int64Array, Topology
-from routelab.artifacts.array_files import narrow_integers, read_arrays, write_arrays
 from routelab.deadlock import network_digest, routes_digest
+from routelab.results.array_files import narrow_integers, read_arrays, write_arrays
 from routelab.routing.topology_file import topology_digest
 
 FORMAT = "routes/1"

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.api.topology import Int32Array
-from routelab.artifacts.outcome import OUTCOME, Outcome, read_outcome
 from routelab.jobs.containment import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
+from routelab.results.outcome import OUTCOME, Outcome, read_outcome
 from routelab.routing.fact_columns import NETWORK, SHAPE
 from routelab.routing.topology_file import load_topology, save_topology, write_channels_csv
 from routelab.toolkit.input_files import is_folder

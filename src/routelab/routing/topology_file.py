@@ -9,8 +9,8 @@ from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.api.topology import Direction, Topology
-from routelab.artifacts.array_files import Arrays, arrays_digest, read_arrays, write_arrays
-from routelab.artifacts.tables import write_csv
+from routelab.results.array_files import Arrays, arrays_digest, read_arrays, write_arrays
+from routelab.results.tables import write_csv
 
 FORMAT = "topology/1"
 

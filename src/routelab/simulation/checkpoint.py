@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
+from routelab.results.row_store import SUFFIX, RowStore, RowWriter
 
 FOLDER = ".unfinished"
 """Name of the store, in the parent of the run's folder."""

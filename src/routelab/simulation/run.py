@@ -19,9 +19,9 @@ from routelab.api import (
     TrafficPlugin,
 )
 from routelab.api.engine import FACTS, TABLES, Store
-from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
 from routelab.registry.requirements import require_support, require_unchanged
+from routelab.results.tables import write_csv
 from routelab.routing.topology import topology_facts
 from routelab.simulation.case import ComputedRoutes, case_of
 from routelab.simulation.proofs import Proofs

@@ -19,11 +19,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from routelab.config import Limits
 from routelab.deadlock import check_table
 from routelab.deadlock.kernels.hop_search import compile_search
 from routelab.jobs.limits import Failure, run_limited
 from routelab.kernels.legality import first_illegal_path
+from routelab.study import Limits
 from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.inputs.tables import table_on

@@ -19,12 +19,12 @@ from typing import Literal
 from routelab.api import BenchmarkPlugin, InputError, RoutelabError
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.cluster.bench.launchers import find_program
-from routelab.config import load_study
-from routelab.config.cluster.file import CLUSTERS, Cluster, ClusterFile, find_cluster, load_cluster
-from routelab.config.cluster.hostlist import compress
-from routelab.config.errors import suggestion
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load
+from routelab.study import load_study
+from routelab.study.cluster.file import CLUSTERS, Cluster, ClusterFile, find_cluster, load_cluster
+from routelab.study.cluster.hostlist import compress
+from routelab.study.errors import suggestion
 from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.plan.allocations import expected_node_hours
 from routelab.workflow.plan.expansion import expand_studies

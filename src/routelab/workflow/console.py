@@ -16,8 +16,8 @@ from typing import Any
 
 from typing_extensions import override
 
-from routelab.artifacts.missing_results import cause_text
 from routelab.jobs.job import TRY_AGAIN, BaseJob
+from routelab.results.missing_results import cause_text
 from routelab.workflow.kinds import kinds
 from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.plan.expansion import Plan

@@ -16,7 +16,6 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
 from routelab.jobs.containment import sentence
 from routelab.metrics import channel_loads, relative_loads
@@ -24,6 +23,7 @@ from routelab.registry.columns import columns_of
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.report.plots import check_plot, plot_channel_loads
+from routelab.results.atomic import atomic_file
 from routelab.routing.bound import NetworkBounds
 from routelab.routing.facts import topology_facts
 from routelab.routing.route import route_network
@@ -62,7 +62,7 @@ def evaluate_routings(
     -------
     rows : list of dict
         `routelab.routing.facts.FIELDS` and further facts, with bounds also
-        `routelab.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
+        `metrics.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
         fails, and `WRONG_INPUT` if its parameters are wrong for this network.
 
     Raises

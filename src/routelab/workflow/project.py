@@ -11,7 +11,7 @@ from typing import Any
 
 import routelab
 from routelab.api import InputError
-from routelab.artifacts.atomic import atomic_directory, explain_write_errors
+from routelab.results.atomic import atomic_directory, explain_write_errors
 from routelab.toolkit.input_files import is_folder, is_regular
 
 HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")

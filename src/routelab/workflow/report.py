@@ -11,7 +11,6 @@ from typing import Any
 
 from routelab._progress import report_phase
 from routelab.api import BenchmarkPlugin
-from routelab.config.cluster.file import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
@@ -22,6 +21,7 @@ from routelab.report.frames.survey import survey_records
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
 from routelab.routing.bound import BARE
+from routelab.study.cluster.file import CLUSTERS
 from routelab.workflow.kinds.bounds import BoundJob, rules_ids
 from routelab.workflow.kinds.comparisons import ComparisonJob, settings_and_places
 from routelab.workflow.kinds.metrics import MetricJob

@@ -14,16 +14,16 @@ from typing import Any
 
 from routelab._sources import core_digest
 from routelab.api import InputError
-from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.missing_results import loss_sentences
-from routelab.artifacts.row_store import SUFFIX
 from routelab.cluster.bench.fabric.switching import require_fabric
-from routelab.config.cluster.file import load_cluster
-from routelab.config.study import OLD_FOLDERS
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
+from routelab.results.atomic import explain_write_errors
+from routelab.results.missing_results import loss_sentences
+from routelab.results.row_store import SUFFIX
+from routelab.study.cluster.file import load_cluster
+from routelab.study.study import OLD_FOLDERS
 from routelab.workflow.console import use_short_lines
 from routelab.workflow.kinds import kinds
 from routelab.workflow.kinds.comparisons import ComparisonJob

@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from routelab.api import InputError, UnsupportedError
-from routelab.config.errors import ConfigError
 from routelab.simulation.flow.result import StuckError, WaitingRank
+from routelab.study.errors import ConfigError
 
 STUCK = WaitingRank(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from routelab import notebook
-from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main
+from routelab.results.outcome import read_outcome
 
 NETWORK = "torus~dims=4x4"
 QUICK = ("--load", "0.1,0.4", "--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.1")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
 from routelab.commands._shared.settings import (
     OPTIONS,
@@ -21,6 +20,7 @@ from routelab.commands._shared.settings import (
 )
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
+from routelab.results.outcome import read_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.workflow.kinds.simulations import SimulationJob
 

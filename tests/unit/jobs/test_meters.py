@@ -11,8 +11,8 @@ import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
 from routelab._progress import LOGGER, report_phase
-from routelab.config import Limits
 from routelab.jobs.limits import Failure, Meter, current, run_limited
+from routelab.study import Limits
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import Column, MetricPlugin, PluginError
-from routelab.bounds import BOUND_FIELDS
+from routelab.metrics.bounds import BOUND_FIELDS
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from routelab.api import Direction, EnginePlugin, Topology
-from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.artifacts.tables import write_csv
-from routelab.config import Study, load_study
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.view import Record
+from routelab.results.outcome import Outcome, write_outcome
+from routelab.results.tables import write_csv
 from routelab.routing.topology_file import save_topology
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine
+from routelab.study import Study, load_study
 from routelab.workflow.parts.settings import settings_id
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}

@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from routelab.api import InputError
-from routelab.config import Table
 from routelab.report.frames.runs import Frames
 from routelab.report.table_formats import layout, to_csv, to_latex
 from routelab.report.tables import build_table
+from routelab.study import Table
 
 STUDY = "tables: {t: {rows: [topology], values: [nodes], pivot: {by: routing, value: max_load}}}\n"
 

@@ -22,10 +22,10 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.outcome import read_outcome
 from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
+from routelab.results.outcome import read_outcome
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab import bounds as core
 from routelab.api import InputError, RouteTable, Topology
-from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_tuples
-from routelab.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
 from routelab.cli import main
 from routelab.jobs.folder_job import run_job, write_breach
 from routelab.jobs.limits import Failure
+from routelab.metrics import bounds as core
+from routelab.metrics.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
 from routelab.registry.instances import load_routing
+from routelab.results.outcome import read_outcome
+from routelab.results.tables import read_tuples
 from routelab.routing import bound, topology
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.bound import BARE

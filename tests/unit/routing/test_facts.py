@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from routelab.api import Measurement, MetricPlugin, PluginError
-from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.registry.instances import load_routing
+from routelab.results.tables import further_columns, read_tuples
 from routelab.routing.apply import apply_routing, prove
 from routelab.routing.facts import routing_facts
 from routelab.routing.route import route_network, write_routes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_tables import tables
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.artifacts.array_files import narrow_integers, read_arrays, read_metadata, write_arrays
+from routelab.results.array_files import narrow_integers, read_arrays, read_metadata, write_arrays
 from routelab.routing.routes_file import load_routes, save_routes
 
 ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel", "hop_vc")

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_rows
-from routelab.bounds.throughput import (
+from routelab.cli import main
+from routelab.jobs.folder_job import run_job
+from routelab.metrics import as_fraction
+from routelab.metrics.bounds.throughput import (
     ChannelWeights,
     Traffic,
     accepted_from_weights,
     bound_throughput,
     sustained_from_weights,
 )
-from routelab.cli import main
-from routelab.jobs.folder_job import run_job
-from routelab.metrics import as_fraction
 from routelab.registry.instances import load
+from routelab.results.outcome import read_outcome
+from routelab.results.tables import read_rows
 from routelab.routing.topology import load_network
 from routelab.simulation.case import routing_of
 from routelab.simulation.run import run_simulation

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, Topology
-from routelab.artifacts.array_files import read_arrays, read_metadata, write_arrays
+from routelab.results.array_files import read_arrays, read_metadata, write_arrays
 from routelab.routing.topology_file import (
     load_topology,
     save_topology,

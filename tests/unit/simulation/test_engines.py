@@ -19,12 +19,12 @@ from routelab.api import (
     parameter,
 )
 from routelab.api.engine import FACTS, TABLES
-from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_rows
 from routelab.cli import main
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
+from routelab.results.outcome import read_outcome
+from routelab.results.tables import read_rows
 from routelab.simulation.case import case_of, task_of
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine

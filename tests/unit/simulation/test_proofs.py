@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from routelab.api.hops import append_tables, program_digest
-from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load, load_routing
+from routelab.results.outcome import read_outcome
 from routelab.simulation import case
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.routing import make_packet_program

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from routelab.artifacts.tables import read_rows, read_tuples, write_csv
+from routelab.results.tables import read_rows, read_tuples, write_csv
 from routelab.toolkit.csv_cells import escape_cell, unescape_cell, write_csv_rows
 
 STARTS = tuple("=+-@\t\r\n'＝＋－＠")

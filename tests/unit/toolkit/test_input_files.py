@@ -22,7 +22,7 @@ OWN = {
     "cluster/bench/environment.py": "output of a process that it started",
     "cluster/bench/store.py": "output of a process that it started",
     "cluster/bench/fabric/files.py": "what it wrote itself",
-    "artifacts/provenance.py": "/proc",
+    "results/provenance.py": "/proc",
     "simulation/smpi/simgrid.py": "output of a process that it started",
     "workflow/console.py": "the log of its own job",
     "workflow/snakefile.py": "what it wrote itself",

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.artifacts.outcome import read_outcome, write_outcome
-from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.jobs.folder_job import Result
 from routelab.jobs.job import BaseJob
 from routelab.jobs.processes import read_process
+from routelab.results.outcome import read_outcome, write_outcome
+from routelab.study import Limits
 from routelab.workflow.kinds import routes
 from routelab.workflow.kinds.networks import TopologyJob
 from routelab.workflow.kinds.routes import RouteJob

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
-from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import Batch
+from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.console import HANDLER, LOG_LINES, ShortFormatter, use_short_lines
 from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.kinds.networks import TopologyJob

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main
 from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed_catalogue
+from routelab.results.outcome import read_outcome
 from routelab.workflow.plan.expansion import expand_studies
 
 PLUGINS = """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.survey_table import read_survey_table
 from routelab.jobs.batches import run_batch
+from routelab.results.survey_table import read_survey_table
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.report import write_report
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import read_outcome
-from routelab.config import Limits
 from routelab.jobs import batches
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.instances import load_routing
+from routelab.results.outcome import read_outcome
+from routelab.study import Limits
 from routelab.workflow import report, warm
 from routelab.workflow.kinds.routes import RouteJob
 from routelab.workflow.plan.expansion import expand_studies

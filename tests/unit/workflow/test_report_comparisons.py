@@ -6,9 +6,9 @@ import csv
 
 import pytest
 
-from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.artifacts.tables import write_csv
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.results.outcome import Outcome, write_outcome
+from routelab.results.tables import write_csv
 from routelab.workflow import report
 from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.plan.expansion import expand_studies

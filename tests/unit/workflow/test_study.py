@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.artifacts.tables import write_csv
 from routelab.cli import main
 from routelab.cluster.bench.comparison import RUN_COLUMNS
+from routelab.results.outcome import Outcome, write_outcome
+from routelab.results.tables import write_csv
 from routelab.workflow.plan.expansion import expand_studies
 
 NODES = {"2": 2, "4": 4, "4x2": 8, "4x2x2": 16, "4x2x2x2": 32}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from routelab.config.bench_settings import BenchSettings
+from routelab.study.bench_settings import BenchSettings
 
 RUNS, FIGURES = "runs.csv", "figures.csv"
 """Files of a comparison besides its outcome."""

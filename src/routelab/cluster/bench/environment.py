@@ -13,7 +13,7 @@ from routelab.api import RoutelabError
 from routelab.cluster.bench.fabric.switching import last_lines
 from routelab.cluster.bench.launchers import Launcher, driver_environment, probe, run_launch
 from routelab.cluster.bench.store import STDERR, STDOUT
-from routelab.config.cluster.hostlist import short_name
+from routelab.study.cluster.hostlist import short_name
 
 KEPT = re.compile(
     r"^(SLURM_(JOB|NNODES|NTASKS|CLUSTER)|OMPI_|OMP_|MPI|MPICH_|HYDRA_|I_MPI_|FI_|UCX_|PMI|PSM|ANGARA)"

@@ -17,10 +17,6 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.atomic import atomic_directory, check_writable
-from routelab.artifacts.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
-from routelab.artifacts.provenance import ResourceMeter
-from routelab.artifacts.tables import write_csv
 from routelab.cluster.bench.comparison import (
     FIGURE_COLUMNS,
     FIGURES,
@@ -37,14 +33,18 @@ from routelab.cluster.bench.plan import MeasurementPlan
 from routelab.cluster.bench.results import ComparisonResult, collect
 from routelab.cluster.bench.session import Session, SessionEnd
 from routelab.cluster.bench.store import RunStore
-from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.results.atomic import atomic_directory, check_writable
+from routelab.results.outcome import OUTCOME, Outcome, Status, close_folder, read_outcome
+from routelab.results.provenance import ResourceMeter
+from routelab.results.tables import write_csv
 from routelab.routing.apply import reroute
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
+from routelab.study.cluster.file import ClusterFile, find_cluster, load_cluster
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from routelab._progress import report_phase
 from routelab.api.parameters import bytes_text
-from routelab.artifacts.atomic import explain_write_errors
 from routelab.cluster.bench.environment import environment_of, probe_ranks, versions_of
 from routelab.cluster.bench.fabric.restore import Guard
 from routelab.cluster.bench.launchers import run_launch
@@ -29,6 +28,7 @@ from routelab.cluster.bench.slurm import (
     launch_trouble,
 )
 from routelab.cluster.bench.store import RawRun, RunEnding, RunStore
+from routelab.results.atomic import explain_write_errors
 
 PROBE_ROOM = 64 * 1024
 """Required free space on the disk, in bytes."""

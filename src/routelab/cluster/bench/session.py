@@ -13,7 +13,6 @@ from pathlib import Path
 
 from routelab._progress import report_phase
 from routelab.api import RoutelabError, RouteTable
-from routelab.artifacts.atomic import explain_write_errors
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.cluster.bench.fabric.files import write_fabric_files
 from routelab.cluster.bench.fabric.journal import Journal
@@ -25,6 +24,7 @@ from routelab.cluster.bench.run_check import RunVerdict, evaluate_run
 from routelab.cluster.bench.runner import Runner, now
 from routelab.cluster.bench.slurm import Allocation, AllocationLostError, allocation
 from routelab.cluster.bench.store import RawRun, RunStore
+from routelab.results.atomic import explain_write_errors
 
 logger = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from routelab.api import InputError, RunOutput
-from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.outcome import file_sum
+from routelab.results.atomic import explain_write_errors
+from routelab.results.json_files import load_sealed, write_json
+from routelab.results.outcome import file_sum
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 FORMAT = "bench-run/1"

@@ -13,10 +13,10 @@ from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
 from routelab.cluster.bench.results import ComparisonResult
 from routelab.cluster.bench.run_comparison import ComparisonSession
 from routelab.cluster.bench.statistics import cov_percent
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.cluster.file import find_cluster, load_cluster
 
 SUMMARY = (
     *("routing", "benchmark", "metric", "size", "unit"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from routelab.api import Column
-    from routelab.artifacts.outcome import Outcome
+    from routelab.results.outcome import Outcome
 
 FORMATS = ("table", "csv", "json")
 
@@ -48,7 +48,7 @@ def check_result_folder(folder: Path) -> None:
         If it holds other files, or cannot be written.
     """
     from routelab.api.errors import InputError
-    from routelab.artifacts.atomic import check_writable
+    from routelab.results.atomic import check_writable
     from routelab.toolkit.input_files import is_folder, special_kind
 
     kind = special_kind(folder)

@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._shared.settings import add_settings
-    from routelab.config.bench_settings import BenchSettings
+    from routelab.study.bench_settings import BenchSettings
 
     what = parser.add_argument_group("measurement")
     what.add_argument(

@@ -24,9 +24,9 @@ from routelab.cluster.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
-from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import join_run, read_jobs
 from routelab.jobs.run_lifetime import watch_handles
+from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.kinds.comparisons import RUNS, ComparisonJob
 
 logger = logging.getLogger(__name__)

@@ -35,8 +35,8 @@ def add_parser(actions: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the output and print its figures."""
-    from routelab.artifacts.json_files import to_json
     from routelab.cluster.bench.parse import as_mapping, parse_output
+    from routelab.results.json_files import to_json
 
     result = parse_output(arguments.name, arguments.file)
     if arguments.format == "json":

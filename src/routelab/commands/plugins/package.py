@@ -16,11 +16,11 @@ import jinja2
 
 import routelab.api
 from routelab.api import KINDS, InputError
-from routelab.artifacts.atomic import atomic_directory
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.names import Name
 from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
+from routelab.results.atomic import atomic_directory
 from routelab.toolkit.input_files import is_folder
 
 HOP_BY_HOP = "hops"

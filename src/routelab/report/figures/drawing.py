@@ -14,10 +14,10 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from routelab.artifacts.atomic import atomic_file
 from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.styles import FAINT, INK
+from routelab.results.atomic import atomic_file
 from routelab.toolkit.csv_cells import escape_cell
 
 _STYLE: dict[str, Any] = {

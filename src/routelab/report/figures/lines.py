@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from routelab.config.views import BENCHMARKS, DETAILS
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.benchmarks import SINGLE
 from routelab.report.frames.view import filter_rows
+from routelab.study.views import BENCHMARKS, DETAILS
 
 COUNT = "count"
 """Column with the number of items that a line stands for."""

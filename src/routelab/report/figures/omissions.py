@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from routelab.artifacts.missing_results import status_text
-from routelab.config.views import BENCHMARKS
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.view import OK, key_text
+from routelab.results.missing_results import status_text
+from routelab.study.views import BENCHMARKS
 
 MOST = 12
 """Largest number of sentences below a figure."""

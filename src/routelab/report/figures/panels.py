@@ -16,11 +16,11 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from routelab.api import InputError
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
 from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import heading_parts
+from routelab.study import Figure as FigureSpec
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3

@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from routelab.config import Figure as FigureSpec
-from routelab.config import Reference
 from routelab.report.figures.styles import SeriesStyle, SeriesStyles
 from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.labels import label
+from routelab.study import Figure as FigureSpec
+from routelab.study import Reference
 
 _PANELS = {"heat": "routing", "matrix": "workload"}
 """Columns that determine the panels of a kind of figure, unless the figure names one."""

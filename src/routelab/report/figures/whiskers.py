@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from routelab.config.views import BENCHMARKS
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.frames.benchmarks import OF_A_METRIC
 from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.frames.view import key_text
+from routelab.study.views import BENCHMARKS
 
 ENDS = {
     "median": ("ci_low", "ci_high"),

@@ -9,10 +9,7 @@ from statistics import fmean, median
 from typing import Any
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
-from routelab.artifacts.missing_results import NOT_RUN
-from routelab.artifacts.outcome import Outcome
 from routelab.cluster.bench import statistics
-from routelab.config.bench_settings import BenchSettings
 from routelab.registry.names import parse_name
 from routelab.report.frames.comparison_files import (
     ComparisonFiles,
@@ -26,6 +23,9 @@ from routelab.report.frames.comparison_files import (
 from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.frames.pending_jobs import PendingOutcome
 from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
+from routelab.results.missing_results import NOT_RUN
+from routelab.results.outcome import Outcome
+from routelab.study.bench_settings import BenchSettings
 
 KINDS = ("topology", "routing", "benchmark")
 

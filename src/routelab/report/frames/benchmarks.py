@@ -10,7 +10,6 @@ import pandas as pd
 from typing_extensions import override
 
 from routelab.api import InputError
-from routelab.config import Relative
 from routelab.report.frames.bench_rows import KINDS, BenchRecord, BenchRow
 from routelab.report.frames.columns import BENCHMARKS
 from routelab.report.frames.comparison_files import ComparisonFiles
@@ -18,6 +17,7 @@ from routelab.report.frames.derivation import IMPROVEMENT, derive_columns
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.simulations import table_facts
 from routelab.report.frames.view import OK, View, add_bare_names
+from routelab.study import Relative
 
 SINGLE = "benchmark-runs"
 """Details of rows: the value of every run except warm-up runs."""

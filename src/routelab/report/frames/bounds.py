@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.outcome import Outcome
-from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
-from routelab.bounds.throughput.facts import throughput_facts
+from routelab.metrics.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
+from routelab.metrics.bounds.throughput.facts import throughput_facts
 from routelab.report.frames.pending_jobs import outcome_in
+from routelab.results.outcome import Outcome
 
 
 def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:
-    """Return the outcome of a run with `routelab.bounds.BOUND_FIELDS` among its facts.
+    """Return the outcome of a run with `routelab.metrics.bounds.BOUND_FIELDS` among its facts.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) ->
     Returns
     -------
     facts : dict
-        Values by `routelab.bounds.throughput.facts.THROUGHPUT_FIELDS`, or None if a bound is
+        Values by `metrics.bounds.throughput.facts.THROUGHPUT_FIELDS`, or None if a bound is
         missing.
     """
     found = outcome.facts.get("throughput_by_seed", {}) if outcome.status == "ok" else {}

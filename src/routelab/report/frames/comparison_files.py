@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, Status
-from routelab.artifacts.tables import read_rows
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
+from routelab.results.outcome import Outcome, Status
+from routelab.results.tables import read_rows
 
 Key: TypeAlias = tuple[str, float | None]
 """Metric, and message size in bytes if the benchmark measures several sizes."""

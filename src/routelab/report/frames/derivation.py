@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.config import Between, Relative
+from routelab.study import Between, Relative
 
 DIMS = "topology.dims"
 RELATIVE_TO = "relative_to"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.missing_results import NOT_RUN
-from routelab.artifacts.outcome import Outcome, read_outcome
+from routelab.results.missing_results import NOT_RUN
+from routelab.results.outcome import Outcome, read_outcome
 
 
 @dataclass(frozen=True)

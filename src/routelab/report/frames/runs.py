@@ -12,8 +12,6 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, read_outcome
-from routelab.artifacts.tables import further_columns, read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.pending_jobs import on_table, outcome_in
@@ -26,6 +24,8 @@ from routelab.report.frames.view import (
     outcome_of,
     terminals_of,
 )
+from routelab.results.outcome import Outcome, read_outcome
+from routelab.results.tables import further_columns, read_tuples
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
 TURN_COLUMNS = ["from", "switch", "to"]

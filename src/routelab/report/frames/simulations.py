@@ -13,10 +13,7 @@ from typing_extensions import override
 
 from routelab.api import Column, EnginePlugin, InputError
 from routelab.api.engine import FACTS, TABLES, Work
-from routelab.artifacts.outcome import Outcome
-from routelab.artifacts.tables import read_rows
-from routelab.bounds.throughput.facts import traffic_seeds
-from routelab.config.view_columns import KEYS
+from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.registry.names import parse_name
 from routelab.report.frames.bounds import throughput_of, throughput_outcome
 from routelab.report.frames.derivation import derive_columns
@@ -31,7 +28,10 @@ from routelab.report.frames.view import (
     outcome_of,
     terminals_of,
 )
+from routelab.results.outcome import Outcome
+from routelab.results.tables import read_rows
 from routelab.routing.topology_file import load_topology
+from routelab.study.view_columns import KEYS
 from routelab.toolkit.families.groups import coordinate_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")

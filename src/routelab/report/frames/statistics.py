@@ -38,7 +38,7 @@ def statistics_of(
     mine : DataFrame
         The row's runs with a result; the column ``run`` has their numbers.
     statistics : mapping of str to sequence of str
-        Statistics by column; see `routelab.config.views.Statistic`.
+        Statistics by column; see `routelab.study.views.Statistic`.
     over : mapping of str to str
         Parameters with separate statistics for each setting. The lower median of these is the
         value; if any parameter is pooled to its range, the extremes are the range.

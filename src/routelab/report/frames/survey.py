@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.outcome import Outcome
-from routelab.artifacts.survey_table import NAMES, SurveyTable, read_survey_table
 from routelab.report.frames.pending_jobs import PendingOutcome
 from routelab.report.frames.runs import JobRecord
+from routelab.results.outcome import Outcome
+from routelab.results.survey_table import NAMES, SurveyTable, read_survey_table
 
 _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, read_outcome
-from routelab.config import Between, Relative
-from routelab.config.view_columns import setting_for
 from routelab.registry.names import without_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
 from routelab.report.frames.pending_jobs import outcome_in
+from routelab.results.outcome import Outcome, read_outcome
+from routelab.study import Between, Relative
+from routelab.study.view_columns import setting_for
 
 OK = "ok"
 

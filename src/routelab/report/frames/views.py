@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from routelab.artifacts.outcome import Outcome
-from routelab.config import Figure, Table
-from routelab.config.view_columns import named_columns
-from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED
 from routelab.report.frames.bench_rows import BenchRecord, BenchRow, bench_rows
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import Frames, JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import View
+from routelab.results.outcome import Outcome
+from routelab.study import Figure, Table
+from routelab.study.view_columns import named_columns
+from routelab.study.views import BENCHMARKS, FLOWS, SIMULATED
 
 METRIC = "metric"
 """Column with the name of a figure of merit."""

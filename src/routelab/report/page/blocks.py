@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from routelab.config import Study
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
@@ -18,6 +17,7 @@ from routelab.report.frames.views import Views
 from routelab.report.page.compared_runs import ROUTING
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import Layout
+from routelab.study import Study
 
 MAX_SVG = 1_000_000
 """Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from routelab.api import Plugin
-from routelab.config import Reference
+from routelab.study import Reference
 
 
 @dataclass

@@ -10,15 +10,15 @@ from typing import Any
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
-from routelab.artifacts.outcome import Outcome
-from routelab.bounds.throughput.facts import traffic_seeds
-from routelab.config.bench_settings import BenchSettings
+from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
 from routelab.report.labels import shown_path
+from routelab.results.outcome import Outcome
+from routelab.study.bench_settings import BenchSettings
 
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options of `routelab simulate` whose names differ from their settings."""

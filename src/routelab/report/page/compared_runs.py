@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from routelab.api.verdicts import PROVEN
-from routelab.config import Table
 from routelab.report.figures.omissions import COMPLETE_STATES
 from routelab.report.frames.derivation import REFERENCE_RUN, RELATIVE_TO
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.frames.views import Views
 from routelab.report.tables import select_rows
+from routelab.study import Table
 
 ROUTING = "routing"
 

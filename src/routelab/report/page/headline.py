@@ -13,11 +13,6 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.artifacts.missing_results import MissingResult
-from routelab.config import Between, Headline, Relative, Study
-from routelab.config import Table as TableSpec
-from routelab.config.headline import statistic_columns
-from routelab.config.views import BENCHMARKS
 from routelab.report.frames.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.frames.view import OK, View, filter_rows, key_text
 from routelab.report.frames.views import Views
@@ -35,6 +30,11 @@ from routelab.report.page.missing import BOUND, as_sentence, incomplete
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
+from routelab.results.missing_results import MissingResult
+from routelab.study import Between, Headline, Relative, Study
+from routelab.study import Table as TableSpec
+from routelab.study.headline import statistic_columns
+from routelab.study.views import BENCHMARKS
 
 SMALLEST = 0.05
 """Largest difference in percent that counts as none."""

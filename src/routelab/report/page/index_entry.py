@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from routelab.artifacts.missing_results import STATUS_TEXTS, MissingResult
-from routelab.config import Study
 from routelab.report.page.summary import published_counts
 from routelab.report.table import ReportTable
+from routelab.results.missing_results import STATUS_TEXTS, MissingResult
+from routelab.study import Study
 
 FORMAT = "report/3"
 SOURCE_KEYS = {"key", "title", "authors", "venue", "year", "doi"}

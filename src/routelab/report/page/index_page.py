@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import read_json
 from routelab.report.labels import duration_text
 from routelab.report.page.index_entry import FORMAT
 from routelab.report.page.render import write_page
+from routelab.results.json_files import read_json
 
 MAX_LOSSES = 3
 """Largest number of losses of a study in the index; its page has all."""

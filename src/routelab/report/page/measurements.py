@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from routelab.artifacts.missing_results import NOT_RUN
 from routelab.cluster.bench.comparison import FIGURES, RUNS
 from routelab.cluster.bench.store import STDERR, STDOUT
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
 from routelab.report.frames.comparison_files import ComparisonFiles, cause
 from routelab.report.frames.view import OK
+from routelab.results.missing_results import NOT_RUN
 
 MOST_RUNS = 1000
 """Largest number of runs of a comparison on the page; its table of runs has all."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.artifacts.missing_results import (
-    JobStatus,
-    MissingResult,
-    collect_missing,
-    status_text,
-)
-from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.runs import Frames, JobRecord
 from routelab.report.frames.simulations import EngineFrames
 from routelab.report.frames.view import OK, View
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import bound_command, row_command, throughput_command
+from routelab.results.missing_results import (
+    JobStatus,
+    MissingResult,
+    collect_missing,
+    status_text,
+)
+from routelab.results.outcome import Outcome
 
 TABLE = "route table"
 BOUND = "bound"

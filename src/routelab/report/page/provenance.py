@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from routelab.artifacts.outcome import Outcome
+from routelab.results.outcome import Outcome
 
 
 def cpu_seconds(outcomes: Iterable[Outcome]) -> float:

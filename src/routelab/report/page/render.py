@@ -8,8 +8,8 @@ from typing import Any
 import jinja2
 
 from routelab import __version__
-from routelab.artifacts.atomic import atomic_file
 from routelab.report.figures.channel_styles import GROUPS, scale_colours
+from routelab.results.atomic import atomic_file
 
 
 def write_page(template: str, path: Path, **values: Any) -> None:

@@ -18,9 +18,6 @@ import pandas as pd
 
 from routelab._progress import report_phase
 from routelab.api import Plugin
-from routelab.artifacts.json_files import write_json
-from routelab.artifacts.missing_results import MissingResult
-from routelab.config import Study
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES
 from routelab.report.figures.styles import SeriesStyles
@@ -44,6 +41,9 @@ from routelab.report.page.versions import write_versions
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, layout
 from routelab.report.tables import build_table
+from routelab.results.json_files import write_json
+from routelab.results.missing_results import MissingResult
+from routelab.study import Study
 from routelab.toolkit.csv_cells import escape_cell
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from routelab.artifacts.missing_results import NOT_RUN, STATUS_TEXTS, cause_text, status_text
-from routelab.artifacts.outcome import Outcome
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.frames.views import Views
@@ -14,6 +12,8 @@ from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.missing import incomplete
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import layout
+from routelab.results.missing_results import NOT_RUN, STATUS_TEXTS, cause_text, status_text
+from routelab.results.outcome import Outcome
 from routelab.simulation.packet.router import Router
 
 VCS = "virtual_channels"

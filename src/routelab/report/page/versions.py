@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import Plugin
-from routelab.artifacts.atomic import atomic_file
-from routelab.artifacts.fingerprint import content_digest
-from routelab.artifacts.json_files import write_json
-from routelab.artifacts.outcome import Outcome
-from routelab.artifacts.provenance import LIBRARIES
-from routelab.config import Study
 from routelab.report.labels import shown_path
+from routelab.results.atomic import atomic_file
+from routelab.results.fingerprint import content_digest
+from routelab.results.json_files import write_json
+from routelab.results.outcome import Outcome
+from routelab.results.provenance import LIBRARIES
+from routelab.study import Study
 
 FORMAT = "versions/1"
 FILE = "versions.json"

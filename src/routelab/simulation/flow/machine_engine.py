@@ -8,10 +8,10 @@ from typing import Self
 from typing_extensions import override
 
 from routelab.api import EnginePlugin
-from routelab.config.cluster.file import find_cluster, load_cluster, locate_cluster
-from routelab.config.files import seen_from_here
 from routelab.simulation.flow.placement import is_file, read_placement
 from routelab.simulation.flow.settings import FlowSettings
+from routelab.study.cluster.file import find_cluster, load_cluster, locate_cluster
+from routelab.study.files import seen_from_here
 from routelab.toolkit.machine import Machine
 
 

@@ -12,16 +12,16 @@ from typing_extensions import override
 
 from routelab._progress import report_phase
 from routelab.api import RulesPlugin, Topology
-from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.artifacts.provenance import seed_of
-from routelab.bounds import bound_numbers
-from routelab.config import Bound
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import MAX_ID, Rehearsal
+from routelab.metrics.bounds import bound_numbers
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.results.fingerprint import job_fingerprint
+from routelab.results.provenance import seed_of
 from routelab.routing import bound as stage
 from routelab.routing.facts import topology_facts
+from routelab.study import Bound
 from routelab.toolkit import build_grid
 from routelab.workflow.kinds.networks import NetworkJob, network_jobs
 from routelab.workflow.parts.instances import Instance
@@ -43,7 +43,7 @@ class BoundJob(NetworkJob):
     seconds : float
         Time of the search; the limits are for safety.
     exact : bool
-        See `routelab.bounds.lower_bound_rules`.
+        See `routelab.metrics.bounds.lower_bound_rules`.
     """
 
     kind = "bounds"

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from typing_extensions import override
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
-from routelab.artifacts.fingerprint import content_digest
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.cluster.bench.slurm import slurm_names
-from routelab.config import ConfigError, Study
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster
-from routelab.config.cluster.hostlist import compress, expand
-from routelab.config.errors import suggestion
 from routelab.jobs.job import BaseJob, folder_name
+from routelab.results.fingerprint import content_digest
+from routelab.study import ConfigError, Study
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.cluster.file import ClusterFile, load_cluster, locate_cluster
+from routelab.study.cluster.hostlist import compress, expand
+from routelab.study.errors import suggestion
 from routelab.toolkit.grids import GridParameters
 from routelab.workflow.kinds.networks import TopologyJob, network_jobs
 from routelab.workflow.kinds.routes import RouteJob, route_jobs

@@ -13,13 +13,13 @@ from typing_extensions import override
 
 from routelab._progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
-from routelab.artifacts.outcome import Outcome
-from routelab.artifacts.provenance import seed_of
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.results.outcome import Outcome
+from routelab.results.provenance import seed_of
 from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
 from routelab.toolkit import build_grid

@@ -13,15 +13,15 @@ from typing_extensions import override
 from routelab._progress import report_phase
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
-from routelab.artifacts.outcome import digest_in
-from routelab.artifacts.provenance import seed_of
-from routelab.config import Limits
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
+from routelab.results.outcome import digest_in
+from routelab.results.provenance import seed_of
 from routelab.routing import topology as stage
 from routelab.routing.topology_file import topology_digest
+from routelab.study import Limits
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import Instance, code_digest
 

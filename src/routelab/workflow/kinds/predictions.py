@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES
-from routelab.config import Choice, ConfigError, Study
 from routelab.jobs.job import MAX_ID
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import name_of
+from routelab.study import Choice, ConfigError, Study
 from routelab.workflow.kinds.comparisons import Settings, settings_and_places, sizes_of
 from routelab.workflow.parts.instances import Instance, instance_of
 from routelab.workflow.parts.settings import EngineChoice, settings_id

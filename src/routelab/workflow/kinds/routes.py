@@ -13,12 +13,12 @@ from typing_extensions import override
 
 from routelab._progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
-from routelab.artifacts.outcome import OUTCOME, Outcome, digest_in, read_outcome
-from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
+from routelab.results.outcome import OUTCOME, Outcome, digest_in, read_outcome
+from routelab.results.provenance import ResourceMeter, seed_of
 from routelab.routing import route as stage
 from routelab.routing.routes_file import load_routes, table_digest
 from routelab.toolkit import build_grid

@@ -13,13 +13,13 @@ from typing_extensions import override
 
 from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import Work
-from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.artifacts.outcome import Status
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
+from routelab.results.fingerprint import job_fingerprint
+from routelab.results.outcome import Status
 from routelab.simulation import run as stage
 from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts

@@ -20,15 +20,15 @@ from typing_extensions import override
 
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
-from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.artifacts.provenance import ResourceMeter
-from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
-from routelab.artifacts.survey_table import SurveyTable, write_survey_table
-from routelab.config import Bound, Survey
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Failure, Meter, current, explain_missing_result
 from routelab.jobs.processes import clean_up
 from routelab.registry.instances import ComposedRouting, load_routing, name_of
+from routelab.results.fingerprint import job_fingerprint
+from routelab.results.provenance import ResourceMeter
+from routelab.results.row_store import SUFFIX, RowStore, RowWriter
+from routelab.results.survey_table import SurveyTable, write_survey_table
+from routelab.study import Bound, Survey
 from routelab.workflow.kinds.networks import network_jobs
 from routelab.workflow.kinds.routes import route_rehearsals
 from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest

@@ -11,19 +11,19 @@ from typing_extensions import override
 
 from routelab._progress import report_phase
 from routelab.api import Topology, TrafficPlugin
-from routelab.bounds.throughput import ThroughputBound
-from routelab.bounds.throughput.facts import (
+from routelab.jobs.folder_job import Computation, Result, Task
+from routelab.jobs.job import Rehearsal
+from routelab.metrics.bounds.throughput import ThroughputBound
+from routelab.metrics.bounds.throughput.facts import (
     throughput_facts,
     throughput_numbers,
     traffic_seeds,
 )
-from routelab.config import Bound
-from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.routing import bound as stage
 from routelab.routing.facts import topology_facts
+from routelab.study import Bound
 from routelab.toolkit import build_grid
 from routelab.workflow.kinds.bounds import MARGIN
 from routelab.workflow.kinds.networks import NetworkJob, network_jobs

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
-from routelab.artifacts.fingerprint import job_fingerprint
-from routelab.config import Choice
-from routelab.config.files import seen_from_here
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import from_mapping, load, load_routing
 from routelab.registry.names import Name, compose, parse_name, parse_routing
 from routelab.registry.parameters import as_text
+from routelab.results.fingerprint import job_fingerprint
+from routelab.study import Choice
+from routelab.study.files import seen_from_here
 from routelab.toolkit.input_files import is_regular
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES
-from routelab.artifacts.fingerprint import content_digest
-from routelab.config import ConfigError, Study
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.errors import suggestion
-from routelab.config.simulation import DEFAULT as DEFAULT_NAME
 from routelab.jobs.job import MAX_ID
 from routelab.registry.instances import name_of
+from routelab.results.fingerprint import content_digest
+from routelab.study import ConfigError, Study
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.errors import suggestion
+from routelab.study.simulation import DEFAULT as DEFAULT_NAME
 from routelab.workflow.parts.instances import Instance
 
 DEFAULT = "default"

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from routelab.api import HopRoutingPlugin
-from routelab.config import Study
+from routelab.study import Study
 from routelab.workflow.parts.instances import Instance
 
 

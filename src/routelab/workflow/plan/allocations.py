@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from routelab.api import InputError
-from routelab.artifacts.tables import read_tuples
 from routelab.cluster.bench.comparison import RUN_COLUMNS, RUNS
+from routelab.results.tables import read_tuples
 from routelab.workflow.kinds.comparisons import ComparisonJob
 
 

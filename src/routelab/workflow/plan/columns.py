@@ -7,11 +7,6 @@ from functools import cached_property
 
 from routelab.api import Column, EnginePlugin, Plugin
 from routelab.api.engine import FACTS
-from routelab.config import Bound, Figure, Study, Table
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.errors import suggestion
-from routelab.config.view_columns import named_columns, setting_text
-from routelab.config.views import DETAILS, STATISTICS
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,
@@ -22,6 +17,11 @@ from routelab.registry.columns import (
 )
 from routelab.registry.suggest import did_you_mean
 from routelab.routing.fact_columns import SHAPE
+from routelab.study import Bound, Figure, Study, Table
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.errors import suggestion
+from routelab.study.view_columns import named_columns, setting_text
+from routelab.study.views import DETAILS, STATISTICS
 from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.study_plugins import Parts
 

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.artifacts.fingerprint import page_fingerprint
-from routelab.config import (
+from routelab.jobs.job import BaseJob
+from routelab.registry.catalogue import installed_catalogue
+from routelab.results.fingerprint import page_fingerprint
+from routelab.study import (
     Choice,
     ConfigError,
     Figure,
@@ -19,10 +21,8 @@ from routelab.config import (
     load_draft,
     load_study,
 )
-from routelab.config.errors import suggestion
-from routelab.config.study import ENTRIES
-from routelab.jobs.job import BaseJob
-from routelab.registry.catalogue import installed_catalogue
+from routelab.study.errors import suggestion
+from routelab.study.study import ENTRIES
 from routelab.workflow.kinds import kinds
 from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.parts.instances import Instance, instance_of

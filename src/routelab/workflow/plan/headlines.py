@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from routelab.api.parameters import value_text
-from routelab.config import Between, Table
-from routelab.config.errors import suggestion
 from routelab.registry.columns import installed_columns
 from routelab.registry.names import without_parameters
+from routelab.study import Between, Table
+from routelab.study.errors import suggestion
 from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.study_plugins import Parts
 

@@ -8,10 +8,10 @@ from functools import cache
 from math import ceil
 from pathlib import Path
 
-from routelab.artifacts.missing_results import NOT_RUN, JobStatus
-from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.results.missing_results import NOT_RUN, JobStatus
+from routelab.study import Study
 from routelab.workflow.parts.study_plugins import Parts
 
 BATCHES = 16

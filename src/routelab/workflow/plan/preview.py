@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed_catalogue
+from routelab.study.schema import study_schema
 from routelab.workflow.kinds import kinds
 from routelab.workflow.plan.expansion import StudyPlan, expand_studies
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from routelab.api import InputError
-from routelab.config import Systems
 from routelab.registry.suggest import did_you_mean
+from routelab.study import Systems
 from routelab.workflow.parts.instances import Instance
 
 

@@ -7,8 +7,14 @@ from functools import cache
 from typing import Any, cast
 
 from routelab.api import RulesPlugin, Topology
-from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers, bound_numbers
 from routelab.jobs.limits import Failure
+from routelab.metrics.bounds import (
+    BOUND_FIELDS,
+    LoadBound,
+    bound_facts,
+    bound_from_numbers,
+    bound_numbers,
+)
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 from routelab.routing.bound import bound_load
@@ -29,7 +35,7 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     rules : str
         Instance name; empty for the bare network.
     seconds, exact
-        See `routelab.bounds.lower_bound_rules`.
+        See `routelab.metrics.bounds.lower_bound_rules`.
     """
     try:
         plugin = _rules(rules) if rules else None
@@ -57,7 +63,7 @@ def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -
     Returns
     -------
     facts : dict
-        `routelab.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
+        `routelab.metrics.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
     """
     of_rules = None if rules is None else _bound(rules)
     found = bound_facts(facts, of_rules, _bound(network))

@@ -18,11 +18,11 @@ from routelab.cluster.bench.launchers import Launcher
 from routelab.cluster.bench.plan import MeasurementPlan
 from routelab.cluster.bench.session import Session
 from routelab.cluster.bench.store import RunStore
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import reroute
 from routelab.routing.topology import load_network
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.cluster.file import load_cluster
 
 MPIEXEC = """#!/bin/sh
 [ "$1" = --version ] && { echo "a launcher for tests"; echo "version 1.2.3"; exit; }

@@ -3,7 +3,7 @@
 import pytest
 
 from routelab.cluster.bench.plan import fabric_text
-from routelab.config.cluster.file import load_cluster
+from routelab.study.cluster.file import load_cluster
 
 CLUSTER = """\
 launcher: mpiexec

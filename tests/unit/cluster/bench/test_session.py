@@ -18,8 +18,8 @@ from routelab.cluster.bench.runner import Runner
 from routelab.cluster.bench.session import SessionEnd
 from routelab.cluster.bench.slurm import Allocation, AllocationLostError
 from routelab.cluster.bench.store import RunStore
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.fabric import FabricCommands
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.cluster.fabric import FabricCommands
 
 HANG = "import time; time.sleep(600)"
 SILENT = "pass"

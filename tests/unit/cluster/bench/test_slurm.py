@@ -5,8 +5,8 @@ import pytest
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import START_MINUTES, Comparison, ComparisonPart
 from routelab.cluster.bench.slurm import Allocation, salloc
-from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.file import Cluster
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.cluster.file import Cluster
 
 
 def test_salloc_names_the_node_set_and_the_time(tmp_path, monkeypatch):

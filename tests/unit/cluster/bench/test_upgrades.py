@@ -8,11 +8,11 @@ import json
 import pytest
 
 from routelab.api import BenchmarkError, InputError
-from routelab.artifacts.json_files import load_sealed, write_json
 from routelab.cluster.bench import plan, store
 from routelab.cluster.bench.environment import relevant_variables
 from routelab.cluster.bench.results import collect
 from routelab.cluster.bench.session import SessionEnd
+from routelab.results.json_files import load_sealed, write_json
 
 OTHER = """
 import os

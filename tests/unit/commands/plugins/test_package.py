@@ -23,8 +23,8 @@ from routelab.commands.plugins.package import (
     make_new_plugin,
     write_package,
 )
-from routelab.config import load_study
 from routelab.registry.contract import check_contract
+from routelab.study import load_study
 
 FILES = {
     "README.md",

@@ -18,8 +18,8 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.exports import export_files, file_mismatch, table_mismatch
 from routelab.registry.instances import CompleteRouting, load, load_routing
+from routelab.results.exports import export_files, file_mismatch, table_mismatch
 from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.machine import Machine

@@ -13,9 +13,9 @@ from naive_selection import Loads, shortest_routes
 from random_programs import linear, schedule_of
 
 from routelab.api import Messages, Topology, UnsupportedError
-from routelab.bounds import lower_bound_topology
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads, perfect_load
+from routelab.metrics.bounds import lower_bound_topology
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.simulation.flow.engine import run_flows

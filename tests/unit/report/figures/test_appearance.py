@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from routelab.config import Figure
 from routelab.report.figures.drawing import DARK, save_drawing
 from routelab.report.figures.kinds import OF_SERIES, draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, PALETTE
 from routelab.report.frames.views import Views
+from routelab.study import Figure
 
 from .test_inline import PAPER, contrast
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config import Figure, load_reference
-from routelab.config.views import Beside
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.scatter import pareto_front
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
+from routelab.study import Figure, load_reference
+from routelab.study.views import Beside
 
 IMPROVEMENT = Figure(
     kind="improvement",

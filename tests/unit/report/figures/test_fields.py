@@ -10,7 +10,6 @@ import pytest
 from matplotlib.colors import to_hex
 
 from routelab.api import InputError
-from routelab.config import Figure
 from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.fields import FIRST_DARK, ColourScale, field_colours
@@ -19,6 +18,7 @@ from routelab.report.figures.kinds.matrix import MAX_VECTORS
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.frames.views import Views
+from routelab.study import Figure
 
 from .test_inline import PAPER, contrast
 

@@ -6,11 +6,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routelab.api import InputError
-from routelab.config import Figure
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
+from routelab.study import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 ECDF = Figure(kind="ecdf", x="load", hue="routing", col="nodes")

@@ -7,7 +7,6 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from routelab.api import Topology
-from routelab.config import Figure
 from routelab.report.figures import inline
 from routelab.report.figures.channel_styles import GROUPS, STEPS, load_styles, scale_colours
 from routelab.report.figures.drawing import save_drawing
@@ -15,6 +14,7 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
+from routelab.study import Figure
 
 NETWORK = Figure(kind="network", colour="load")
 PAPER = {"light": "#ffffff", "dark": "#1a1d21"}

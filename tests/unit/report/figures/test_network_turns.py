@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from routelab.api import InputError, Topology
-from routelab.config import Figure
 from routelab.registry.instances import load_routing
 from routelab.report.figures.channel_styles import GROUPS, NO_GROUP, group_colours, group_places
 from routelab.report.figures.drawing import write_drawing
@@ -19,6 +18,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
 from routelab.routing.route import route_network, write_routes
+from routelab.study import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 SEGMENTS = Figure(kind="network", colour="segment", turns=True)

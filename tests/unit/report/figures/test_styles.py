@@ -6,11 +6,11 @@ import pytest
 from matplotlib.colors import to_hex
 
 from routelab.api import InputError
-from routelab.config import Figure
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, PALETTE, SeriesStyles
 from routelab.report.frames.runs import Frames
+from routelab.study import Figure
 
 NAMES = ["first", "second", "third", "fourth"]
 

@@ -12,11 +12,7 @@ import pandas as pd
 import pytest
 
 from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
-from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
-from routelab.artifacts.tables import write_csv
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
-from routelab.config import Figure, Table
-from routelab.config.bench_settings import BenchSettings
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
@@ -30,6 +26,10 @@ from routelab.report.page.measurements import RESTORE_ALARM
 from routelab.report.page.study_page import write_study_report
 from routelab.report.table_formats import to_latex
 from routelab.report.tables import build_table
+from routelab.results.outcome import Outcome, read_outcome, write_outcome
+from routelab.results.tables import write_csv
+from routelab.study import Figure, Table
+from routelab.study.bench_settings import BenchSettings
 
 DIMS = "4x2"
 FACTS = {

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.bounds import LoadBound, bound_numbers
+from routelab.metrics.bounds import LoadBound, bound_numbers
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import throughput_command
 from routelab.report.page.missing import missing_results
 from routelab.report.page.summary import summarize
+from routelab.results.outcome import Outcome, write_outcome
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 

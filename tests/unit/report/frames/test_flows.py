@@ -9,7 +9,6 @@ import pytest
 from routelab.api import InputError
 from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
-from routelab.config import Figure, Reference, Source, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.views import Views
@@ -18,6 +17,7 @@ from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.plugin import SmpiEngine
+from routelab.study import Figure, Reference, Source, Table
 
 
 def views(world):

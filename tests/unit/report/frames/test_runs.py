@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.outcome import Outcome, read_outcome, write_outcome
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.simulations import EngineFrames
 from routelab.report.frames.view import key_text, sort_texts
+from routelab.results.json_files import load_sealed, write_json
+from routelab.results.outcome import Outcome, read_outcome, write_outcome
 
 
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):

@@ -11,10 +11,8 @@ import pytest
 from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
-from routelab.config import Figure, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
@@ -24,7 +22,9 @@ from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
 from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
+from routelab.results.outcome import Outcome, write_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
+from routelab.study import Figure, Table
 
 
 def point(load, latency, state="stationary"):

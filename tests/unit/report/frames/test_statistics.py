@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.config import Figure, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.runs import Frames
 from routelab.report.tables import build_table
+from routelab.study import Figure, Table
 
 KINDS = ("ratio_mean", "ratio_total", "gain_total")
 

@@ -9,8 +9,6 @@ from html import unescape
 
 import pytest
 
-from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.survey import survey_records
 from routelab.report.frames.views import Views
@@ -18,6 +16,8 @@ from routelab.report.page.index_page import write_index
 from routelab.report.page.missing import as_sentence, missing_results
 from routelab.report.page.study_page import write_study_report
 from routelab.report.page.summary import runs_sentence
+from routelab.results.outcome import Outcome, write_outcome
+from routelab.results.survey_table import SurveyTable, write_survey_table
 
 LIMIT = "reached its limit of 120 CPU-s (limits.seconds)"
 ALL_LOST = "9 of 9 simulations of demo reached their limit of 120 CPU-s; raise limits.seconds."

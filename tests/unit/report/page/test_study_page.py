@@ -8,8 +8,6 @@ from html.parser import HTMLParser
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.tables import write_csv
 from routelab.report.figures.styles import PALETTE
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.views import Views
@@ -18,6 +16,8 @@ from routelab.report.page.index_page import duration_text, write_index
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.study_page import write_study_report
 from routelab.report.tables import build_table
+from routelab.results.json_files import load_sealed, write_json
+from routelab.results.tables import write_csv
 
 VOID = {"meta", "img", "br", "hr", "link", "input", "col"}
 STUDY = """

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from routelab.artifacts.json_files import load_sealed, write_json
-from routelab.artifacts.outcome import Outcome
 from routelab.report.page.study_page import write_study_report
 from routelab.report.page.versions import FILE, SUMS, machine_text, software_versions
+from routelab.results.json_files import load_sealed, write_json
+from routelab.results.outcome import Outcome
 
 STUDY = "tables: {loads: {rows: [routing, nodes], values: [max_load]}}\n"
 TABLE = "routing,nodes,max_load\nbfs,8,9\n"

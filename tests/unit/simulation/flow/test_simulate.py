@@ -16,11 +16,11 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.folder_job import run_job, write_breach
 from routelab.jobs.limits import Failure
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
+from routelab.results.outcome import read_outcome
 from routelab.routing.apply import reroute
 from routelab.simulation import case, run
 from routelab.simulation.flow.plugin import FlowEngine

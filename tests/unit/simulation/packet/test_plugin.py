@@ -19,14 +19,14 @@ from routelab.api import (
     UnsupportedError,
     pack_tables,
 )
-from routelab.artifacts.json_files import to_plain
-from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_rows
 from routelab.deadlock import check_hops
 from routelab.jobs.folder_job import run_job, write_breach
 from routelab.jobs.limits import Failure
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
+from routelab.results.json_files import to_plain
+from routelab.results.outcome import read_outcome
+from routelab.results.tables import read_rows
 from routelab.routing import route, topology
 from routelab.simulation import case, run
 from routelab.simulation.checkpoint import FOLDER, FinishedParts

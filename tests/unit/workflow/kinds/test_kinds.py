@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import read_json, write_json
-from routelab.artifacts.missing_results import loss_sentences
-from routelab.artifacts.outcome import read_outcome
 from routelab.cluster.bench.comparison import Comparison
-from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
 from routelab.jobs.job import BaseJob
+from routelab.results.json_files import read_json, write_json
+from routelab.results.missing_results import loss_sentences
+from routelab.results.outcome import read_outcome
+from routelab.study import Limits
 from routelab.workflow import kinds as package
 from routelab.workflow.console import job_title, problem_lines
 from routelab.workflow.kinds import kinds

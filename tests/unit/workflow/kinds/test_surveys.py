@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.survey_table import read_survey_table
-from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
+from routelab.results.survey_table import read_survey_table
+from routelab.study import Limits
 from routelab.workflow.kinds import surveys
 from routelab.workflow.kinds.surveys import SurveyItem, SurveyJob, store, survey_rows
 from routelab.workflow.plan.expansion import expand_studies

@@ -11,9 +11,9 @@ import pytest
 from golden_rows import NOT_COMPARED
 
 from routelab.api import InputError
-from routelab.artifacts.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load_routing
+from routelab.results.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.routing import route
 from routelab.routing.route import ROUTES, apply_routing
 from routelab.simulation import case

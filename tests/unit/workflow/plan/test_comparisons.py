@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import read_json, write_json
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
-from routelab.config import Choice
-from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs
+from routelab.results.json_files import read_json, write_json
+from routelab.study import Choice
+from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.kinds.comparisons import terminals
 from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.parts.instances import instance_of

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.config.study import OLD_FOLDERS, OTHER_FOLDERS
 from routelab.jobs.job import MAX_ID
 from routelab.registry.catalogue import installed_catalogue
+from routelab.study.study import OLD_FOLDERS, OTHER_FOLDERS
 from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[4]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.config.view_columns import named_columns
-from routelab.config.views import Figure, Table
 from routelab.simulation.packet.columns import COLUMNS
 from routelab.simulation.packet.facts import saturation_facts
 from routelab.simulation.packet.measurement.intervals import Estimate
 from routelab.simulation.packet.measurement.saturation import Saturation
+from routelab.study.view_columns import named_columns
+from routelab.study.views import Figure, Table
 from routelab.workflow.plan.preview import check_studies
 
 STUDY = """\

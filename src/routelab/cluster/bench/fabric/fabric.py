@@ -15,7 +15,7 @@ from string import Formatter
 from typing import TypeAlias
 
 from routelab.api import RoutelabError, RouteTable
-from routelab.config.cluster.fabric import FabricCommands
+from routelab.study.cluster.fabric import FabricCommands
 
 RunCommand: TypeAlias = Callable[[Sequence[str], float], object]
 """Runs a command, or shows it, with its time limit in seconds."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from routelab.api import PluginError, RoutelabError
-from routelab.artifacts.atomic import atomic_file
-from routelab.artifacts.exports import export_files
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricJob
 from routelab.registry.instances import load
+from routelab.results.atomic import atomic_file
+from routelab.results.exports import export_files
 from routelab.toolkit.machine import Machine
 
 HOSTS = "hosts.txt"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import explain_write_errors
-from routelab.artifacts.json_files import read_json, write_json
+from routelab.results.atomic import explain_write_errors
+from routelab.results.json_files import read_json, write_json
 
 FORMAT = "fabric-journal/1"
 

@@ -7,7 +7,6 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     EDGE,
@@ -33,6 +32,7 @@ from routelab.report.figures.whiskers import (
 from routelab.report.frames.statistics import SYSTEMS, statistics_of
 from routelab.report.frames.view import key_text
 from routelab.report.labels import STATISTIC_LABELS
+from routelab.study.views import BENCHMARKS
 
 WIDTH = 0.8
 """Total width of the bars at one place, in units of the distance between places."""

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.patheffects import withStroke
 
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
 from routelab.report.figures.panels import (
@@ -23,6 +22,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import value_label
 from routelab.report.frames.view import key_text
+from routelab.study import Figure as FigureSpec
 
 WIDTH = 0.8
 """Total width of the boxes at one place, in units of the distance between places."""

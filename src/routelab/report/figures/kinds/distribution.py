@@ -10,7 +10,6 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of, share_column
 from routelab.report.figures.panels import (
@@ -22,6 +21,7 @@ from routelab.report.figures.panels import (
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.view import key_text
+from routelab.study import Figure as FigureSpec
 
 BINS = 40
 """Bins of a histogram of numbers that are not whole."""

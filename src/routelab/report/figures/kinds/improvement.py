@@ -7,7 +7,6 @@ from statistics import fmean, median
 import numpy as np
 import pandas as pd
 
-from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     add_legend,
@@ -25,6 +24,7 @@ from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
 from routelab.report.frames.derivation import middle_of
 from routelab.report.frames.view import key_text
+from routelab.study.views import BENCHMARKS
 
 PAIRS = "pairs"
 """Column with the number of pairs of runs that a dot stands for."""

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
     add_legend,
@@ -26,6 +25,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import interval_and_noise, value_label
 from routelab.report.frames.view import key_text
+from routelab.study.views import BENCHMARKS
 
 
 def draw_lines(request: FigureRequest) -> Drawing | None:

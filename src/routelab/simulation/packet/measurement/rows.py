@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from routelab.artifacts.json_files import to_plain
+from routelab.results.json_files import to_plain
 from routelab.simulation.packet.measurement.result import LoadResult
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 

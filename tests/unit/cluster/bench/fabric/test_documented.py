@@ -12,9 +12,9 @@ import pytest
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.cluster.bench.fabric.files import fabric_problems, write_fabric_files
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
-from routelab.config.cluster.fabric import FabricCommands
 from routelab.registry.instances import load, load_routing
 from routelab.routing.apply import apply_routing
+from routelab.study.cluster.fabric import FabricCommands
 from routelab.toolkit import build_grid
 
 PAGE = (Path(__file__).parents[4] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricJob
 from routelab.cluster.bench.fabric.files import fabric_problems
-from routelab.config.cluster.fabric import FabricCommands
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
+from routelab.study.cluster.fabric import FabricCommands
 from routelab.toolkit import build_grid
 
 HOSTS = ("a", "b")

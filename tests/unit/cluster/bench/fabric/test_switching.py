@@ -19,10 +19,10 @@ from routelab.cluster.bench.fabric.files import write_fabric_files
 from routelab.cluster.bench.fabric.switching import LoggedSwitch
 from routelab.cluster.bench.processes import processes
 from routelab.cluster.bench.processes.signals import StopRequest, StopSignals
-from routelab.config.cluster.fabric import FabricCommands
-from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load, load_routing
 from routelab.routing.apply import apply_routing
+from routelab.study.cluster.fabric import FabricCommands
+from routelab.study.cluster.file import load_cluster
 from routelab.toolkit import build_grid
 
 LONG = 60.0

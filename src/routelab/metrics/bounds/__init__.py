@@ -1,0 +1,35 @@
+"""Lower bounds of the maximum channel load, each with a certificate.
+
+`lower_bound_rules` bounds all tables of shortest legal routes, `lower_bound_topology` all tables
+of minimal routes; `bound_from_weights` checks either with a shortest-path routine.
+"""
+
+from routelab.metrics.bounds.facts import (
+    BOUND_FIELDS,
+    bound_facts,
+    bound_from_numbers,
+    bound_numbers,
+)
+from routelab.metrics.bounds.load_bound import (
+    ALL_MINIMAL,
+    LoadBound,
+    bound_from_weights,
+    network_graph,
+    takes_shortest,
+)
+from routelab.metrics.bounds.search import lower_bound_rules, lower_bound_topology, tighten_bound
+
+__all__ = [
+    "ALL_MINIMAL",
+    "BOUND_FIELDS",
+    "LoadBound",
+    "bound_facts",
+    "bound_from_numbers",
+    "bound_from_weights",
+    "bound_numbers",
+    "lower_bound_rules",
+    "lower_bound_topology",
+    "network_graph",
+    "takes_shortest",
+    "tighten_bound",
+]

@@ -1,0 +1,55 @@
+"""Columns of lower bounds on the maximum load; see `routelab.metrics.bounds.bound_facts`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from routelab.api.columns import Column
+
+
+def _column(name: str, meaning: str, **more: Any) -> Column:
+    return Column(name, meaning, needs="bound", group="Lower bounds", **more)
+
+
+COLUMNS: Final = (
+    _column(
+        "lower_bound_rules",
+        "lower bound of `max_load` for all tables of shortest routes that the rules allow",
+        heading="proven lower bound under the rules",
+        unit="routes",
+    ),
+    _column(
+        "lower_bound_topology",
+        "lower bound of `max_load` for all tables of minimal routes, legal or not. The difference "
+        "between the two bounds is the cost of the rules",
+        heading="proven lower bound for minimal routing",
+        unit="routes",
+    ),
+    _column(
+        "bound_method",
+        "method of the bound. `lp` (linear program) and `dual` (multiplicative weights) give "
+        "channel weights that anyone can check. `milp` (integer program) relies on the solver; it "
+        "is not used for tables with routes per terminal",
+        heading="method of the bound",
+    ),
+    _column(
+        "gap",
+        "`max_load` minus the bound of the rules, or of the network for a complete algorithm. "
+        "Empty if no bound applies: some routes are longer than necessary, or a pair that could "
+        "have a route has none",
+        heading="gap to the bound",
+        unit="routes",
+        better="lower",
+    ),
+    _column(
+        "optimal",
+        "whether the gap is 0: no table of such routes has a smaller maximum load. Empty if pairs "
+        "are split over several paths",
+        heading="proven optimal",
+    ),
+    _column(
+        "turn_set",
+        "turns that the routes of the bound may take, such as `angara/exact`",
+        heading="allowed turns",
+    ),
+)

@@ -1,0 +1,153 @@
+"""Lower bounds of the maximum channel load, and their verification.
+
+Loads are relative (see `routelab.metrics.capacity`): routes that cross a channel times its factor
+f = greatest capacity / capacity. For any non-negative weights y of the channels, the loads of a
+route table satisfy ::
+
+    max load >= sum of y × routes / sum of (y / f)
+             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of (y / f)
+
+because a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
+than the least one. The allowed routes are the *shortest legal* ones. The second
+quotient is a bound for any y, and a shortest-path routine can check it: y is the
+certificate. On a network of one speed all f are 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isclose
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api import InputError, RoutingGraph
+from routelab.api.topology import Int64Array, Topology, frozen_array
+from routelab.metrics import RouteCounts, load_factors, route_diversity
+from routelab.metrics.bounds.kernels import least_weights
+from routelab.toolkit import SourceSymmetry
+
+ALL_MINIMAL = "all minimal routes"
+"""Turn set of a bound without rules."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadBound:
+    """A lower bound of the maximum channel load of tables with shortest legal routes.
+
+    Attributes
+    ----------
+    value : float
+        The proven quotient: no table has a smaller maximum load, even if it splits the packets of
+        pairs.
+    load : Fraction
+        No table with one path per pair has a smaller maximum load: the least relative load of
+        whole routes that is not below the quotient (on a network of one speed the least integer);
+        with method ``milp`` the least load that the solver found.
+    method : {"lp", "dual", "milp"}
+        Source of the weights: a linear program, or multiplicative weights if that is too large.
+        ``milp``: a mixed-integer program raised `load` above the quotient; this relies on the
+        solver and has no certificate.
+    turn_set : str
+        Set of turns that the allowed routes may take.
+    seconds : float
+        Wall time of the search.
+    weights : int64 array, shape (C,)
+        The certificate y, from which `bound_from_weights` computes `value`.
+    """
+
+    value: float
+    load: Fraction
+    method: str
+    turn_set: str
+    seconds: float
+    weights: Int64Array
+
+
+def bound_from_weights(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
+    """Return the lower bound of the maximum channel load that channel weights prove.
+
+    Uses only the graph, the capacities and shortest-path searches from every endpoint, in integers
+    and fractions.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    weights : array of int, shape (C,)
+        Not negative.
+
+    Returns
+    -------
+    bound : Fraction
+        0 if all weights are 0. Pairs without a legal route do not count.
+
+    Raises
+    ------
+    InputError
+        If `weights` is not one non-negative integer per channel.
+    """
+    given = np.asarray(weights)
+    if given.shape != (graph.topology.num_channels,) or not np.issubdtype(given.dtype, np.integer):
+        raise InputError(
+            f"bound: expected an integer weight for each of {graph.topology.num_channels} "
+            f"channels, found {given.dtype} of shape {given.shape}"
+        )
+    if given.size and given.min() < 0:
+        raise InputError(f"bound: channel {int(given.argmin())} has a negative weight")
+    return _quotient(graph, frozen_array(given, np.int64), graph.topology.endpoints, 1)
+
+
+def symmetric_bound_from_weights(
+    graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
+) -> Fraction:
+    """Return `bound_from_weights` of weights with a symmetry, from one source per class."""
+    return _quotient(graph, weights, symmetry.representatives, symmetry.order)
+
+
+def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
+    factors, speed = load_factors(graph.topology)
+    by_speed = [sum(weights[speed == k].tolist()) for k in range(len(factors))]
+    total = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
+    if not total:
+        return Fraction(0)
+    terminals = graph.topology.terminals_per_switch.astype(np.int64)
+    least = least_weights(graph.arrays, sources, terminals, weights)
+    demand = terminals[sources].tolist()
+    covered = sum(of * weight for of, weight in zip(demand, least.tolist(), strict=True))
+    return Fraction(times * covered) / total
+
+
+def network_graph(topology: Topology) -> RoutingGraph:
+    """Return the routing graph of the bare network, all of whose minimal routes are legal."""
+    return RoutingGraph.of_walks(topology, ALL_MINIMAL)
+
+
+def takes_shortest(
+    graph: RoutingGraph,
+    table_pairs: int,
+    table_hops: float,
+    routes: RouteCounts | None = None,
+) -> bool:
+    """Return whether a table joins all pairs that it can, by shortest legal routes only.
+
+    Bounds hold only for such tables: detours and missing pairs can lower the maximum load.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Every route of the table is legal in it; deterministic.
+    table_pairs : int
+        Ordered pairs of different terminals that the table joins.
+    table_hops : float
+        Total hops of their routes, weighted: the sum of all channel loads.
+    routes : RouteCounts, optional
+        Result of `routelab.metrics.route_diversity` for the graph, if available.
+    """
+    terminals = graph.topology.terminals_per_switch.astype(np.int64)
+    same_switch = int((terminals * (terminals - 1)).sum())
+    routes = routes or route_diversity(graph)
+    pairs, hops = (0, 0) if routes is None else (routes.pairs, routes.total_hops)
+    # no route is shorter than a shortest one, so equal sums are equal term by term
+    return table_pairs == pairs + same_switch and isclose(table_hops, hops, rel_tol=1e-9)

@@ -1,0 +1,187 @@
+"""Upper bounds of throughput for any routing, and their verification.
+
+A routing may split and detour traffic as it likes; what it sends over channel c is at most the
+capacity of c. For any non-negative weights y of the channels, the traffic that arrives therefore
+satisfies ::
+
+    sum over pairs of flow × (least y-weight of a route) <= sum of capacity × y
+
+because each flit of a pair crosses channels of at least this weight. If all pairs are served at
+load x, their flows are x × demand: x is at most the quotient of both sums. At an offered load l the
+flow of a pair is at most l × demand, and flow × (1 − least weight) is at most
+l × demand × max(0, 1 − least weight), so that ::
+
+    sum of flows <= sum of capacity × y + l × sum of demand × max(0, 1 − least y-weight)
+
+Both hold for any y, and a shortest-path routine can check them: y is the certificate. They are the
+dual programs of maximum concurrent flow and of maximum flow of several commodities: Shahrokhi,
+Matula, *The maximum concurrent flow problem*, J. ACM 37(2), 1990. The channels from and to
+terminals, of one flit per cycle, belong to the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from routelab.api import InputError
+from routelab.api.topology import Int64Array, Topology, frozen_array
+from routelab.metrics import load_factors
+from routelab.metrics.bounds.throughput.kernels.pairs import sum_costs
+from routelab.metrics.bounds.throughput.kernels.trees import lightest_costs
+from routelab.metrics.bounds.throughput.problem import Traffic, network_arrays
+
+MOST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelWeights:
+    """Weights that prove a bound.
+
+    Attributes
+    ----------
+    channel : int64 array, shape (C,)
+    injection, ejection : int64 array, shape (T,)
+        Of the channels from and to terminals.
+    one : int
+        The weight that counts as 1.
+    """
+
+    channel: Int64Array
+    injection: Int64Array
+    ejection: Int64Array
+    one: int
+
+    @classmethod
+    def of_channels(cls, topology: Topology, channel: Int64Array) -> ChannelWeights:
+        """Return weights of 0 for the channels of terminals."""
+        none = frozen_array(np.zeros(topology.num_terminals), np.int64)
+        return cls(frozen_array(channel, np.int64), none, none, 1)
+
+    def __post_init__(self) -> None:
+        for name in ("channel", "injection", "ejection"):
+            values = getattr(self, name)
+            if values.ndim != 1 or not np.issubdtype(values.dtype, np.integer):
+                raise InputError(
+                    f"bound: expected a list of integers as the weights of {name}, found "
+                    f"{values.dtype} of shape {values.shape}"
+                )
+            if values.size and values.min() < 0:
+                raise InputError(f"bound: {name} {int(values.argmin())} has a negative weight")
+        if self.one < 1:
+            raise InputError(f"bound: the weight that represents 1 is {self.one}, not positive")
+
+
+def sustained_from_weights(traffic: Traffic, weights: ChannelWeights) -> Fraction | None:
+    """Return the largest load that any routing can sustain, as far as weights prove it.
+
+    Uses only the traffic, the capacities and shortest-path searches, in integers and fractions.
+
+    Parameters
+    ----------
+    traffic : Traffic
+    weights : ChannelWeights
+
+    Returns
+    -------
+    load : Fraction or None
+        No routing sustains a greater load. None if all lightest routes have the weight 0, so that
+        the weights prove nothing. Pairs without a route do not count.
+
+    Raises
+    ------
+    InputError
+        If the weights do not fit the network.
+    """
+    carried, weighed, _ = _sums(traffic, weights)
+    return carried / weighed if weighed else None
+
+
+def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction]:
+    """Return the bound of the accepted load that weights prove, as a line over the offered load.
+
+    Parameters
+    ----------
+    traffic : Traffic
+    weights : ChannelWeights
+
+    Returns
+    -------
+    start, slope : Fraction
+        At offered load l, no routing delivers more than start + slope × l flits per cycle and
+        sending terminal.
+
+    Raises
+    ------
+    InputError
+        If the weights do not fit the network, or no terminal sends.
+    """
+    if not traffic.senders:
+        raise InputError("bound: no terminal sends anything")
+    carried, _, missing = _sums(traffic, weights)
+    share = weights.one * traffic.senders
+    return carried / share, missing / share
+
+
+def terminal_limit(traffic: Traffic) -> Fraction | None:
+    """Return the load at which the first terminal sends or receives a flit every cycle.
+
+    Returns
+    -------
+    load : Fraction or None
+        None if no terminal sends.
+    """
+    loads = np.concatenate([traffic.sent, traffic.received])
+    busiest = int(loads.argmax()) if len(loads) else 0
+    if not len(loads) or not loads[busiest]:
+        return None
+    count = traffic.topology.num_terminals
+    alone = np.zeros((2, count), dtype=np.int64)
+    alone.reshape(-1)[busiest] = 1
+    channel = np.zeros(traffic.topology.num_channels, dtype=np.int64)
+    return sustained_from_weights(traffic, ChannelWeights(channel, alone[0], alone[1], 1))
+
+
+def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction, Fraction]:
+    """Return capacity × weight, demand × weight and demand × missing weight, added up."""
+    topology = traffic.topology
+    for name, expected in (
+        ("channel", topology.num_channels),
+        ("injection", topology.num_terminals),
+        ("ejection", topology.num_terminals),
+    ):
+        found = len(getattr(weights, name))
+        if found != expected:
+            raise InputError(f"bound: {found} weights of {name} for {expected}")
+    ends = sum(int(part.max(initial=0)) for part in (weights.injection, weights.ejection))
+    longest = int(weights.channel.max(initial=0)) * topology.num_switches + ends
+    if max(longest, weights.one) * max(_pairs(traffic), 1) >= MOST:
+        raise InputError("bound: the sum of the weights is too large; divide them by 1000")
+    factors, speed = load_factors(topology)
+    by_speed = [sum(weights.channel[speed == k].tolist()) for k in range(len(factors))]
+    carried = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
+    carried += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
+    weighed, missing = sum_costs(
+        traffic.arrays,
+        traffic.part_class,
+        len(traffic.amounts),
+        topology.terminal_switch,
+        lightest_costs(network_arrays(topology), np.array(weights.channel, dtype=np.int64)),
+        np.array(weights.injection, dtype=np.int64),
+        np.array(weights.ejection, dtype=np.int64),
+        weights.one,
+    )
+
+    def total(sums: Int64Array) -> Fraction:
+        pairs = zip(traffic.amounts, sums.tolist(), strict=True)
+        return sum((amount * one for amount, one in pairs), Fraction(0))
+
+    return carried, total(weighed), total(missing)
+
+
+def _pairs(traffic: Traffic) -> int:
+    """Return the number of pairs of terminals that send to each other, or a little more."""
+    sizes = np.diff(traffic.demand.set_start)
+    return int(sizes[traffic.demand.part_set].sum())

@@ -1,0 +1,86 @@
+"""Facts of bounds of throughput, as JSON values, and what they say of a simulated load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from statistics import fmean
+from typing import Any
+
+from routelab.metrics.bounds.throughput.columns import COLUMNS
+from routelab.metrics.bounds.throughput.search import ThroughputBound
+
+THROUGHPUT_FIELDS = tuple(column.name for column in COLUMNS)
+"""Keys of `throughput_facts`, in order."""
+
+
+def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
+    """Return a bound as JSON values, without the weights."""
+    return {
+        "sustained_bound": bound.sustained,
+        "sustained_attained": bound.attained,
+        "sustained_gap": _percent(bound.sustained, bound.attained),
+        "channel_bound": bound.channel if isfinite(bound.channel) else None,
+        "terminal_bound": bound.terminal,
+        "throughput_method": bound.method,
+        "throughput_seconds": bound.seconds,
+        "accepted": [
+            {
+                "load": one.load,
+                "accepted_bound": one.value,
+                "accepted_attained": one.attained,
+                "start": float(one.start),
+                "slope": float(one.slope),
+            }
+            for one in bound.accepted
+        ],
+    }
+
+
+def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -> dict[str, Any]:
+    """Return the bounds that hold for a simulated load.
+
+    Parameters
+    ----------
+    numbers : sequence of mapping
+        Results of `throughput_numbers`, one for each seed of the traffic.
+    load : float or None
+        Offered load; None for a simulation without one.
+
+    Returns
+    -------
+    facts : dict
+        Values by `THROUGHPUT_FIELDS`, or None.
+    """
+    if not numbers:
+        return dict.fromkeys(THROUGHPUT_FIELDS)
+    least = min(numbers, key=lambda one: float(one["sustained_bound"]))
+    facts = {name: least.get(name) for name in THROUGHPUT_FIELDS}
+    if not load:
+        return facts
+    attained = [_attained(one["accepted"], load) for one in numbers]
+    known = [value for value in attained if value is not None]
+    return facts | {
+        "accepted_bound": fmean(_accepted(one["accepted"], load) for one in numbers),
+        "accepted_attained": fmean(known) if len(known) == len(numbers) else None,
+    }
+
+
+def traffic_seeds(settings: Any) -> tuple[int, ...]:
+    """Return the seeds of the traffic of an engine with some settings."""
+    several: tuple[int, ...] | None = getattr(settings, "all_seeds", None)
+    return several if several is not None else (int(getattr(settings, "seed", 0)),)
+
+
+def _accepted(lines: Iterable[Mapping[str, Any]], load: float) -> float:
+    """Return the smallest bound at a load: each certificate proves one for every load."""
+    return min((float(one["start"]) + float(one["slope"]) * load for one in lines), default=load)
+
+
+def _attained(lines: Iterable[Mapping[str, Any]], load: float) -> float | None:
+    same = [float(one["accepted_attained"]) for one in lines if one["load"] == load]
+    return same[0] if same else None
+
+
+def _percent(bound: float, attained: float) -> float | None:
+    return 100 * (bound / attained - 1) if attained > 0 else None

@@ -1,0 +1,249 @@
+"""Flows over several routes of each pair, moved towards lightest routes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper, jit
+from routelab.metrics.bounds.throughput.kernels.trees import grow_lightest
+
+BETTER = 0.98
+"""Weight of a new route, relative to the lightest one in use, that is worth a place in use."""
+
+STEEPEST = 40.0
+"""Largest absolute exponent of a weight."""
+
+
+class Routes(NamedTuple):
+    """Routes of pairs of switches, and their flows (P pairs, up to K routes of up to H hops).
+
+    Pairs ``start[s]:start[s + 1]`` leave switch s. A place without flow is empty. Hop C, one
+    more than the last channel, stands for traffic that is rejected.
+    """
+
+    start: NDArray[np.int64]
+    target: NDArray[np.int32]
+    demand: NDArray[np.float64]
+    hops: NDArray[np.int32]
+    length: NDArray[np.int32]
+    flow: NDArray[np.float64]
+
+
+class Prices(NamedTuple):
+    """How weights grow with loads.
+
+    The weight of channel c is ``scale × exp(sharpness × (load / capacity − level)) / capacity``,
+    that of rejected traffic is `rejected`: infinite if all traffic has to be sent.
+    ``inverse`` is 1 / capacity, float64, shape (C,).
+    """
+
+    inverse: NDArray[np.float64]
+    sharpness: float
+    level: float
+    scale: float
+    rejected: float
+
+
+@helper()
+def _update_weights(hops, count, prices, load, weight):
+    for i in range(count):
+        c = hops[i]
+        if c < len(prices.inverse):
+            height = prices.sharpness * (load[c] * prices.inverse[c] - prices.level)
+            height = min(max(height, -STEEPEST), STEEPEST)
+            weight[c] = prices.scale * np.exp(height) * prices.inverse[c]
+
+
+@helper()
+def _add_load(hops, count, amount, load):
+    for i in range(count):
+        load[hops[i]] += amount
+
+
+@helper()
+def _lightest_route(network, source, target, parent, weight, new):
+    """Fill in the hops of the lightest route, or the rejection of traffic.
+
+    Returns the number of hops, −1 if the route is longer than `new`, and the weight.
+    """
+    channels = len(network.channel_source)
+    count, t, price = 0, target, 0.0
+    while t != source and count < len(new):
+        c = parent[t]
+        new[count] = c
+        price += weight[c]
+        t = network.channel_source[c]
+        count += 1
+    if weight[channels] < price:
+        new[0] = channels
+        return 1, weight[channels]
+    return (count if t == source else -1), price
+
+
+@helper()
+def _find_place(routes, p, new, count, price, weight, used):
+    """Return the place of a route, and whether it is there already.
+
+    A new route gets the place with the least flow. If all places have flow and the lightest of
+    them is nearly as light as the new route, that one replaces it in `new`.
+
+    Returns
+    -------
+    place, count : int
+    found : bool
+    """
+    for i in range(count):
+        used[new[i]] = 1
+    least, lightest, lowest, place = 0, -1, np.inf, -1
+    for k in range(routes.flow.shape[1]):
+        if routes.flow[p, k] > 0:
+            same, own = routes.length[p, k] == count, 0.0
+            for i in range(routes.length[p, k]):
+                same &= used[routes.hops[p, k, i]] != 0
+                own += weight[routes.hops[p, k, i]]
+            if own < lowest:
+                lightest, lowest = k, own
+            if same:
+                place = k
+        if routes.flow[p, k] < routes.flow[p, least]:
+            least = k
+    for i in range(count):
+        used[new[i]] = 0
+    if place >= 0:
+        return place, count, True
+    if routes.flow[p, least] > 0 and price > BETTER * lowest:
+        count = routes.length[p, lightest]
+        new[:count] = routes.hops[p, lightest, :count]
+        return lightest, count, True
+    return least, count, False
+
+
+@helper()
+def _place_route(routes, p, k, new, count, prices, load, weight):
+    """Write a route to a place; it takes over the flow there, or all demand of a new pair."""
+    old, amount = routes.length[p, k], routes.flow[p, k]
+    if routes.length[p].max() == 0:
+        amount = routes.demand[p]
+    elif amount > 0:
+        _add_load(routes.hops[p, k], old, -amount, load)
+        _update_weights(routes.hops[p, k], old, prices, load, weight)
+    _add_load(new, count, amount, load)
+    _update_weights(new, count, prices, load, weight)
+    routes.length[p, k], routes.flow[p, k] = count, amount
+    routes.hops[p, k, :count] = new[:count]
+
+
+@helper()
+def _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight):
+    """Move flow from the route at a place to the chosen one, by a Newton step."""
+    excess = curve = 0.0
+    length = routes.length[p, k]
+    for i in range(length):
+        c = routes.hops[p, k, i]
+        if used[c]:
+            used[c] = 2
+        else:
+            excess += weight[c]
+            if c < len(prices.inverse):
+                curve += weight[c] * prices.inverse[c]
+    for i in range(count):
+        c = new[i]
+        if used[c] == 1:
+            excess -= weight[c]
+            if c < len(prices.inverse):
+                curve += weight[c] * prices.inverse[c]
+        used[c] = 1
+    if excess <= 0:
+        return
+    amount = min(excess / (prices.sharpness * curve), routes.flow[p, k])
+    routes.flow[p, k] -= amount
+    routes.flow[p, chosen] += amount
+    _add_load(routes.hops[p, k], length, -amount, load)
+    _add_load(new, count, amount, load)
+    _update_weights(routes.hops[p, k], length, prices, load, weight)
+    _update_weights(new, count, prices, load, weight)
+
+
+@jit
+def balance_routes(network, routes, prices, load):
+    """Move flows towards routes that are lightest under weights that grow with the load.
+
+    For one pair after the other, flow moves from each of its routes to the lightest one, by a
+    Newton step for the sum of all exponentials. A new route takes an empty place, or that of
+    the route with the least flow. A pair without flow puts all of it on the lightest route.
+
+    Parameters
+    ----------
+    network : NetworkArrays
+    routes : Routes
+        Changed.
+    prices : Prices
+    load : float64 array, shape (C + 1,)
+        Flow over each channel, and rejected flow; changed.
+    """
+    size, channels = len(routes.start) - 1, len(network.channel_source)
+    cost, parent = np.empty(size), np.empty(size, np.int32)
+    keys, nodes = np.empty(channels + 1), np.empty(channels + 1, np.int32)
+    weight, used = np.empty(channels + 1), np.zeros(channels + 1, np.int8)
+    new = np.empty(routes.hops.shape[2], np.int32)
+    weight[channels] = prices.rejected
+    _update_weights(np.arange(channels), channels, prices, load, weight)
+    for s in range(size):
+        if routes.start[s] == routes.start[s + 1]:
+            continue
+        grow_lightest(network, weight, s, cost, parent, keys, nodes)
+        for p in range(routes.start[s], routes.start[s + 1]):
+            count, price = _lightest_route(network, s, routes.target[p], parent, weight, new)
+            if count < 0:
+                continue
+            chosen, count, found = _find_place(routes, p, new, count, price, weight, used)
+            if not found:
+                _place_route(routes, p, chosen, new, count, prices, load, weight)
+            for i in range(count):
+                used[new[i]] = 1
+            for k in range(routes.flow.shape[1]):
+                if k != chosen and routes.flow[p, k] > 0:
+                    _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight)
+            for i in range(count):
+                used[new[i]] = 0
+
+
+@jit
+def flow_within(routes, capacity):
+    """Reduce flows until no channel carries more than its capacity, and add them up.
+
+    The flow of a route is divided by the largest relative load of its channels, if above 1.
+
+    Parameters
+    ----------
+    routes : Routes
+    capacity : float64 array, shape (C,)
+
+    Returns
+    -------
+    total : float
+        Without rejected traffic.
+    greatest : float
+        Largest load of a channel over its capacity, before the reduction.
+    """
+    channels = len(capacity)
+    load = np.zeros(channels + 1)
+    pairs, places = routes.flow.shape
+    for p in range(pairs):
+        for k in range(places):
+            if routes.flow[p, k] > 0:
+                _add_load(routes.hops[p, k], routes.length[p, k], routes.flow[p, k], load)
+    greatest = 0.0
+    for c in range(channels):
+        load[c] /= capacity[c]
+        greatest = max(greatest, load[c])
+    total = 0.0
+    for p in range(pairs):
+        for k in range(places):
+            if routes.flow[p, k] > 0 and routes.hops[p, k, 0] < channels:
+                most = 1.0
+                for i in range(routes.length[p, k]):
+                    most = max(most, load[routes.hops[p, k, i]])
+                total += routes.flow[p, k] / most
+    return total, greatest

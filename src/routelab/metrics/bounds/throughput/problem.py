@@ -1,0 +1,212 @@
+"""Flow problems: a network, the traffic between its nodes, and what limits both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from routelab.api import Demand, Topology
+from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.metrics import as_fraction, channel_factors
+from routelab.metrics.bounds.throughput.kernels.pairs import DemandArrays, add_demand, part_sizes
+from routelab.metrics.bounds.throughput.kernels.trees import NetworkArrays, lightest_costs
+
+ROUNDING = 1e-9
+"""Excess over the capacity of a terminal that counts as a rounding error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """A demand on a network, with sums that several bounds need.
+
+    Attributes
+    ----------
+    topology : Topology
+    demand : Demand
+    """
+
+    topology: Topology
+    demand: Demand
+
+    @cached_property
+    def arrays(self) -> DemandArrays:
+        """Destinations for kernels."""
+        of = self.demand
+        return DemandArrays(of.part_start, of.part_set, of.set_start, of.members, of.to_self)
+
+    @cached_property
+    def _source(self) -> Int64Array:
+        """Terminal of each part."""
+        return np.repeat(np.arange(len(self.demand.rate)), np.diff(self.demand.part_start))
+
+    @cached_property
+    def _classes(self) -> tuple[tuple[Fraction, ...], Int64Array]:
+        rate = self.demand.rate[self._source]
+        keys = np.stack([rate, self.demand.part_share, part_sizes(self.arrays).astype(float)])
+        unique, number = np.unique(keys, axis=1, return_inverse=True)
+        amounts = tuple(
+            as_fraction(rate) * as_fraction(share) / int(size) if size else Fraction(0)
+            for rate, share, size in unique.T.tolist()
+        )
+        return amounts, number.reshape(-1).astype(np.int64)
+
+    @property
+    def amounts(self) -> tuple[Fraction, ...]:
+        """Demand of a pair of terminals at load 1, for each class of parts."""
+        return self._classes[0]
+
+    @property
+    def part_class(self) -> Int64Array:
+        """Class of each part; int64, shape (K,)."""
+        return self._classes[1]
+
+    @cached_property
+    def senders(self) -> int:
+        """Terminals that send."""
+        return int((self.demand.rate > 0).sum())
+
+    def between(
+        self, source_node: Int32Array, target_node: Int32Array, nodes: int
+    ) -> tuple[Float64Array, Float64Array, Float64Array]:
+        """Return flits per cycle at load 1 between nodes, and of each terminal.
+
+        Pairs without a route do not count.
+
+        Parameters
+        ----------
+        source_node, target_node : int32 array, shape (T,)
+            Nodes at which the traffic of each terminal starts and ends.
+        nodes : int
+
+        Returns
+        -------
+        total : float64 array, shape (nodes, nodes)
+        sent, received : float64 array, shape (T,)
+        """
+        total = np.zeros((nodes, nodes))
+        sent, received = np.zeros((2, len(self.demand.rate)))
+        amount = np.array([float(one) for one in self.amounts])[self.part_class]
+        switch, ends = self.topology.terminal_switch, (source_node, target_node)
+        add_demand(self.arrays, amount, switch, self._hops, *ends, total, sent, received)
+        return total, sent, received
+
+    @cached_property
+    def _hops(self) -> Int64Array:
+        """Hops between switches, −1 without a route."""
+        equal = np.ones(self.topology.num_channels, dtype=np.int64)
+        hops: Int64Array = lightest_costs(network_arrays(self.topology), equal)
+        return hops
+
+    @cached_property
+    def switch_demand(self) -> Float64Array:
+        """Flits per cycle at load 1 between switches; float64, shape (S, S)."""
+        return self._by_switch[0]
+
+    @cached_property
+    def _by_switch(self) -> tuple[Float64Array, Float64Array, Float64Array]:
+        at = self.topology.terminal_switch
+        return self.between(at, at, self.topology.num_switches)
+
+    @property
+    def sent(self) -> Float64Array:
+        """Flits per cycle that each terminal sends at load 1; float64, shape (T,)."""
+        return self._by_switch[1]
+
+    @property
+    def received(self) -> Float64Array:
+        """Flits per cycle that are sent to each terminal at load 1; float64, shape (T,)."""
+        return self._by_switch[2]
+
+
+def network_arrays(topology: Topology) -> NetworkArrays:
+    """Return a network as arrays for kernels."""
+    start, channel = topology.outgoing
+    return NetworkArrays(start, channel, topology.channel_source, topology.channel_target)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowProblem:
+    """Traffic between the nodes of a network, and the capacities of its channels.
+
+    Nodes are the switches and, for a given load, terminals that would send or receive more than
+    one flit per cycle. Channels are those of the network, then those from and to these terminals.
+    No other terminal can be a limit.
+
+    Attributes
+    ----------
+    network : NetworkArrays
+        Of nodes and channels.
+    capacity : float64 array, shape (C,)
+        Flits per cycle; 1 for the fastest channels.
+    demand : float64 array, shape (N, N)
+        Flits per cycle between nodes; 0 on the diagonal.
+    local : float
+        Flits per cycle between terminals of one switch, which no channel limits.
+    senders, receivers : int64 array
+        Terminals with a separate node, in the order of their channels.
+    num_channels : int
+        Channels of the network.
+    """
+
+    network: NetworkArrays
+    capacity: Float64Array
+    demand: Float64Array
+    local: float
+    senders: Int64Array
+    receivers: Int64Array
+    num_channels: int
+
+    @cached_property
+    def routed(self) -> float:
+        """Total demand between different nodes."""
+        return float(self.demand.sum())
+
+    @cached_property
+    def pairs(self) -> tuple[Int64Array, Int64Array]:
+        """Nodes of every pair with a demand, ascending."""
+        source, target = np.nonzero(self.demand)
+        return source, target
+
+
+def flow_problem(traffic: Traffic, load: float | None = None) -> FlowProblem:
+    """Return the flow problem of a traffic.
+
+    Parameters
+    ----------
+    traffic : Traffic
+    load : float, optional
+        Offered load. Without it, the demand is that of load 1, and terminals are no limit.
+    """
+    topology = traffic.topology
+    times, hot = (1.0, np.inf) if load is None else (load, 1 + ROUNDING)
+    senders = np.flatnonzero(traffic.sent * times > hot)
+    receivers = np.flatnonzero(traffic.received * times > hot)
+    switches, more = topology.num_switches, len(senders) + len(receivers)
+    at = topology.terminal_switch
+    source_node, target_node = at.copy(), at.copy()
+    source_node[senders] = switches + np.arange(len(senders))
+    target_node[receivers] = switches + len(senders) + np.arange(len(receivers))
+    source = np.concatenate([topology.channel_source, source_node[senders], at[receivers]])
+    target = np.concatenate([topology.channel_target, at[senders], target_node[receivers]])
+    nodes = switches + more
+    order = np.argsort(source, kind="stable").astype(np.int32)
+    start = np.searchsorted(source[order], np.arange(nodes + 1)).astype(np.int32)
+    network = NetworkArrays(start, order, source.astype(np.int32), target.astype(np.int32))
+    demand = traffic.switch_demand
+    if more:
+        demand = traffic.between(source_node, target_node, nodes)[0]
+    demand = demand * times
+    local = float(np.trace(demand))
+    np.fill_diagonal(demand, 0.0)
+    return FlowProblem(
+        network=network,
+        capacity=np.concatenate([1 / channel_factors(topology), np.ones(more)]),
+        demand=demand,
+        local=local,
+        senders=senders,
+        receivers=receivers,
+        num_channels=topology.num_channels,
+    )

@@ -1,0 +1,253 @@
+"""Searches for bounds of throughput, with a method that fits the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from time import perf_counter
+
+import numpy as np
+
+from routelab.api import Demand, InputError, Topology, UnsupportedError
+from routelab.api.topology import Float64Array, Int64Array, frozen_array
+from routelab.metrics import as_fraction
+from routelab.metrics.bounds.throughput.balance import (
+    RATE,
+    Found,
+    balance_accepted,
+    balance_sustained,
+)
+from routelab.metrics.bounds.throughput.certificate import (
+    ChannelWeights,
+    accepted_from_weights,
+    sustained_from_weights,
+    terminal_limit,
+)
+from routelab.metrics.bounds.throughput.problem import FlowProblem, Traffic, flow_problem
+from routelab.metrics.bounds.throughput.symmetric_program import (
+    fold,
+    solve_accepted,
+    solve_sustained,
+)
+
+SCALES = (1, 2, 3, 4, 5, 6, 8, 12, 15, 20, 24, 60, 1_000, 1_000_000)
+"""Weights of the greatest channel, coarse ones first: exact weights are often fractions."""
+
+
+@dataclass(frozen=True, eq=False)
+class AcceptedBound:
+    """An upper bound of the mean accepted load, whatever the routing.
+
+    Attributes
+    ----------
+    load : float
+        Offered load.
+    value : float
+        No routing delivers more flits per cycle and sending terminal.
+    attained : float
+        What fractional routes deliver.
+    start, slope : Fraction
+        The line that the weights prove: at any load l the bound is start + slope × l.
+    weights : ChannelWeights
+        The certificate.
+    """
+
+    load: float
+    value: float
+    attained: float
+    start: Fraction
+    slope: Fraction
+    weights: ChannelWeights
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughputBound:
+    """Upper bounds of what a network can deliver of a traffic, whatever the routing.
+
+    Attributes
+    ----------
+    channel : float
+        No routing sustains a greater load, because of the channels between switches; infinite if
+        no traffic uses them.
+    terminal : float
+        The load at which the first terminal sends or receives a flit every cycle.
+    attained : float
+        The load that fractional routes sustain.
+    method : {"lp", "balance", "none"}
+        Source of the weights: a linear program folded by symmetry, loads that were balanced, or
+        none, because no traffic uses channels between switches.
+    weights : ChannelWeights
+        The certificate of `channel`.
+    accepted : tuple of AcceptedBound
+        Bounds of the accepted load, by offered load.
+    seconds : float
+        Wall time of the search.
+    """
+
+    channel: float
+    terminal: float
+    attained: float
+    method: str
+    weights: ChannelWeights
+    accepted: tuple[AcceptedBound, ...]
+    seconds: float
+
+    @property
+    def sustained(self) -> float:
+        """No routing sustains a greater load."""
+        return min(self.channel, self.terminal)
+
+
+def bound_throughput(
+    topology: Topology, demand: Demand, loads: tuple[float, ...] = (1.0,), *, seconds: float = 60.0
+) -> ThroughputBound:
+    """Bound the loads that any routing can sustain and deliver.
+
+    Symmetric networks and traffic are solved exactly. Otherwise a search finds weights and
+    fractional routes, until it no longer helps or its work is done. The work depends on the network
+    and on `seconds`, not on the speed of the machine, unless the CPU time reaches `seconds`. The
+    bounds are those that integer weights prove.
+
+    Parameters
+    ----------
+    topology : Topology
+    demand : Demand
+    loads : tuple of float
+        Offered loads whose accepted load is bounded.
+    seconds : float
+        Approximate limit of the CPU time, shared evenly by the sustained load and `loads`.
+
+    Raises
+    ------
+    InputError
+        If a load is not a positive number.
+    UnsupportedError
+        If no terminal sends.
+    """
+    begin = perf_counter()
+    for load in loads:
+        if not 0 < load < inf:
+            raise InputError(f"bound: the load {load:g} is not a positive number")
+    traffic = Traffic(topology, demand)
+    limit = terminal_limit(traffic)
+    if limit is None:
+        raise UnsupportedError("no terminal sends anything on this network")
+    terminal = float(limit)
+    problem = flow_problem(traffic)
+    seconds /= 1 + len(loads)
+    work = RATE * seconds
+    if problem.routed:
+        found, method = _sustained(problem, seconds, work, terminal)
+        value, weights = _prove_sustained(traffic, found.weights)
+        attained = min(found.attained, value, terminal)
+    else:
+        value, method, attained = inf, "none", terminal
+        weights = _no_weights(topology)
+    accepted = tuple(
+        _accepted(traffic, load, attained, weights.channel, seconds, work) for load in sorted(loads)
+    )
+    return ThroughputBound(
+        channel=value,
+        terminal=terminal,
+        attained=attained,
+        method=method,
+        weights=weights,
+        accepted=accepted,
+        seconds=perf_counter() - begin,
+    )
+
+
+def _no_weights(topology: Topology) -> ChannelWeights:
+    return ChannelWeights.of_channels(topology, np.zeros(topology.num_channels, dtype=np.int64))
+
+
+def _sustained(
+    problem: FlowProblem, seconds: float, work: float, enough: float
+) -> tuple[Found, str]:
+    folding = fold(problem)
+    found = None if folding is None else solve_sustained(problem, folding, seconds)
+    if found is not None:
+        return found, "lp"
+    return balance_sustained(problem, seconds, work, enough), "balance"
+
+
+def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, ChannelWeights]:
+    """Return the smallest bound that integer multiples of weights prove."""
+    best, chosen = inf, _no_weights(traffic.topology)
+    equal = np.ones(len(weights), dtype=np.int64)
+    for candidate in [equal, *_integers(weights)]:
+        own = ChannelWeights.of_channels(traffic.topology, candidate)
+        value = sustained_from_weights(traffic, own)
+        if value is not None and value < best:
+            best, chosen = float(value), own
+    return best, chosen
+
+
+def _accepted(
+    traffic: Traffic,
+    load: float,
+    sustained: float,
+    channel: Int64Array,
+    seconds: float,
+    work: float,
+) -> AcceptedBound:
+    """Bound the accepted load at an offered load.
+
+    `sustained` is a load that fractional routes sustain, and `channel` proves a bound of it.
+    """
+    problem = flow_problem(traffic, load)
+    count = len(problem.capacity)
+    weights, attained = np.zeros(count), problem.routed
+    if load > sustained and problem.routed:
+        folding = fold(problem)
+        found = None if folding is None else solve_accepted(problem, folding, seconds)
+        found = found or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
+        weights = np.minimum(found.weights, 1.0)
+        attained = max(found.attained, problem.routed * sustained / load)
+    exact = as_fraction(load)
+    best: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
+    top = float(weights.max(initial=0.0))
+    for candidate, one in [
+        (np.zeros(count, dtype=np.int64), 1),
+        *((own, max(round(int(own.max()) / top), 1)) for own in _integers(weights)),
+    ]:
+        certificate = _split(problem, traffic.topology, candidate, one)
+        start, slope = accepted_from_weights(traffic, certificate)
+        value = start + slope * exact
+        if best is None or value < best[0]:
+            best = value, start, slope, certificate
+    assert best is not None
+    bound, start, slope, certificate = best
+    mean = float((attained + problem.local) / traffic.senders)
+    return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
+
+
+def _with_ends(problem: FlowProblem, channel: Int64Array) -> Float64Array:
+    """Return weights of a network's channels, with 0 for the channels of terminals."""
+    ends: Float64Array = np.zeros(len(problem.capacity))
+    ends[: len(channel)] = channel
+    return ends
+
+
+def _integers(weights: Float64Array) -> list[Int64Array]:
+    """Round multiples of weights to integers, without repetitions."""
+    top = float(weights.max(initial=0.0))
+    if top <= 0:
+        return []
+    rounded = [np.rint(weights / top * scale).astype(np.int64) for scale in SCALES]
+    least = [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
+    return list({one.tobytes(): one for one in least}.values())
+
+
+def _split(
+    problem: FlowProblem, topology: Topology, weights: Int64Array, one: int
+) -> ChannelWeights:
+    """Return weights of a problem's channels as those of the network and of all terminals."""
+    channels, senders = problem.num_channels, len(problem.senders)
+    injection, ejection = np.zeros((2, topology.num_terminals), dtype=np.int64)
+    injection[problem.senders] = weights[channels : channels + senders]
+    ejection[problem.receivers] = weights[channels + senders :]
+    parts = (weights[:channels], injection, ejection)
+    channel, injected, ejected = (frozen_array(part, np.int64) for part in parts)
+    return ChannelWeights(channel, injected, ejected, one)

@@ -1,0 +1,155 @@
+"""Arrays with a description, as numpy's npz: a zip of npy files that any tool can open.
+
+The description is a JSON text in the member ``metadata``. Nothing is pickled, and equal content
+gives equal bytes: the zip's times are fixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping
+from io import BufferedReader
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api.errors import InputError
+from routelab.results.atomic import atomic_file
+from routelab.results.json_files import check_format, to_json
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
+
+METADATA = "metadata"
+
+Arrays = dict[str, NDArray[Any]]
+
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,  # a header that claims more elements than the file has
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def write_arrays(
+    path: str | os.PathLike[str], metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write arrays and their description, atomically and compressed.
+
+    Parameters
+    ----------
+    path : path-like
+        Should end in ``.npz``.
+    metadata : mapping
+        JSON values; ``format`` names kind and version, e.g. ``"routes/1"``.
+    arrays : mapping
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    with atomic_file(path) as new, new.open("wb") as stream:
+        members: dict[str, Any] = {METADATA: np.array(to_json(metadata)), **arrays}
+        np.savez_compressed(stream, **members)
+
+
+def read_metadata(path: str | os.PathLike[str], expected: str | None = None) -> dict[str, Any]:
+    """Return the description in an npz artifact; check its format if `expected` is given.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, not an artifact, or of another format.
+    """
+    return _read(path, expected, None)[0]
+
+
+def read_arrays(
+    path: str | os.PathLike[str], expected: str, names: Collection[str]
+) -> tuple[dict[str, Any], Arrays]:
+    """Return the description and the arrays of an npz artifact.
+
+    Parameters
+    ----------
+    path : path-like
+    expected : str
+        Format, e.g. ``"routes/1"``.
+    names : collection of str
+        Required arrays; others are returned as well.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, of another format, or lacks one of the arrays.
+    """
+    return _read(path, expected, names)
+
+
+def _read(
+    path: str | os.PathLike[str], expected: str | None, names: Collection[str] | None
+) -> tuple[dict[str, Any], Arrays]:
+    wanted = f"expected {expected or 'an npz artifact'}"
+    try:
+        with open_input(path, MAX_ARRAYS) as stream:
+            if not zipfile.is_zipfile(stream):
+                raise zipfile.BadZipFile("not a complete zip archive")
+            stream.seek(0)
+            _check_size(stream)
+            file = np.load(stream, allow_pickle=False)
+            members = set(file.files)
+            if METADATA not in members:
+                raise InputError(f"{path} was not written by routelab; {wanted}, found no metadata")
+            metadata = dict(json.loads(str(file[METADATA])))
+            if expected is not None:
+                check_format(path, metadata.get("format"), expected)
+            missing = sorted(set(names or ()) - members)
+            if missing:
+                raise InputError(
+                    f"{path} lacks {', '.join(missing)}; found {', '.join(sorted(members))}; "
+                    "remove it and run again"
+                )
+            wanted_members = () if names is None else members - {METADATA}
+            return metadata, {name: file[name] for name in wanted_members}
+    except _DAMAGE as error:
+        raise InputError(
+            f"{path} is damaged or not an npz file: {wanted}, found {error}; remove it and run "
+            "again"
+        ) from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _check_size(stream: BufferedReader) -> None:
+    """Refuse an archive whose arrays, unpacked, are larger than `MAX_ARRAYS`."""
+    with zipfile.ZipFile(stream) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    stream.seek(0)
+    if size > MAX_ARRAYS:
+        raise ValueError(f"its arrays have {size} bytes, and the limit is {MAX_ARRAYS}")
+
+
+def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return non-negative integers in the smallest unsigned type that holds them."""
+    largest = int(values.max()) if values.size else 0
+    return values.astype(np.min_scalar_type(largest))
+
+
+def arrays_digest(arrays: Mapping[str, NDArray[Any]], more: object = None) -> str:
+    """Return the SHA-256 of arrays (names, types, shapes and values) and a further JSON value."""
+    total = hashlib.sha256(to_json(more).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        total.update(f"{name} {little.dtype.str} {array.shape}\n".encode())
+        total.update(little.tobytes())
+    return total.hexdigest()

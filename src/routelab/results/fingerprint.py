@@ -1,0 +1,120 @@
+"""Fingerprints of jobs: equal as long as running a job again would give the same result.
+
+Snakemake compares files and times and does not see that a plugin was edited or upgraded. A job's
+fingerprint goes into its ``params:``, so exactly those jobs run again whose code has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from routelab._sources import ASKS, core_digest, core_files, digest, plugin_files
+from routelab.api.errors import InputError
+from routelab.results.distributions import distribution_of
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
+
+FORMAT = "fingerprint/2"
+
+
+def job_fingerprint(
+    instance_text: str,
+    plugins: Iterable[type] = (),
+    input_files: Iterable[str | os.PathLike[str]] = (),
+) -> str:
+    """Return the fingerprint of what a job computes.
+
+    It depends on the instance's text, on the content of the input files, on the part of routelab
+    that computes, and on all files and the version of the plugins' distributions, see
+    `routelab._sources`. It does not depend on the location of any file. Sources are read once per
+    process.
+
+    Parameters
+    ----------
+    instance_text : str
+        Canonical names of what the job runs, joined in any unambiguous way.
+    plugins : iterable of class
+        All plugins that take part, in any order.
+    input_files : iterable of path-like
+        Files that parameters name, in the order of `instance_text`.
+
+    Returns
+    -------
+    fingerprint : str
+        SHA-256, hexadecimal.
+
+    Raises
+    ------
+    InputError
+        If an input file cannot be read.
+    """
+    return _digest_of_facts(core_digest(), instance_text, plugins, input_files)
+
+
+def page_fingerprint(plugins: Iterable[type], input_files: Iterable[str | os.PathLike[str]]) -> str:
+    """Return the fingerprint of a study's page: also of the code that shows results.
+
+    Parameters
+    ----------
+    plugins : iterable of class
+        All plugins of the study: they name and describe columns.
+    input_files : iterable of path-like
+        The study's file and those that it cites.
+
+    Raises
+    ------
+    InputError
+        If an input file cannot be read.
+    """
+    return _digest_of_facts(_page_digest(), "", plugins, input_files)
+
+
+def _digest_of_facts(
+    code: str,
+    text: str,
+    plugins: Iterable[type],
+    input_files: Iterable[str | os.PathLike[str]],
+) -> str:
+    facts = {
+        "format": FORMAT,
+        "code": code,
+        "instance": text,
+        "plugins": sorted(_plugin_facts(plugin.__module__) for plugin in plugins),
+        "inputs": [content_digest(file) for file in input_files],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _page_digest() -> str:
+    return digest(core_files(ASKS))
+
+
+@cache
+def _plugin_facts(module: str) -> list[str]:
+    return [module, *distribution_of(module), digest(plugin_files(module))]
+
+
+def content_digest(file: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file, hexadecimal; read an unchanged file once per process.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    try:
+        status = Path(file).stat()
+        return _digest_of_file(os.fspath(file), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise InputError(f"cannot read the input file {file}: {error.strerror}") from error
+
+
+@cache
+def _digest_of_file(file: str, _modified: int, _size: int) -> str:
+    with open_input(file, MAX_ARRAYS) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,213 @@
+"""The outcome of a job: ``outcome.json``, the one file that every job writes.
+
+It lists the other files of the job with their sizes and checksums, so that none that was damaged or
+cut is read as a result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from routelab.api.errors import InputError
+from routelab.results.json_files import load_sealed, read_json, to_plain, write_json
+from routelab.toolkit.input_files import MAX_ARRAYS, MAX_ARTIFACT, open_input, read_bytes
+
+OUTCOME = "outcome.json"
+"""File with the outcome, in a job's folder."""
+
+FORMAT = "outcome/1"
+
+Status = Literal["ok", "unsupported", "failed", "timeout"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended, with or without a result.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of the job's result, for example ``"route"`` or ``"topology"``.
+    topology, routing : str
+        Canonical instance names or aliases; a topology job has no routing.
+    status : {"ok", "unsupported", "failed", "timeout"}
+    reason : str
+        Why the status is not ``ok``.
+    facts : mapping
+        Numbers and texts about the result. In JSON a number without a value is null: NaN and
+        the infinities come back as None.
+    provenance : mapping
+        See `routelab.results.provenance`.
+    files : mapping
+        ``bytes`` and ``sha256`` of the other files in the folder, by name; `close_folder` adds
+        them.
+    """
+
+    kind: str
+    topology: str
+    routing: str = ""
+    status: Status = "ok"
+    reason: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.status not in get_args(Status):
+            raise ValueError(f"status is {self.status!r}, expected one of {get_args(Status)}")
+        if self.status != "ok" and not self.reason:
+            raise ValueError(f"an outcome with status {self.status} needs a reason")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcome as JSON values, with its format."""
+        return {"format": FORMAT} | {name: to_plain(getattr(self, name)) for name in _FIELDS}
+
+
+_FIELDS = [entry.name for entry in fields(Outcome)]
+
+
+def write_outcome(outcome: Outcome, path: str | os.PathLike[str]) -> None:
+    """Write an outcome atomically.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    write_json(path, outcome.to_json())
+
+
+def read_outcome(path: str | os.PathLike[str]) -> Outcome:
+    """Read an outcome.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or of another format.
+    """
+    content = {"files": {}, **read_json(path, FORMAT)}
+    lost = [name for name in _FIELDS if name not in content]
+    try:
+        if lost:
+            raise ValueError(f"no {', '.join(lost)}")
+        return Outcome(**{name: content[name] for name in _FIELDS})
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: found {error}; remove it and run again") from error
+
+
+def close_folder(outcome: Outcome, folder: Path) -> Outcome:
+    """Write the outcome of a folder that has all its other files; return it, with their checksums.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    names = sorted(path.name for path in folder.iterdir())
+    files = {
+        name: {"bytes": (folder / name).stat().st_size, "sha256": file_sum(folder / name)}
+        for name in names
+    }
+    closed = replace(outcome, files=files)
+    write_outcome(closed, folder / OUTCOME)
+    return closed
+
+
+def is_whole(
+    folder: Path, fingerprint: str, sources: Mapping[str, str] = MappingProxyType({})
+) -> bool:
+    """Return whether a folder has an undamaged outcome of a fingerprint, and files of its sizes.
+
+    Parameters
+    ----------
+    folder : Path
+    fingerprint : str
+    sources : mapping of str to str, optional
+        Digests of the network and the table that the result must have been made from.
+    """
+    try:
+        outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
+        provenance = outcome["provenance"]
+        known = provenance.get("sources", {})
+        return (
+            bool(provenance["fingerprint"] == fingerprint)
+            and all(known.get(name) == digest for name, digest in sources.items())
+            and all(
+                os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
+                for name, file in outcome.get("files", {}).items()
+            )
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def digest_in(folder: str, fingerprint: str = "") -> str | None:
+    """Return the digest of the network or table in a folder; None if there is none.
+
+    Parameters
+    ----------
+    folder : str
+    fingerprint : str, optional
+        The result is None if the outcome has another one.
+    """
+    path = Path(folder, OUTCOME)
+    try:
+        status = path.stat()
+        found, digest = _digests(path, status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return digest if fingerprint in ("", found) else None
+
+
+@lru_cache(maxsize=4096)
+def _digests(outcome: Path, _modified: int, _size: int) -> tuple[str | None, str | None]:
+    provenance = load_sealed(read_bytes(outcome, MAX_ARTIFACT))["provenance"]
+    return provenance.get("fingerprint"), provenance.get("digest")
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is not the one that the outcome in its folder lists.
+
+    A file that no outcome lists is not checked.
+
+    Raises
+    ------
+    InputError
+        Names the folder to remove.
+    """
+    outcome = path.parent / OUTCOME
+    try:
+        status = outcome.stat()
+    except OSError:
+        return
+    listed = _listed(outcome, status.st_mtime_ns, status.st_size)
+    expected = listed.get(path.name, {}).get("sha256", "")
+    try:
+        found = file_sum(path)
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; remove the folder {path.parent} and run again"
+        ) from error
+    if expected and found != expected:
+        raise InputError(
+            f"{path} is damaged: it has another content than {OUTCOME} beside it says; remove the "
+            f"folder {path.parent} and run again"
+        )
+
+
+@lru_cache(maxsize=64)
+def _listed(outcome: Path, _modified: int, _size: int) -> Mapping[str, Mapping[str, Any]]:
+    return read_outcome(outcome).files
+
+
+def file_sum(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with open_input(path, MAX_ARRAYS) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,113 @@
+"""The table of a survey's shard: a CSV file with a row per run, and its origin in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.results.atomic import atomic_file
+from routelab.results.json_files import read_json, to_plain, write_json
+from routelab.results.outcome import file_sum
+from routelab.results.tables import read_tuples, write_csv
+
+FORMAT = "survey-table/2"
+NAMES = ("topology", "routing", "status", "reason")
+"""First columns; all others have numbers, words and truth values."""
+
+
+@dataclass(frozen=True)
+class SurveyTable:
+    """Runs of a survey.
+
+    Attributes
+    ----------
+    rows : sequence of dict
+        Values by column: `NAMES`, facts and metrics, ``origin``. None where there is no value.
+    origins : mapping of str to dict
+        Provenance by the values of the column ``origin``.
+    metrics : mapping of str to dict
+        ``unit`` and ``better`` of the columns that metrics measured.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    origins: Mapping[str, Mapping[str, Any]]
+    metrics: Mapping[str, Mapping[str, str]]
+
+
+def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = ()) -> None:
+    """Write a table and, with the suffix ``.json``, its origin.
+
+    Parameters
+    ----------
+    table : SurveyTable
+    path : path
+        The CSV file.
+    columns : sequence of str
+        Known columns in order; further columns of the rows follow.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    known = dict.fromkeys([*NAMES, *columns])
+    found = dict.fromkeys(key for row in table.rows for key in row)
+    header = [*(key for key in known if key in found), *(key for key in found if key not in known)]
+    with atomic_file(path) as new:  # it gets its name last: a run of the workflow looks for it
+        write_csv(new, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+        facts = {
+            "format": FORMAT,
+            "columns": header,
+            "table": file_sum(new),
+            "metrics": table.metrics,
+            "origins": table.origins,
+        }
+        write_json(path.with_suffix(".json"), facts)
+
+
+def read_survey_table(path: Path) -> SurveyTable:
+    """Read what `write_survey_table` wrote.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    try:
+        facts = read_json(path.with_suffix(".json"), FORMAT)
+    except InputError as error:
+        # what the workflow makes again is the table
+        raise InputError(f"{str(error).partition(';')[0]}; remove {path} and run again") from error
+    header = facts["columns"]
+    lines = read_tuples(path, header, ())
+    if file_sum(path) != facts["table"]:
+        raise InputError(
+            f"{path} is damaged: it has another content than was written; remove it and run again"
+        )
+    kinds = [str if key in NAMES else _value for key in header]
+    rows = [
+        {key: kind(text) for key, kind, text in zip(header, kinds, line, strict=True)}
+        for line in lines
+    ]
+    return SurveyTable(rows, facts["origins"], facts["metrics"])
+
+
+def _text(value: Any) -> Any:
+    value = to_plain(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _value(text: str) -> Any:
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

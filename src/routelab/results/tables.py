@@ -1,0 +1,154 @@
+"""Tables as CSV: a header, commas, Unix line ends, numbers that read back as themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.results.atomic import atomic_file
+from routelab.results.outcome import check_file
+from routelab.toolkit.csv_cells import unescape_cell, write_csv_rows
+from routelab.toolkit.input_files import read_text
+
+
+def write_csv(
+    path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """Write a table atomically; None becomes an empty field, texts are escaped (`escape_cell`).
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    with atomic_file(path) as new, new.open("w", newline="", encoding="utf-8") as stream:
+        write_csv_rows(stream, [columns])
+        write_csv_rows(stream, rows)
+
+
+def read_tuples(
+    path: str | os.PathLike[str], columns: Sequence[str], numbers: Collection[str]
+) -> list[tuple[Any, ...]]:
+    """Read what `write_csv` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+    columns : sequence of str
+        Required columns, in order.
+    numbers : collection of str
+        Columns of numbers; an empty field there is NaN.
+
+    Returns
+    -------
+    rows : list of tuple
+        Floats in columns of numbers, text in others.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or another table.
+    """
+    check_file(Path(path))
+    try:
+        content = read_text(path)
+        if not content.endswith("\n"):
+            raise ValueError("it ends within a line")
+        header, *lines = _unescaped_lines(content)
+        if header != list(columns):
+            raise ValueError(f"the columns {','.join(header)[:60]}")
+        kinds = [_number if column in numbers else str for column in columns]
+        return [tuple(kind(cell) for kind, cell in zip(kinds, line, strict=True)) for line in lines]
+    except (ValueError, csv.Error) as error:
+        raise InputError(
+            f"{path} is damaged: expected the columns {','.join(columns)}, found {error}; "
+            "remove its folder and run again"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
+        ) from error
+
+
+def further_columns(path: str | os.PathLike[str], columns: Sequence[str]) -> list[str]:
+    """Return the columns that a table has after `columns`; none if it is missing or another table.
+
+    `read_tuples` says what is wrong with such a table.
+    """
+    try:
+        header = next(_unescaped_lines(read_text(path).partition("\n")[0]), [])
+    except (OSError, ValueError, csv.Error):
+        return []
+    return header[len(columns) :] if header[: len(columns)] == list(columns) else []
+
+
+def read_rows(
+    path: str | os.PathLike[str], needed: Collection[str], texts: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Read what `write_csv` wrote, with any columns.
+
+    Parameters
+    ----------
+    path : path-like
+    needed : collection of str
+        Required columns.
+    texts : collection of str
+        Columns whose cells are texts, even if they look like numbers.
+
+    Returns
+    -------
+    rows : list of dict
+        In other columns, a cell that looks like a number or a truth value becomes one; an empty
+        cell becomes None.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or a column is missing.
+    """
+    check_file(Path(path))
+    try:
+        content = read_text(path)
+        if not content.endswith("\n"):
+            raise ValueError("it ends within a line")
+        header, *lines = _unescaped_lines(content)
+        if lost := [name for name in needed if name not in header]:
+            raise ValueError(f"no column {', '.join(lost)}")
+        kinds = [str if name in texts else _value for name in header]
+        cells = ([kind(cell) for kind, cell in zip(kinds, line, strict=True)] for line in lines)
+        return [dict(zip(header, line, strict=True)) for line in cells]
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path} is damaged: {error}; remove its folder and run again") from error
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
+        ) from error
+
+
+def _unescaped_lines(content: str) -> Iterator[list[str]]:
+    for line in csv.reader(io.StringIO(content, newline=""), strict=True):
+        yield [unescape_cell(cell) for cell in line]
+
+
+_WORDS = {"": None, "True": True, "False": False}
+
+
+def _value(cell: str) -> Any:
+    if cell in _WORDS:
+        return _WORDS[cell]
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            continue
+    return cell
+
+
+def _number(text: str) -> float:
+    return float(text) if text else math.nan

@@ -1,0 +1,86 @@
+"""Folders of text files that are written completely or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.results.atomic import atomic_directory, check_writable
+from routelab.toolkit.input_files import is_folder, read_text
+
+SHOWN = 3
+"""Number of other files that a message names."""
+
+
+def check_text_folder(
+    folder: Path, files: Sequence[str] | None = None, what: str = "these"
+) -> None:
+    """Refuse a folder that cannot be written, or that has other content, which would be lost.
+
+    Parameters
+    ----------
+    folder : Path
+    files : sequence of str, optional
+        Names of the files to write; the folder may have no others.
+    what : str
+        What the files are, for messages.
+
+    Raises
+    ------
+    InputError
+    """
+    if files is not None and is_folder(folder):
+        others = sorted(one.name for one in folder.iterdir() if one.name not in files)
+        if others:
+            more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            raise InputError(
+                f"cannot write {folder}: it has files that are not {what} "
+                f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
+            )
+    check_writable(folder)
+
+
+def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") -> None:
+    """Write all files into a folder, or none.
+
+    Parameters
+    ----------
+    files : mapping of str to str
+        Text by file name.
+    folder : Path
+    what : str
+        What the files are, for messages.
+
+    Raises
+    ------
+    InputError
+        As `check_text_folder`.
+    """
+    check_text_folder(folder, list(files), what)
+    with atomic_directory(folder) as new:
+        for name, text in files.items():
+            (new / name).write_text(text, encoding="utf-8")
+
+
+def read_folder(folder: Path) -> dict[str, str]:
+    """Return the text of every file in a folder, by name; skip folders in it.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist, or a file cannot be read as text.
+    """
+    if not is_folder(folder):
+        raise InputError(f"cannot read {folder}: folder not found")
+    texts = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            continue
+        try:
+            texts[path.name] = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        except UnicodeDecodeError:
+            raise InputError(f"cannot read {path}: it is not UTF-8 text") from None
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return texts

@@ -1,0 +1,36 @@
+"""Studies, references and clusters: reads and checks the user's files."""
+
+from routelab.study.entries import Choice, Named, Range, Sweep, Systems, Use, choices
+from routelab.study.errors import ConfigError
+from routelab.study.headline import Headline
+from routelab.study.reference import Reference, Source, load_reference
+from routelab.study.study import Bound, Limits, Study, Survey, load_draft, load_study
+from routelab.study.views import STATISTICS, Beside, Between, Figure, Pivot, Relative, Table
+
+__all__ = [
+    "STATISTICS",
+    "Beside",
+    "Between",
+    "Bound",
+    "Choice",
+    "ConfigError",
+    "Figure",
+    "Headline",
+    "Limits",
+    "Named",
+    "Pivot",
+    "Range",
+    "Reference",
+    "Relative",
+    "Source",
+    "Study",
+    "Survey",
+    "Sweep",
+    "Systems",
+    "Table",
+    "Use",
+    "choices",
+    "load_draft",
+    "load_reference",
+    "load_study",
+]

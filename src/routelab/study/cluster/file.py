@@ -1,0 +1,329 @@
+"""Cluster files: the machine of a cluster, and how jobs run on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+
+from routelab.api import InputError
+from routelab.registry.instances import canonical, load
+from routelab.study.cluster.executables import find_executable
+from routelab.study.cluster.fabric import FabricCommands
+from routelab.study.cluster.hostlist import compress, find_hosts
+from routelab.study.cluster.jobs import (
+    Argument,
+    HostList,
+    Hosts,
+    InstanceName,
+    Program,
+    SlurmWord,
+    VariableName,
+    VariableValue,
+    host_names,
+    hosts_by_coordinates,
+    uneven_hosts,
+)
+from routelab.study.cluster.machine import Origin, Told, read_machine
+from routelab.study.document import Document, load_document
+from routelab.study.entries import StudyPart
+from routelab.study.errors import ConfigError, suggestion
+from routelab.study.files import seen_from_here
+from routelab.study.validation import describe
+from routelab.toolkit.input_files import is_regular
+from routelab.toolkit.machine import Machine
+
+CLUSTERS = Path("config/clusters")
+"""Folder in which clusters are looked up by name."""
+
+Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
+"""Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
+
+PARTS = ("options", "allocation", "environment", "hosts", "node_sets", "benchmarks", "machine")
+"""Keys with lists and mappings, which may be empty."""
+
+PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class Cluster(StudyPart):
+    """A cluster (``config/clusters/<name>.yaml``); all but `machine` is for launching real jobs."""
+
+    name: str | None = Field(default=None, description="Display name")
+    description: str | None = Field(default=None, description="Description of the cluster")
+    topology: InstanceName | None = Field(
+        default=None, description="Instance name of the cluster's network"
+    )
+    nodes: int | None = Field(default=None, ge=1, strict=True, description="Number of nodes")
+    ranks_per_node: int = Field(
+        default=1, ge=1, le=4096, strict=True, description="MPI processes per host"
+    )
+    launcher: Launcher = Field(default="mpiexec", description="Program that starts MPI processes")
+    program: Program | None = Field(
+        default=None, description="File of the launcher, if it is not on PATH under its usual name"
+    )
+    mpi: SlurmWord | None = Field(
+        default=None, description="MPI type for srun (--mpi), such as pmi2"
+    )
+    options: list[Argument] = Field(default=[], description="Further arguments of the launcher")
+    partition: SlurmWord | None = Field(default=None, description="Of Slurm")
+    account: SlurmWord | None = Field(default=None, description="Of Slurm")
+    allocation: list[Argument] = Field(default=[], description="Further arguments of salloc")
+    environment: dict[VariableName, VariableValue] = Field(
+        default={}, description="Additional environment variables of the benchmarks"
+    )
+    hosts: Hosts = Field(
+        default=[],
+        description="Hosts in the order of the network's terminals, such as n[01-32], or each "
+        "with its coordinates; empty: everything runs on this machine",
+    )
+    node_sets: dict[InstanceName, HostList] = Field(
+        default={},
+        description="Hosts for jobs on a part of the machine, in the order of its terminals, for "
+        "each topology (such as torus~dims=4x2)",
+    )
+    benchmarks: dict[Annotated[str, Field(pattern=PLUGIN)], Program] = Field(
+        default={},
+        description="Executable of each benchmark plugin, or its folder (default: looked up on "
+        "PATH)",
+    )
+    fabric: FabricCommands | None = Field(
+        default=None,
+        description="Commands that change the routing of the fabric (default: it stays as it is)",
+    )
+    machine: dict[str, Told] = Field(
+        default={}, description="Fields of the machine that differ from the defaults"
+    )
+
+    _file: str = PrivateAttr("cluster")
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep the name of the file, for messages."""
+        self._file = (context or {}).get("file", "cluster")
+
+    @field_validator(*PARTS, mode="before")
+    @classmethod
+    def _default_if_empty(cls, value: Any, info: ValidationInfo) -> Any:
+        """Treat a key without a value, or with only comments, as missing."""
+        if value is not None or info.field_name is None:
+            return value
+        return cls.model_fields[info.field_name].get_default()
+
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """Every host, in the order of the file."""
+        return host_names(self.hosts)
+
+    def hosts_of(self, topology_text: str, terminals: int) -> tuple[str, ...]:
+        """Return the hosts of a job on a network, in the order of its terminals.
+
+        Parameters
+        ----------
+        topology_text : str
+            Instance name of the network: the cluster's own, or one with a node set.
+        terminals : int
+            Number of terminals of the network.
+
+        Returns
+        -------
+        hosts : tuple of str
+            Empty if the cluster names none: then everything runs on this machine.
+
+        Raises
+        ------
+        InputError
+            If this network has no hosts, or the wrong number of them.
+        """
+        if not self.hosts and not self.node_sets:
+            return ()
+        name = _canonical(topology_text)
+        for text, hosts in self.node_sets.items():
+            if _canonical(text) == name:
+                return self._check_count(host_names(hosts), terminals, f"node_sets: {text}: ")
+        own = self.topology is not None and _canonical(self.topology) == name
+        fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
+        if not self.hosts or not (own or fits):
+            raise InputError(self._missing_set_text(topology_text, terminals))
+        return self._all_hosts_of(topology_text, terminals)
+
+    def _all_hosts_of(self, topology: str, terminals: int) -> tuple[str, ...]:
+        if not isinstance(self.hosts, Mapping):
+            return self._check_count(self.all_hosts, terminals, "hosts: ")
+        try:
+            return hosts_by_coordinates(self.hosts, load("topology", topology).build())
+        except InputError as error:
+            lines = str(error).splitlines()
+            raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
+
+    def _check_count(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
+        if len(hosts) == terminals:
+            return hosts
+        raise InputError(
+            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; "
+            "list one for each terminal, in their order"
+        )
+
+    def _missing_set_text(self, topology: str, terminals: int) -> str:
+        own = [self.topology] if self.topology is not None and self.hosts else []
+        known = ", ".join([*own, *self.node_sets])
+        return (
+            f"{self._file}: missing hosts for {topology}"
+            + (f", only for {known}" if known else "")
+            + f"; add its {terminals} hosts in the order of its terminals: "
+            f"node_sets: {{{topology}: [...]}}"
+        )
+
+    def executable(self, plugin_name: str, candidates: Sequence[str]) -> Path:
+        """Find the program of a benchmark.
+
+        Parameters
+        ----------
+        plugin_name : str
+            Name of the benchmark plugin.
+        candidates : sequence of str
+            Possible names of the program's file, the best one first; or paths.
+
+        Raises
+        ------
+        InputError
+            If it is not found or not executable.
+        """
+        path = self.environment.get("PATH", os.environ.get("PATH"))
+        setting = self.benchmarks.get(plugin_name)
+        return find_executable(plugin_name, setting, candidates, path, self._file)
+
+
+@dataclass(frozen=True)
+class ClusterFile:
+    """The content of a cluster's file.
+
+    Attributes
+    ----------
+    path : Path
+    cluster : Cluster
+    machine : Machine
+    origins : dict of str to Origin
+        Origins of all fields of the machine that the file sets.
+    """
+
+    path: Path
+    cluster: Cluster
+    machine: Machine
+    origins: Mapping[str, Origin]
+
+
+def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine") -> Path:
+    """Return the file of a cluster.
+
+    Parameters
+    ----------
+    name : str
+        Name of a file in one of the folders, without its suffix; or a path that ends in ``.yaml``.
+    homes : tuple of Path
+        Folders in which names are looked up, in order.
+    word : str
+        What gives the name, for messages.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist.
+    """
+    if Path(name).suffix in (".yaml", ".yml"):
+        if is_regular(name):
+            return Path(name)
+        raise ConfigError([f"{word}: {name} not found"])
+    for home in homes:
+        if is_regular(home / f"{name}.yaml"):
+            return home / f"{name}.yaml"
+    known = {file.stem for home in homes for file in home.glob("*.yaml")}
+    places = " or ".join(map(str, homes))
+    raise ConfigError(
+        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
+    )
+
+
+def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
+    """Return the path of the cluster file that a study names, relative to the working directory.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the study: files are in it, named clusters in ``clusters`` next to it.
+    name : str
+    word : str
+        Key of the study, for messages.
+
+    Raises
+    ------
+    InputError
+        If the cluster does not exist.
+    """
+    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    if Path(name).suffix in (".yaml", ".yml"):
+        name = str(folder / name)
+    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
+
+
+def load_cluster(path: Path) -> ClusterFile:
+    """Read a cluster's file.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with all mistakes, one line each.
+    """
+    document = load_document(path)
+    if not isinstance(document.data, Mapping):
+        raise ConfigError(
+            [f"{document.place(())}a cluster must be a mapping with machine, name, ..."]
+        )
+    machine, origins, mistakes = read_machine(document)
+    try:
+        cluster = Cluster.model_validate(document.data, context={"file": str(path)})
+    except ValidationError as error:
+        mistakes += describe(error, document, Cluster)
+    else:
+        mistakes += [f"{document.place(at)}{text}" for at, text in _misfits(cluster)]
+    if mistakes or machine is None:
+        raise ConfigError(sorted(mistakes, key=lambda text: _line(text, document)))
+    return ClusterFile(path, cluster, machine, origins)
+
+
+def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Find valid settings that contradict each other: location and message."""
+    hosts = cluster.all_hosts
+    if cluster.nodes and hosts and cluster.nodes != len(hosts):
+        yield (
+            ("nodes",),
+            f"{cluster.nodes}, but {len(hosts)} hosts are listed; list all, or leave out 'nodes'",
+        )
+    if cluster.mpi and cluster.launcher != "srun":
+        yield (
+            ("mpi",),
+            f"applies to srun only, but the launcher is {cluster.launcher}; leave it out",
+        )
+    if isinstance(cluster.hosts, Mapping):
+        if cluster.topology is None:
+            yield ("hosts",), "have coordinates; name their network in 'topology'"
+        yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
+    for name, part in cluster.node_sets.items():
+        known = find_hosts(host_names(part), hosts)
+        strange = [host for host in host_names(part) if hosts and host not in known]
+        if strange:
+            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or fix it"
+
+
+def _line(mistake: str, document: Document) -> int:
+    return int(mistake.removeprefix(f"{document.path}:").partition(":")[0])
+
+
+def _canonical(text: str) -> str:
+    """Return the canonical name of a network; one that is not installed is returned unchanged."""
+    try:
+        return canonical("topology", text)
+    except InputError:
+        return text

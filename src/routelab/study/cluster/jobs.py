@@ -1,0 +1,212 @@
+"""Validated types for a cluster file's settings of jobs: hosts, names, words and programs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+)
+
+from routelab.api import InputError, Topology
+from routelab.registry.names import parse_name
+from routelab.study.cluster.hostlist import check_host, compress, expand, same_short_name
+
+WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
+"""Pattern of Slurm's names: partitions, accounts, kinds of MPI."""
+
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+
+
+def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
+    """Make a validator for pydantic from a function that raises InputError."""
+
+    def check_value(value: str) -> str:
+        try:
+            check(value)
+        except InputError as error:
+            raise ValueError(str(error).partition("\n")[0]) from None
+        return value
+
+    return check_value
+
+
+def _matching(pattern: str, what: str) -> Callable[[str], str]:
+    def check_value(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"{value!r} is not a valid {what}")
+        return value
+
+    return check_value
+
+
+def _printable(value: str) -> str:
+    if not value or not value.isprintable():
+        raise ValueError(f"{value!r} should be text of one line")
+    return value
+
+
+def _variable(value: Any) -> Any:
+    """Convert an integer to its digits; other numbers have no unique spelling."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        shown = str(value).lower() if isinstance(value, bool) else str(value)
+        raise ValueError(f"{shown} should be text; put it in quotes")
+    if "\0" in value:
+        raise ValueError("the value of a variable cannot hold a null character")
+    return value
+
+
+def _program(value: str) -> str:
+    _printable(value)
+    if value.startswith("-"):
+        raise ValueError(f"{value!r} would be taken for an option")
+    if "/" in value and not Path(value).is_absolute() and not value.startswith("~/"):
+        raise ValueError(
+            f"{value!r} must be an absolute path, ~/... or a name without '/', because jobs run "
+            "in other folders"
+        )
+    try:
+        return str(Path(value).expanduser()) if "/" in value else value
+    except RuntimeError:
+        raise ValueError(
+            f"cannot find the home folder of {value!r}; write the whole path"
+        ) from None
+
+
+def _name(value: str) -> None:
+    try:
+        parse_name(value)
+    except InputError as error:
+        what = str(error).partition("\n")[0].removeprefix("bad name: ")
+        raise InputError(f"{value!r} is not a valid instance name: {what}") from None
+
+
+InstanceName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(_name))]
+HostName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(check_host))]
+HostText: TypeAlias = Annotated[str, AfterValidator(_as_mistake(expand))]
+SlurmWord: TypeAlias = Annotated[
+    str, AfterValidator(_matching(WORD, "word of Slurm's: letters, digits and . , @ + - _"))
+]
+Argument: TypeAlias = Annotated[str, AfterValidator(_printable)]
+VariableName: TypeAlias = Annotated[
+    str,
+    AfterValidator(
+        _matching(VARIABLE, "name of a variable: letters, digits and '_', no digit first")
+    ),
+]
+VariableValue: TypeAlias = Annotated[str, BeforeValidator(_variable)]
+Program: TypeAlias = Annotated[str, AfterValidator(_program)]
+Coordinates: TypeAlias = Annotated[
+    list[Annotated[int, Field(strict=True, ge=0)]], Field(min_length=1)
+]
+
+
+def _hosts_form(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "<mapping>"
+    return "<list>" if isinstance(value, list) else "<text>"
+
+
+def host_names(hosts: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of hosts from any form that a file may use."""
+    if isinstance(hosts, str):
+        return expand(hosts)
+    if isinstance(hosts, Mapping):
+        return tuple(hosts)
+    return tuple(host for text in hosts for host in expand(text))
+
+
+def _check_unique(hosts: Any) -> Any:
+    twice = [host for host, number in Counter(host_names(hosts)).items() if number > 1]
+    if twice:
+        raise ValueError(f"{compress(twice)} more than once")
+    if pair := same_short_name(host_names(hosts)):
+        raise ValueError(
+            f"{pair[0]} and {pair[1]} count as one host, because hosts are compared by the name "
+            "before the first dot; list it once"
+        )
+    return hosts
+
+
+HostList: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")] | Annotated[list[HostText], Tag("<list>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_check_unique),
+]
+Hosts: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")]
+    | Annotated[list[HostText], Tag("<list>")]
+    | Annotated[dict[HostName, Coordinates], Tag("<mapping>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_check_unique),
+]
+
+
+def hosts_by_coordinates(
+    places: Mapping[str, Sequence[int]], topology: Topology
+) -> tuple[str, ...]:
+    """Return hosts in the order of a network's terminals, by their coordinates.
+
+    Parameters
+    ----------
+    places : mapping
+        Coordinates of each host's switch; hosts at one switch keep the order of the file.
+    topology : Topology
+
+    Raises
+    ------
+    InputError
+        Lists all coordinates that do not fit, one per line.
+    """
+    if topology.coordinates is None:
+        raise InputError(
+            "the network has no coordinates; list the hosts in the order of its terminals"
+        )
+    at: dict[tuple[int, ...], list[int]] = {}
+    for terminal, switch in enumerate(topology.terminal_switch.tolist()):
+        at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
+    hosts: list[str] = [""] * topology.num_terminals
+    mistakes = []
+    for host, place in places.items():
+        free = at.get(tuple(place))
+        if free:
+            hosts[free.pop(0)] = host
+        else:
+            mistakes.append(f"{host}: {_misplaced(place, free, topology)}")
+    missing = [f"({', '.join(map(str, place))})" for place, free in at.items() if free]
+    if missing:
+        more = f" and {len(missing) - 3} more places" if len(missing) > 3 else ""
+        mistakes.append(f"no host is at {', '.join(missing[:3])}{more}")
+    if mistakes:
+        raise InputError("\n".join(mistakes))
+    return tuple(hosts)
+
+
+def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology) -> str:
+    assert topology.coordinates is not None
+    shown, wanted = list(place), topology.coordinates.shape[1]
+    if len(place) != wanted:
+        return f"{shown} should be {wanted} coordinates"
+    if free is not None:
+        return f"another host is at {shown} already"
+    sizes = "x".join(str(size) for size in np.max(topology.coordinates, axis=0) + 1)
+    return f"place {shown} is outside the network of {sizes}"
+
+
+def uneven_hosts(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Find hosts whose number of coordinates differs from the first host's, with a message."""
+    first = next(iter(places), "")
+    for host, place in places.items():
+        if len(place) != len(places[first]):
+            yield host, f"{list(place)} has {len(place)} coordinates, {first} {len(places[first])}"

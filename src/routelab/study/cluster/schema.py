@@ -1,0 +1,57 @@
+"""The JSON schema of cluster files, with which editors complete and check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.study.cluster.file import PARTS, Cluster
+from routelab.study.cluster.hostlist import HOST
+from routelab.study.cluster.jobs import VARIABLE, WORD
+from routelab.study.schema import DRAFT, drop_titles
+from routelab.toolkit.machine import Machine
+
+
+def cluster_schema() -> dict[str, Any]:
+    """Return the schema of cluster files, made from the models of file and machine.
+
+    Returns
+    -------
+    schema : dict
+        JSON values.
+    """
+    schema: dict[str, Any] = drop_titles(Cluster.model_json_schema())
+    keys, definitions = schema["properties"], schema["$defs"]
+    for name in ("mpi", "partition", "account"):
+        keys[name]["anyOf"][0]["pattern"] = f"^{WORD}$"
+    keys["hosts"]["oneOf"][2]["propertyNames"] = {"pattern": f"^{HOST}$"}
+    keys["environment"]["propertyNames"] = {"pattern": f"^{VARIABLE}$"}
+    keys["environment"]["additionalProperties"] = {"type": ["string", "integer"]}
+    keys["benchmarks"]["additionalProperties"] = False
+    forms = {name: definitions.pop(name) for name in ("Published", "Assumed")}
+    keys["machine"] = {
+        "type": "object",
+        "description": keys["machine"]["description"],
+        "properties": {
+            name: {"description": field["description"], "oneOf": _value_forms(field, forms)}
+            for name, field in Machine.model_json_schema()["properties"].items()
+        },
+        "additionalProperties": False,
+    }
+    for name in PARTS:
+        if "oneOf" in keys[name]:
+            keys[name]["oneOf"].append({"type": "null"})
+        else:
+            keys[name]["type"] = [keys[name]["type"], "null"]
+    return {"$schema": DRAFT, "title": "A cluster of routelab", **schema}
+
+
+def _value_forms(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the forms of a value of the machine: alone, published, or assumed."""
+    bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
+    value = {key: field[key] for key in bounds if key in field}
+    known = []
+    for form in forms.values():
+        parts = {**form["properties"], "value": {**form["properties"]["value"], **value}}
+        parts["value"].pop("anyOf", None)
+        known.append({**form, "properties": parts})
+    return [value, *known]

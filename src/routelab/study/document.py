@@ -1,0 +1,189 @@
+"""YAML files with the line of every part."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from routelab.study.errors import ConfigError
+from routelab.toolkit.input_files import read_text
+
+MAX_BYTES = 1_000_000
+"""Largest file that is read."""
+
+MAX_PARTS = 100_000
+"""Most mappings, lists and scalars of a file, a part that is repeated by ``*name`` counting again.
+A file of ten lines can stand for billions, and no list of mistakes should be as long."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Read null, truth values and decimal numbers as YAML 1.2 does, and anything else as text.
+
+    YAML 1.1, PyYAML's default, reads the key ``on`` as a truth value and ``010`` as eight.
+    """
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _tag, _pattern, _first in (
+    ("null", r"~|null|", [*"~n", ""]),
+    ("bool", r"true|false", [*"tf"]),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", [*"-+0123456789"]),
+    (
+        "float",
+        r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?",
+        [*"-+.0123456789"],
+    ),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})$"), _first
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML file: its data and the location of every part.
+
+    Attributes
+    ----------
+    path : Path
+        As the user wrote it.
+    data : object
+        Mappings, lists and scalars.
+    root : yaml.Node
+    """
+
+    path: Path
+    data: Any
+    root: yaml.Node
+
+    def line(self, location: Sequence[int | str]) -> int:
+        """Return the line of a part, from 1 on; skip steps that the document does not have."""
+        return self._find(location)[0]
+
+    def place(self, location: Sequence[int | str]) -> str:
+        """Return ``file:line: path: `` of a part, the beginning of a message."""
+        line, shown = self._find(location)
+        return f"{self.path}:{line}: " + (f"{shown}: " if shown else "")
+
+    def _find(self, location: Sequence[int | str]) -> tuple[int, str]:
+        node, line, shown = self.root, self.root.start_mark.line, ""
+        for step in location:
+            found = _step(node, step)
+            if found is not None:
+                line, node = found
+                shown += f"[{step}]" if isinstance(step, int) else f".{step}"
+        return line + 1, shown.lstrip(".")
+
+
+def load_document(path: Path) -> Document:
+    """Read a YAML file.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, is not valid YAML, has tags for objects, is too large or too
+        deep, or a mapping has a duplicate key.
+    """
+    try:
+        read = _parse(path, _text(path))
+        return Document(path, copy.deepcopy(read.data), read.root)
+    except RecursionError:
+        raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
+
+
+@lru_cache(maxsize=16)
+def _parse(path: Path, text: str) -> Document:
+    """Return the document of a text; hundreds of jobs read the same cluster file."""
+    try:
+        loader = _Loader(text)
+        root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
+        _check_size(root, path)
+        twice = list(_duplicate_keys(root))
+        if twice:
+            raise ConfigError(
+                [f"{path}:{line + 1}: the key {key!r} occurs twice" for line, key in twice]
+            )
+        data = loader.construct_document(root) if root.tag else None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        problem = f"is not valid YAML: {error.problem}"
+        if "constructor for the tag" in str(error.problem):
+            problem = f"{error.problem}; write plain values, without '!'"
+        raise ConfigError([f"{path}:{line}: {problem}"]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        problem = f"is not valid YAML: the character #x{error.character:02x} is not allowed"
+        raise ConfigError([f"{path}:{line}: {problem}"]) from None
+    except ValueError as error:  # for example a number of thousands of digits
+        fix = str(error).partition(";")[0]
+        raise ConfigError([f"{path}: invalid value: {fix}"]) from None
+    return Document(path, data, root)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path, MAX_BYTES)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigError([f"{path}: is larger than {MAX_BYTES} bytes"]) from None
+        raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
+
+
+def _check_size(root: yaml.Node, path: Path) -> None:
+    """Refuse a file whose repeated parts contain themselves or add up to too many."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        key = id(node)
+        if key not in sizes:
+            sizes[key] = MAX_PARTS  # until it is known: so large is what contains itself
+            sizes[key] = 1 + sum(map(size, _children(node)))
+        return sizes[key]
+
+    if size(root) > MAX_PARTS:
+        counted = f"more than {MAX_PARTS} parts, those repeated by '*name' counted each time"
+        raise ConfigError([f"{path}: has {counted}; shorten the file or repeat fewer parts"])
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
+
+
+def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        child = node.value[step]
+        return child.start_mark.line, child
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                return key.start_mark.line, value
+    return None
+
+
+def _duplicate_keys(node: yaml.Node) -> Sequence[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    found.append((key.start_mark.line, key.value))
+                seen.add(key.value)
+            found += _duplicate_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            found += _duplicate_keys(item)
+    return found

@@ -1,0 +1,127 @@
+"""The headline of a study: its question, and the comparison that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from routelab.study.entries import Scalars, StudyPart
+from routelab.study.errors import suggestion
+from routelab.study.views import Figure, Filter, Table
+
+
+class Headline(StudyPart):
+    """The question of a study, and the comparison of routings that answers it."""
+
+    question: str | None = Field(
+        default=None, description="Question that the study answers, shown above the answer"
+    )
+    table: str | None = Field(
+        default=None, description="Table with the answer; the first table by default"
+    )
+    figure: str | None = Field(
+        default=None, description="Figure below the answer; the first figure by default"
+    )
+    value: str | None = Field(
+        default=None,
+        description="Column of the table to compare; without it, the answer counts proven tables",
+    )
+    name: str | None = Field(
+        default=None, description="Words for the value in the answer; its heading by default"
+    )
+    better: Literal["lower", "higher"] | None = Field(
+        default=None, description="Preferred direction of the value, if its column has none"
+    )
+    compare: Scalars | None = Field(
+        default=None,
+        description="Routing of the answer, or several to choose the best from; all by default",
+    )
+    baseline: str | None = Field(
+        default=None,
+        description="Routing to compare with; by default the one in `relative` of the table",
+    )
+    where: Filter = {}
+
+    @property
+    def routings(self) -> list[str]:
+        """Return the routings of `compare`."""
+        if self.compare is None:
+            return []
+        return [str(one) for one in _listed(self.compare)]
+
+
+def _listed(value: Scalars) -> list[str | int | float | bool]:
+    return list(value) if isinstance(value, list) else [value]
+
+
+def value_columns(table: Table) -> list[str]:
+    """Return the columns of a table that a headline can compare."""
+    pivot = table.pivot.values if table.pivot else []
+    return [*table.values, *statistic_columns(table), *pivot]
+
+
+def statistic_columns(table: Table) -> dict[str, str]:
+    """Return the columns with statistics of a table, each with the column that it summarizes."""
+    return {
+        f"{column}_{statistic}": column
+        for column, statistics in table.statistics.items()
+        for statistic in statistics
+    }
+
+
+def headline_mistakes(
+    headline: Headline, tables: Mapping[str, Table], figures: Mapping[str, Figure]
+) -> Iterator[tuple[str, str]]:
+    """Iterate over the keys of a headline that do not fit the study, each with the mistake."""
+    if headline.figure is not None and headline.figure not in figures:
+        fix = suggestion(headline.figure, figures)
+        yield "figure", f"the study has no figure {headline.figure!r}{fix}"
+    if headline.table is not None and headline.table not in tables:
+        fix = suggestion(headline.table, tables)
+        yield "table", f"the study has no table {headline.table!r}{fix}"
+        return
+    name = headline.table or next(iter(tables), None)
+    if name is None:
+        return
+    table = tables[name]
+    columns = value_columns(table)
+    if headline.value is not None and headline.value not in columns:
+        fix = suggestion(headline.value, columns)
+        yield "value", f"table {name!r} has no value {headline.value!r}{fix}"
+    yield from _comparison_mistakes(headline, table, name)
+    keys = [*table.rows, *([table.pivot.by] if table.pivot else [])]
+    for column in headline.where:
+        if column not in keys:
+            fix = suggestion(column, keys)
+            yield "where", f"{column!r} does not identify rows of table {name!r}{fix}"
+    if headline.value is None:
+        for key in ("compare", "baseline", "name", "better", "where"):
+            if key in headline.model_fields_set:
+                yield key, "needs the key 'value', the column to compare"
+    elif headline.baseline is None and not (table.relative and len(table.relative.routings) == 1):
+        yield "value", "name the routing to compare with: add 'baseline: ROUTING'"
+    if "routing" not in keys and len(headline.routings) != 1 and headline.table is not None:
+        yield "table", f"the rows of table {name!r} have no routing; name a table with one"
+
+
+def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterator[tuple[str, str]]:
+    """Find a value or baseline that does not fit the routings that a table compares with."""
+    relative, baseline = table.relative, headline.baseline
+    if relative is None or headline.value is None:
+        return
+    source = statistic_columns(table).get(headline.value, headline.value)
+    ratio = f"{relative.column}_ratio"
+    if source not in ("improvement_percent", f"{relative.column}_gain", ratio):
+        if baseline in (None, *relative.routings) and not relative.median:
+            what = (
+                f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
+            )
+            yield "value", f"{what}; compare {ratio!r}, or in another table"
+    elif baseline is not None and baseline not in relative.routings:
+        fix = suggestion(baseline, relative.routings)
+        yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
+    elif len(relative.routings) > 1 and "relative_to" not in table.rows:
+        what = f"the rows of table {name!r} mix several routings to compare with"
+        yield "value", f"{what}; add 'relative_to' to 'rows'"

@@ -1,0 +1,110 @@
+"""Published numbers and their sources."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from routelab.study.document import load_document
+from routelab.study.entries import StudyPart
+from routelab.study.errors import ConfigError, suggestion
+from routelab.study.validation import describe
+from routelab.toolkit.csv_cells import unescape_cell
+from routelab.toolkit.input_files import read_text
+
+
+class Source(StudyPart):
+    """The publication that the numbers of a reference are taken from (`citation.yaml`)."""
+
+    key: str = Field(description="Citation key, equal to the folder's name")
+    title: str = Field(description="As printed")
+    authors: list[str] = Field(min_length=1, description="As printed")
+    affiliation: str | None = Field(
+        default=None, description="Affiliation of the authors, as printed"
+    )
+    venue: str | None = Field(default=None, description="Journal, proceedings or publisher")
+    year: int | None = Field(default=None, description="Of publication")
+    doi: str | None = Field(default=None, description="DOI without the resolver's address")
+    note: str | None = Field(default=None, description="Notes that readers of the numbers need")
+    tables: dict[str, str] = Field(
+        min_length=1, description="CSV files of the folder, each with a description"
+    )
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A folder of published numbers.
+
+    Attributes
+    ----------
+    folder : Path
+    source : Source
+    """
+
+    folder: Path
+    source: Source
+
+    @property
+    def tables(self) -> dict[str, Path]:
+        """Return the CSV files by name."""
+        return {name: self.folder / name for name in self.source.tables}
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """Return the rows of a table, with cells as printed."""
+        # a row may be longer or shorter than the header
+        return [
+            {
+                name: unescape_cell(cell) if isinstance(cell, str) else cell
+                for name, cell in row.items()
+            }
+            for row in csv.DictReader(self._text(table))
+        ]
+
+    def columns(self, table: str) -> list[str]:
+        """Return the column names of a table, in order."""
+        return next(csv.reader(self._text(table)), [])
+
+    def _text(self, table: str) -> StringIO:
+        path = self.tables[table]
+        try:
+            return StringIO(read_text(path), newline="")
+        except OSError as error:
+            raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+        except UnicodeDecodeError:
+            raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
+
+
+def load_reference(folder: Path) -> Reference:
+    """Read a folder with ``citation.yaml`` and the CSV files that it lists.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with all mistakes, one line each.
+    """
+    document = load_document(folder / "citation.yaml")
+    try:
+        source = Source.model_validate(document.data)
+    except ValidationError as error:
+        raise ConfigError(describe(error, document, Source)) from None
+    mistakes = []
+    if source.key != folder.name:
+        mistakes.append(f"{document.place(['key'])}the folder is named {folder.name!r}")
+    present = sorted(path.name for path in folder.glob("*.csv"))
+    mistakes += [
+        f"{document.place(['tables', name])}no such file in {folder}{suggestion(name, present)}"
+        for name in source.tables
+        if name not in present
+    ]
+    mistakes += [
+        f"{document.place(['tables'])}{name} is not listed"
+        for name in present
+        if name not in source.tables
+    ]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return Reference(folder, source)

@@ -1,0 +1,125 @@
+"""The JSON schema of study files, with which editors complete and check them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from routelab.registry.catalogue import Catalogue, CatalogueEntry
+from routelab.registry.engines import engine_classes
+from routelab.registry.instances import parameter_rows
+from routelab.registry.parameters import ParameterRow
+from routelab.study.bench_settings import BenchSettings
+from routelab.study.simulation import engines_schema, settings_schema
+from routelab.study.study import BY_NAME, ENGINES, ENTRIES, Study
+
+# the newest draft that all editors support
+DRAFT = "http://json-schema.org/draft-07/schema#"
+
+
+def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[str, Any]:
+    """Return the schema of studies, made from their model and the installed plugins.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        Editors offer its usable networks, routings, traffic and metrics, and their parameters.
+        Others are not refused, because a study may be for another installation.
+    distribution : str, optional
+        Offer only the plugins of this distribution.
+
+    Returns
+    -------
+    schema : dict
+        JSON values.
+    """
+    schema: dict[str, Any] = drop_titles(Study.model_json_schema())
+    definitions = schema["$defs"]
+    for part in ("tables", "figures"):
+        schema["properties"][part]["additionalProperties"] = False
+    named = definitions.pop("Named")
+    definitions["Value"] = named["additionalProperties"]["additionalProperties"]
+    for part, kind in ENTRIES.items():
+        entries = _sound_entries(catalogue, kind, distribution)
+        definitions[kind] = _entry_schema(named, entries, catalogue)
+        schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
+    settings: dict[str, dict[str, Any]] = {}
+    for key, work in ENGINES.items():
+        engines = engine_classes(work, catalogue, distribution)
+        settings[key] = engines_schema(engines, work, by_name=key in BY_NAME)
+    settings["bench"] = settings_schema(BenchSettings)
+    for key, mapping in settings.items():
+        definitions |= mapping.pop("$defs", {})
+        definitions[key.title()] = drop_titles(mapping)
+        schema["properties"][key] = {
+            "$ref": f"#/$defs/{key.title()}",
+            "description": schema["properties"][key]["description"],
+        }
+    (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
+    names["items"]["examples"] = [
+        entry.key for entry in _sound_entries(catalogue, "metric", distribution)
+    ]
+    return {"$schema": DRAFT, "title": "A study of routelab", **schema}
+
+
+def _sound_entries(
+    catalogue: Catalogue, kind: str, distribution: str | None
+) -> list[CatalogueEntry]:
+    return [
+        entry
+        for entry in catalogue.entries(kind)
+        if entry.plugin and distribution in (None, entry.distribution)
+    ]
+
+
+def _entry_schema(
+    named: dict[str, Any], entries: Iterable[CatalogueEntry], catalogue: Catalogue
+) -> dict[str, Any]:
+    """Return the schema of an entry: a name, a plugin with parameters, or an alias."""
+    plugins = {
+        entry.key: _parameters_schema(entry.plugin.summary, parameter_rows(entry.plugin, catalogue))
+        for entry in entries
+        if entry.plugin
+    }
+    bounds = {key: named[key] for key in ("minProperties", "maxProperties")}
+    name = {"type": "string", "description": "Instance name", "examples": list(plugins)}
+    mapping = {
+        "type": "object",
+        "description": "A plugin and its parameters",
+        **bounds,
+        "properties": plugins,
+        "additionalProperties": _parameters_schema("Parameters by name", []),
+    }
+    return {"oneOf": [name, mapping, {"$ref": "#/$defs/Use"}]}
+
+
+def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[str, Any]:
+    value = {"$ref": "#/$defs/Value"}
+    schema: dict[str, Any] = {
+        "type": ["object", "null"],
+        "description": description,
+        "additionalProperties": value,
+    }
+    if rows:
+        schema["properties"] = {
+            row.name: {"description": _row_text(row), "allOf": [value]} for row in rows
+        }
+    return schema
+
+
+def _row_text(row: ParameterRow) -> str:
+    default = "required" if row.default is None else f"default: {row.default}"
+    return f"{row.description} ({row.type}; {default})"
+
+
+def drop_titles(part: Any) -> Any:
+    """Return a schema without the titles that pydantic makes from names."""
+    if isinstance(part, list):
+        return [drop_titles(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: drop_titles(value)
+        for key, value in part.items()
+        if key != "title" or not isinstance(value, str)
+    }

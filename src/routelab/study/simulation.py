@@ -1,0 +1,233 @@
+"""Settings of the simulations and measurements of a study, with sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import ValidationError
+
+from routelab.api import EnginePlugin, InputError
+from routelab.api.engine import DEFAULT_ENGINES, Work
+from routelab.registry.engines import KEY, engine_class
+from routelab.registry.instances import name_of
+from routelab.study.errors import ConfigError
+from routelab.study.validation import describe
+
+if TYPE_CHECKING:
+    from routelab.api import Parameters
+    from routelab.study.document import Document
+
+    Settings = TypeVar("Settings", bound=Parameters)
+
+Made = TypeVar("Made")
+
+MAX_POINTS = 1000
+"""Largest number of settings of all sweeps; more are probably a mistake."""
+
+
+DEFAULT = ""
+"""Key that stands for all names without their own value."""
+
+
+def read_study_settings(
+    document: Document, within: str, model: type[Settings], *, by_name: bool = False
+) -> tuple[dict[str, tuple[Settings, ...]], list[str]]:
+    """Read the settings of a key of a study, and collect its mistakes.
+
+    Parameters
+    ----------
+    document : Document
+        Document whose data is a mapping.
+    within : str
+        The key, such as ``bench``.
+    model : class
+        Class of the settings.
+    by_name : bool
+        Whether a value may be ``{by: {name: value, ...}}``, one for each name.
+
+    Returns
+    -------
+    settings : dict of str to tuple
+        For every name with its own value, and for all others (`DEFAULT`): the product of all
+        values that are ``{sweep: [...]}``; the last one varies fastest.
+    mistakes : list of str
+        One line each, with its location; then there are no settings.
+    """
+
+    def make(point: dict[str, Any]) -> tuple[str, Settings]:
+        one = _validate(document, within, model, point)
+        return one.model_dump_json(), one
+
+    return _read(document, within, make, by_name)
+
+
+def read_engines(
+    document: Document, within: str, work: Work, *, by_name: bool = False
+) -> tuple[dict[str, tuple[EnginePlugin, ...]], list[str]]:
+    """Read the engines and settings of a key of a study, and collect its mistakes.
+
+    Parameters and results are those of `read_study_settings`. The key `engine` names the engine;
+    the other keys are its parameters.
+
+    Parameters
+    ----------
+    work : {"traffic", "workload"}
+        What the engines must run.
+    """
+
+    def make(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
+        values = {key: value for key, value in point.items() if key != KEY}
+        name = point.get(KEY, DEFAULT_ENGINES[work])
+        try:
+            engine = engine_class(str(name), work)
+        except InputError as error:
+            raise ConfigError([f"{document.place((within, KEY))}{error}"]) from None
+        made = engine(_validate(document, within, engine.Parameters, values))
+        try:
+            return name_of(made), made
+        except InputError as error:
+            raise ConfigError([f"{document.place((within,))}{error}"]) from None
+
+    return _read(document, within, make, by_name)
+
+
+def _validate(
+    document: Document, within: str, model: type[Settings], point: Mapping[str, Any]
+) -> Settings:
+    try:
+        return model.model_validate(point)
+    except ValidationError as error:
+        raise ConfigError(list(describe(error, document, model, (within,)))) from None
+
+
+def _read(
+    document: Document,
+    within: str,
+    make: Callable[[dict[str, Any]], tuple[str, Made]],
+    by_name: bool,
+) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
+    """Read settings; `make` returns the settings of a point and a key for equal settings."""
+    given = document.data.get(within, {})
+    if not isinstance(given, Mapping):
+        return {DEFAULT: ()}, []  # the study's model reports it
+    mistakes = []
+    swept: dict[str, list[Any]] = {}
+    named: dict[str, Mapping[str, Any]] = {}
+    for key, value in given.items():
+        if not isinstance(value, Mapping):
+            swept[key] = [value]
+        elif set(value) == {"sweep"} and isinstance(value["sweep"], list) and value["sweep"]:
+            swept[key] = value["sweep"]
+        elif by_name and set(value) == {"by"} and _names(value["by"]):
+            named[key] = value["by"]
+        else:
+            also = " or {by: {name: value}}" if by_name else ""
+            place = document.place((within, key))
+            mistakes.append(
+                f"{place}a mapping here must be {{sweep: [...]}}{also}, with at least one value"
+            )
+    settings: dict[str, tuple[Made, ...]] = {}
+    for name in dict.fromkeys((DEFAULT, *(name for by in named.values() for name in by))):
+        named_values = {key: [by[name]] for key, by in named.items() if name in by}
+        points = list(_points(swept | named_values))
+        if len(points) > MAX_POINTS:
+            place = document.place((within,))
+            return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
+        found: dict[str, Made] = {}
+        for point in points:
+            try:
+                key, one = make(point)
+            except ConfigError as error:
+                mistakes += error.mistakes
+            else:
+                found.setdefault(key, one)
+        settings[name] = tuple(found.values())
+    mistakes = list(dict.fromkeys(mistakes))
+    return ({DEFAULT: ()} if mistakes else settings), mistakes
+
+
+def _names(by: Any) -> bool:
+    return isinstance(by, Mapping) and bool(by) and all(isinstance(name, str) for name in by)
+
+
+def _points(swept: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Iterate over all combinations, at most one more than allowed."""
+    for values in islice(product(*swept.values()), MAX_POINTS + 1):
+        yield dict(zip(swept, values, strict=True))
+
+
+def settings_schema(model: type[Parameters], *, by_name: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of the mapping, in which every value may be a sweep of values.
+
+    Parameters
+    ----------
+    model : class
+    by_name : bool
+        Whether there may also be a value for each name.
+    """
+    schema = model.model_json_schema()
+    schema["properties"] = {
+        key: _sweep_schema(part, by_name) for key, part in schema["properties"].items()
+    }
+    return schema
+
+
+def engines_schema(
+    engines: Iterable[type[EnginePlugin]], work: Work, *, by_name: bool = False
+) -> dict[str, Any]:
+    """Return the JSON schema of a mapping that names one of several engines.
+
+    It has the settings of all engines. If several have the same name, the first engine counts.
+
+    Parameters
+    ----------
+    engines : iterable of class
+    work : {"traffic", "workload"}
+        What the engines run.
+    by_name : bool
+        As for `settings_schema`.
+    """
+    engines = list(engines)
+    named = {
+        "type": "string",
+        "description": "Engine: " + "; ".join(f"{one.name}: {one.summary}" for one in engines),
+        "default": DEFAULT_ENGINES[work],
+        "examples": [one.name for one in engines],
+    }
+    schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
+    properties = {KEY: _sweep_schema(named, by_name)}
+    for engine in engines:
+        own = settings_schema(engine.Parameters, by_name=by_name)
+        schema = {**own, **schema, "$defs": {**own.get("$defs", {}), **schema.get("$defs", {})}}
+        properties |= {k: part for k, part in own["properties"].items() if k not in properties}
+    schema["properties"] = properties
+    if not schema.get("$defs"):
+        schema.pop("$defs", None)
+    return schema
+
+
+def _sweep_schema(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
+    """Return the schema of a value or of a sweep of such values."""
+    if part.get("type") == "array":
+        return part
+    part = dict(part)
+    described: dict[str, Any] = {
+        name: part.pop(name) for name in ("description", "default") if name in part
+    }
+    forms = [part, _single_key_schema("sweep", {"type": "array", "items": part, "minItems": 1})]
+    if by_name:
+        values = {"type": "object", "additionalProperties": part, "minProperties": 1}
+        forms.append(_single_key_schema("by", values))
+    return {**described, "anyOf": forms}
+
+
+def _single_key_schema(key: str, part: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a mapping with only this key."""
+    return {
+        "type": "object",
+        "properties": {key: part},
+        "required": [key],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,441 @@
+"""Study files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from routelab.api import EnginePlugin
+from routelab.api.engine import Work
+from routelab.study.bench_settings import NO_CHANGE, BenchSettings
+from routelab.study.document import Document, load_document
+from routelab.study.entries import Entry, StudyPart, instances, parse_entry
+from routelab.study.errors import ConfigError, suggestion
+from routelab.study.headline import Headline, headline_mistakes
+from routelab.study.reference import Reference, load_reference
+from routelab.study.simulation import DEFAULT, read_engines, read_study_settings
+from routelab.study.validation import describe
+from routelab.study.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
+from routelab.toolkit.input_files import is_folder
+
+FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+
+
+class Limits(StudyPart):
+    """Limits of one job; a job that exceeds one is stopped with that outcome."""
+
+    seconds: float = Field(
+        default=600,
+        gt=0,
+        description="CPU time over all threads and child processes of a job, in seconds "
+        "(compilation is not counted)",
+    )
+    memory_gb: float = Field(
+        default=4,
+        gt=0,
+        description="Memory of a job and its child processes, as summed PSS, in GB of 10^9 bytes",
+    )
+    idle_seconds: float = Field(
+        default=300,
+        gt=0,
+        description="Longest continuous time in which no thread of a job runs or is ready to run, "
+        "in seconds",
+    )
+
+    @property
+    def is_finite(self) -> bool:
+        """Return whether all limits are finite."""
+        return all(map(isfinite, (self.seconds, self.memory_gb, self.idle_seconds)))
+
+    def with_most_of(self, other: Limits) -> Limits:
+        """Return the larger of both limits, for each limit separately."""
+        return Limits(
+            seconds=max(self.seconds, other.seconds),
+            memory_gb=max(self.memory_gb, other.memory_gb),
+            idle_seconds=max(self.idle_seconds, other.idle_seconds),
+        )
+
+
+class Bound(StudyPart):
+    """Bounds: of the maximum load under rules, and of throughput for any routing."""
+
+    seconds: float = Field(
+        default=60, gt=0, description="Approximate time limit of each search, in seconds"
+    )
+    exact: bool = Field(
+        default=False,
+        description="Also search for the exact bound with a mixed-integer program, if "
+        "there are few routes",
+    )
+    any_routing: bool = Field(
+        default=False,
+        description="Also bound the throughput of any routing for each traffic, at all simulated "
+        "loads",
+    )
+
+
+class Survey(StudyPart):
+    """Many runs with one row each instead of a folder."""
+
+    runs: int = Field(
+        default=200,
+        ge=1,
+        le=5000,
+        description="Approximate number of runs per process; all runs of a network share a process",
+    )
+
+
+ENTRIES = {
+    "topologies": "topology",
+    "routings": "routing",
+    "traffic": "traffic",
+    "workloads": "workload",
+    "benchmarks": "benchmark",
+}
+"""Lists of entries of a study, and the kinds of plugin that they name."""
+
+ENGINES: dict[str, Work] = {"simulation": "traffic", "flow": "workload"}
+"""Keys of a study with an engine and its settings, and the kind of work."""
+BY_NAME = ("flow",)
+"""Keys of `ENGINES` that accept a value for each workload."""
+
+OTHER_FOLDERS = ("report", "bench", "benchmarks", "logs")
+"""Folders of `results` that do not have the results of a study."""
+
+OLD_FOLDERS = (
+    *("topologies", "routes", "bounds", "throughput", "simulations", "flows", "surveys"),
+    "batches",
+)
+"""Folders of `results` in which earlier versions kept the results of all studies."""
+
+MAX_RUNS = 100_000
+"""Largest number of runs of one study; more are probably a mistake."""
+
+
+class Study(StudyPart):
+    """An experiment: networks × routings, and the tables and figures of its results."""
+
+    title: str = Field(description="Heading of the report")
+    cites: FileName | None = Field(
+        default=None, description="Folder in references/ with the published numbers"
+    )
+    topologies: list[Entry] = Field(min_length=1, description="Networks")
+    routings: list[Entry] = Field(min_length=1, description="Routings; each runs on every network")
+    traffic: list[Entry] = Field(
+        default=[],
+        description="Traffic patterns; every routing is simulated with each of them on every "
+        "network",
+    )
+    simulation: dict[str, Any] = Field(
+        default={},
+        description="Engine and settings of the simulations; values can be swept",
+    )
+    workloads: list[Entry] = Field(
+        default=[],
+        description="Workloads; each runs on every network with every route table",
+    )
+    flow: dict[str, Any] = Field(
+        default={},
+        description="Engine and settings of the workloads, such as the machine and the number of "
+        "ranks; values can be swept",
+    )
+    benchmarks: list[Entry] = Field(
+        default=[],
+        description="Benchmarks to run on a cluster, on every network with every route table",
+    )
+    bench: dict[str, Any] = Field(
+        default={},
+        description="Settings of the benchmarks, such as the cluster and the number of rounds; "
+        "values can be swept",
+    )
+    metrics: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        description="Metric plugins (default: all except those that run only if named)",
+    )
+    limits: Limits = Field(default=Limits(), description="Limits of each job")
+    bound: Bound | bool = Field(
+        default=False,
+        description="Prove lower bounds for all route tables, and show them with each run",
+    )
+    survey: Survey | bool = Field(
+        default=False,
+        description="Store one row of facts per run instead of a folder; measure only the "
+        "`metrics` listed here",
+    )
+    headline: Headline = Field(
+        default=Headline(), description="The study's question, and what answers it on its page"
+    )
+    tables: dict[FileName, Table] = Field(
+        default={}, description="Tables of the report; the name is the file name"
+    )
+    figures: dict[FileName, Figure] = Field(
+        default={}, description="Figures of the report; the name is the file name"
+    )
+    notes: list[str] = Field(
+        default=[], description="Paragraphs of the report that explain its numbers"
+    )
+
+    @field_validator("limits")
+    @classmethod
+    def _check_limits(cls, limits: Limits) -> Limits:
+        if not limits.is_finite:
+            raise ValueError("must be finite numbers; for a generous limit, use 1e6")
+        return limits
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Study:
+        runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
+        on_each = (*self.traffic, *self.workloads, *self.benchmarks)
+        runs *= max(1, sum(map(instances, on_each)))
+        if runs > MAX_RUNS:
+            raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
+        return self
+
+    @model_validator(mode="after")
+    def _has_what_it_shows(self) -> Study:
+        views: list[tuple[str, Table | Figure]] = [
+            *((f"tables.{name}", table) for name, table in self.tables.items()),
+            *((f"figures.{name}", figure) for name, figure in self.figures.items()),
+        ]
+        for key, settings, what, kinds, done in (
+            ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),
+            ("workloads", "flow", "the programs to run", FLOWS, "simulate"),
+            ("benchmarks", "bench", "the programs to measure", BENCHMARKS, "measure"),
+        ):
+            given = bool(getattr(self, key))
+            if given and self.survey:
+                raise ValueError(f"a survey does not {done}: leave out '{key}', or 'survey'")
+            if getattr(self, settings) and not given:
+                raise ValueError(f"'{settings}' needs '{key}': {what}")
+            shown = [place for place, view in views if view.of in kinds and not given]
+            if shown:
+                raise ValueError(f"{', '.join(shown)}: nothing is {done}d; add '{key}'")
+        return self
+
+    _document: Document = PrivateAttr()
+    _reference: Reference | None = PrivateAttr(default=None)
+    _settings: tuple[EnginePlugin, ...] = PrivateAttr(default=())
+    _flows: Mapping[str, tuple[EnginePlugin, ...]] = PrivateAttr(default={})
+    _bench_settings: tuple[BenchSettings, ...] = PrivateAttr(default=())
+
+    @property
+    def path(self) -> Path:
+        """File, as the user wrote it."""
+        return self._document.path
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its suffix, and of the report."""
+        return self.path.stem
+
+    @property
+    def reference(self) -> Reference | None:
+        """Reference that `cites` names."""
+        return self._reference
+
+    @property
+    def settings(self) -> tuple[EnginePlugin, ...]:
+        """Engines with the settings of `simulation`; none without traffic."""
+        return self._settings
+
+    @property
+    def flows(self) -> Mapping[str, tuple[EnginePlugin, ...]]:
+        """Engines with the settings of `flow` by workload; `DEFAULT` applies to all others."""
+        return self._flows
+
+    @property
+    def bench_settings(self) -> tuple[BenchSettings, ...]:
+        """Settings of `bench`: the product of its sweeps; none without benchmarks."""
+        return self._bench_settings
+
+    def place(self, *location: int | str) -> str:
+        """Return ``file:line: path: `` of a part, the beginning of a message."""
+        return self._document.place(location)
+
+
+def load_study(path: Path | str) -> Study:
+    """Read a study and the reference that it cites.
+
+    Parameters
+    ----------
+    path : path
+        A YAML file.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with all mistakes, one line each.
+    """
+    document = load_document(Path(path))
+    if not isinstance(document.data, dict):
+        raise ConfigError(
+            [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
+        )
+    engines, wrong = _engines(document)
+    measured, more = read_study_settings(document, "bench", BenchSettings)
+    wrong += more + _useless_sweeps(document, measured[DEFAULT])
+    try:
+        study = Study.model_validate(document.data)
+    except ValidationError as error:
+        draft = _draft(document)
+        raise ConfigError(
+            [
+                *describe(error, document, Study),
+                *wrong,
+                *_name_mistakes(draft),
+                *_citation_mistakes(draft),
+            ]
+        ) from None
+    study._document = document
+    study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
+    study._flows = engines["flow"] if study.workloads else {}
+    study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
+    mistakes = [*_name_mistakes(study), *wrong]
+    for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
+        mistakes.append(f"{study.place('headline', key)}{mistake}")
+    try:
+        study._reference = _load_citation(study)
+    except ConfigError as error:
+        mistakes += error.mistakes
+    else:
+        mistakes += _reference_mistakes(study)
+    if mistakes:
+        raise ConfigError(mistakes)
+    return study
+
+
+def _engines(
+    document: Document,
+) -> tuple[dict[str, Mapping[str, tuple[EnginePlugin, ...]]], list[str]]:
+    """Read the engines of the keys of `ENGINES`, and collect mistakes.
+
+    No engine is loaded for a study that runs none.
+    """
+    found: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
+    mistakes: list[str] = []
+    lists = {kind: key for key, kind in ENTRIES.items()}
+    for key, work in ENGINES.items():
+        found[key] = {DEFAULT: ()}
+        if key in document.data or document.data.get(lists[work]):
+            found[key], wrong = read_engines(document, key, work, by_name=key in BY_NAME)
+            mistakes += wrong
+    return found, mistakes
+
+
+def load_draft(path: Path | str) -> Study | None:
+    """Read the valid parts of a study that `load_study` refuses, to find more mistakes.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Study or None
+        Only citation, networks, routings, traffic, workloads, benchmarks and metrics; entries that
+        cannot be read are None.
+        None if the file is not a mapping.
+    """
+    try:
+        document = load_document(Path(path))
+    except ConfigError:
+        return None
+    return _draft(document) if isinstance(document.data, dict) else None
+
+
+def _draft(document: Document) -> Study:
+    lists: dict[str, list[Any]] = {
+        key: value if isinstance(value := document.data.get(key), list) else []
+        for key in (*ENTRIES, "metrics")
+    }
+    cites = document.data.get("cites")
+    entries: dict[str, Any] = {key: [parse_entry(item) for item in lists[key]] for key in ENTRIES}
+    draft = Study.model_construct(
+        title="",
+        cites=cites if isinstance(cites, str) else None,
+        metrics=lists["metrics"] if all(isinstance(item, str) for item in lists["metrics"]) else [],
+        **entries,
+    )
+    draft._document = document
+    return draft
+
+
+def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
+    """Report sweeps of settings that do not affect measurements: they would share a folder."""
+    if len({one.canonical() for one in settings}) == len(settings):
+        return []
+    names = [name for name in NO_CHANGE if len({getattr(one, name) for one in settings}) > 1]
+    place = document.place(("bench",))
+    return [
+        f"{place}{', '.join(names)}: cannot be swept, because it does not change what is measured"
+    ]
+
+
+def _name_mistakes(study: Study) -> Iterator[str]:
+    if study.name in (*OTHER_FOLDERS, *OLD_FOLDERS):
+        yield f"{study.path}: the folder results/{study.name} has another use; rename the study"
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
+        yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
+
+
+def _citation_mistakes(study: Study) -> tuple[str, ...]:
+    try:
+        _load_citation(study)
+    except ConfigError as error:
+        return error.mistakes
+    return ()
+
+
+def _load_citation(study: Study) -> Reference | None:
+    if study.cites is None:
+        return None
+    homes = [
+        Path(os.path.normpath(study.path.parent / up)) / "references" for up in (".", "..", "../..")
+    ]
+    for home in homes:
+        if is_folder(home / study.cites):
+            return load_reference(home / study.cites)
+    known = sorted(folder.name for home in homes if is_folder(home) for folder in home.iterdir())
+    places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
+    fix = suggestion(study.cites, known)
+    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{fix}"])
+
+
+def _reference_mistakes(study: Study) -> Iterator[str]:
+    for name, table in study.tables.items():
+        if table.beside is None:
+            continue
+        place = study.place("tables", name, "beside")
+        if study.reference is None:
+            yield f"{place}the study cites no reference; add 'cites: <folder in references/>'"
+        elif table.beside.reference not in study.reference.tables:
+            yield (
+                f"{place}no table {table.beside.reference} in {study.reference.folder}"
+                + suggestion(table.beside.reference, study.reference.tables)
+            )
+        else:
+            columns = study.reference.columns(table.beside.reference)
+            for column in table.beside.on:
+                if column not in columns:
+                    yield (
+                        f"{place}{table.beside.reference} has no column {column!r}"
+                        + suggestion(column, columns)
+                    )

@@ -1,0 +1,96 @@
+"""Pydantic's findings about a document, one line per mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from routelab.study.document import Document
+from routelab.study.errors import suggestion
+
+Schema: TypeAlias = Mapping[str, Any]
+
+
+def describe(
+    error: ValidationError,
+    document: Document,
+    model: type[BaseModel],
+    within: Sequence[int | str] = (),
+) -> list[str]:
+    """Return pydantic's findings about `document`, one line each.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        Raised when `model` was made from ``document.data``.
+    document : Document
+    model : class
+    within : sequence of str or int, optional
+        Location of the model's data in the document.
+    """
+    schema = model.model_json_schema()
+    details = error.errors(include_url=False)
+    details.sort(key=lambda detail: document.line((*within, *detail["loc"])))
+    return [_line(detail, document, schema, within) for detail in details]
+
+
+def _line(
+    detail: Mapping[str, Any], document: Document, schema: Schema, within: Sequence[int | str]
+) -> str:
+    location, kind = detail["loc"], detail["type"]
+    place = document.place((*within, *location))
+    if kind == "missing":
+        return f"{place}{location[-1]!r} is missing"
+    if kind == "extra_forbidden":
+        key = str(location[-1])
+        return f"{place}unknown key{suggestion(key, _keys(schema, location[:-1]))}"
+    if kind == "value_error":
+        return f"{place}{detail['ctx']['error']}"
+    if kind == "string_pattern_mismatch":
+        return f"{place}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
+    if kind == "too_short":
+        return f"{place}must not be empty"
+    message = detail["msg"]
+    if message.startswith("Input should "):
+        return f"{place}{_short(detail['input'])} should {message.removeprefix('Input should ')}"
+    return f"{place}{message[0].lower()}{message[1:]}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
+    """Iterate over the keys that the mapping at `location` may have."""
+    parts = [schema]
+    for step in location:
+        if str(step).startswith("<"):  # a branch of a union
+            continue
+        here = [part for option in parts for part in _options(option, schema)]
+        if isinstance(step, int):
+            below = [part["items"] for part in here if "items" in part]
+        else:
+            below = [
+                part["properties"][step] for part in here if step in part.get("properties", {})
+            ]
+            below += [part["additionalProperties"] for part in here if _open(part)]
+        parts = below
+    for option in parts:
+        for part in _options(option, schema):
+            yield from part.get("properties", {})
+
+
+def _open(part: Schema) -> bool:
+    return isinstance(part.get("additionalProperties"), dict)
+
+
+def _options(part: Schema, schema: Schema) -> Iterator[Schema]:
+    if "$ref" in part:
+        yield from _options(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    for name in ("anyOf", "oneOf", "allOf"):
+        for option in part.get(name, ()):
+            yield from _options(option, schema)
+    yield part

@@ -1,0 +1,54 @@
+"""Columns that tables and figures name, and the settings of engines that columns need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from routelab.api import EnginePlugin
+from routelab.registry.engines import engine_classes
+from routelab.study.views import Figure, Table
+
+KEYS = {"traffic": "simulation", "workload": "flow"}
+"""Keys of a study with the settings of engines, by kind of work."""
+
+
+def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
+    """Iterate over the columns that a table or figure names, each with its key.
+
+    A name that a table gives to a column (`names`) stands for that column.
+    """
+    for column in view.where:
+        yield "where", column
+    if view.relative is not None:
+        yield "relative", view.relative.column
+    if isinstance(view, Table):
+        for key in ("rows", "values", "statistics"):
+            for column in getattr(view, key):
+                if column not in view.names:
+                    yield key, column
+        if view.pivot is not None:
+            for column in (view.pivot.by, *view.pivot.values):
+                if column not in view.names:
+                    yield "pivot", column
+        for column in view.names.values():
+            yield "names", column
+    else:
+        for key in ("x", "y", "bound", "hue", "col", "colour"):
+            if (column := getattr(view, key)) is not None:
+                yield key, column
+
+
+def setting_for(column: str) -> str | None:
+    """Return the setting that a column of simulations needs; None if it needs none."""
+    for engine in engine_classes():
+        for one in engine.columns:
+            if one.name == column and one.needs:
+                return setting_text(engine, one.needs)
+    return None
+
+
+def setting_text(engine: type[EnginePlugin], setting: str) -> str:
+    """Return a setting of an engine with the study's key, for messages."""
+    field = engine.Parameters.model_fields[setting]
+    text = f"`{setting}: true`" if field.annotation is bool else f"`{setting}`"
+    return f"{text} in '{KEYS[engine.work]}'"

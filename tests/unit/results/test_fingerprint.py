@@ -1,0 +1,169 @@
+"""Exactly what depends on a file has another fingerprint when the file is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from routelab import _sources
+from routelab.api import InputError
+from routelab.results import distributions, fingerprint
+from routelab.results.fingerprint import job_fingerprint, page_fingerprint
+
+FILES = {
+    "routelab/__init__.py": "",
+    "routelab/kernels/shared.py": "",
+    "routelab/routing/route.py": "",
+    "routelab/report/page.html.j2": "",
+    "routelab/cluster/bench/texts.py": "",
+    "routelab/commands/route.py": "",
+    "routelab_plugins/shared.py": "",
+    "routelab_plugins/rules/b/__init__.py": "",
+    "routelab_plugins/rules/b/table.csv": "",
+    "routelab_plugins/rules/c/__init__.py": "",
+    "plugs/a.py": "",
+    "plugs/data/table.csv": "",
+    "second/__init__.py": "",
+    "helper/__init__.py": "",
+}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def forget() -> None:
+    _sources.forget()
+    for remembered in (
+        *(distributions.distribution_version, distributions.distribution_of),
+        *(fingerprint._plugin_facts, fingerprint._page_digest),
+    ):
+        remembered.cache_clear()
+
+
+def install(site: Path, name: str, points: str, files: list[str], number: str = "1") -> None:
+    folder = f"{name}-{number}.dist-info"
+    write(
+        site,
+        {
+            f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {number}\n",
+            f"{folder}/entry_points.txt": f"[routelab.rules]\n{points}\n" if points else "",
+            f"{folder}/RECORD": "".join(f"{file},,\n" for file in files),
+        },
+    )
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with routelab, its plugins and those of someone else, which is all there is."""
+    folder = tmp_path / "site"
+    write(folder, FILES)
+    built_in = "b = routelab_plugins.rules.b:B\nc = routelab_plugins.rules.c:C"
+    install(folder, "routelab", built_in, [name for name in FILES if "routelab" in name])
+    plugs = [name for name in FILES if name.startswith(("plugs", "second"))]
+    install(folder, "plugs", "a = plugs.a:A", plugs)
+    install(folder, "helper", "", [])
+    origin = '{"url": "file:///helper", "dir_info": {"editable": true}}'
+    write(
+        folder,
+        {
+            "helper-1.dist-info/direct_url.json": origin,
+            "helper-1.dist-info/top_level.txt": "helper",
+        },
+    )
+    found = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
+    monkeypatch.setattr("sys.path", [str(folder)])
+    monkeypatch.setattr(_sources, "_own_files", lambda: found)
+    monkeypatch.setattr(_sources, "_places", lambda name: (str(folder / name),))
+    monkeypatch.setattr(_sources, "forget", lambda: _forget_but(monkeypatch))
+    yield folder
+    monkeypatch.undo()
+    forget()
+
+
+def _forget_but(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget all but what the fixture has put in the place of the installed package."""
+    for remembered in (
+        *(_sources._recorded, _sources._owners, _sources.editable_distributions),
+        *(_sources.is_editable, _sources._top_names, _sources.core_digest),
+    ):
+        remembered.cache_clear()
+
+
+def plugin(module: str) -> type:
+    return type("Plugin", (), {"__module__": module})
+
+
+A, B, C = map(plugin, ("plugs.a", "routelab_plugins.rules.b", "routelab_plugins.rules.c"))
+
+
+def state() -> dict[str, str]:
+    """Fingerprints of jobs with each plugin and without one, and of a page."""
+    forget()
+    jobs = {name: job_fingerprint("x", [one]) for name, one in {"A": A, "B": B, "C": C}.items()}
+    return {**jobs, "-": job_fingerprint("x"), "page": page_fingerprint([A, B], [])}
+
+
+@pytest.mark.parametrize(
+    ("edited", "stale"),
+    [
+        ("plugs/a.py", "A page"),
+        ("plugs/data/table.csv", "A page"),
+        ("second/__init__.py", "A page"),
+        ("helper/__init__.py", "A page"),
+        ("routelab_plugins/rules/b/__init__.py", "B page"),
+        ("routelab_plugins/rules/b/table.csv", "B page"),
+        ("routelab_plugins/rules/c/__init__.py", "C"),
+        ("routelab_plugins/shared.py", "B C page"),
+        ("routelab/kernels/shared.py", "A B C - page"),
+        ("routelab/routing/route.py", "A B C - page"),
+        ("routelab/report/page.html.j2", "page"),
+        ("routelab/cluster/bench/texts.py", "page"),
+        ("routelab/commands/route.py", ""),
+    ],
+)
+def test_exactly_what_depends_on_a_file_becomes_stale(site: Path, edited: str, stale: str) -> None:
+    before = state()
+    write(site, {edited: "edited"})
+    after = state()
+    assert [name for name in before if before[name] != after[name]] == stale.split()
+
+
+def test_an_upgrade_makes_what_depends_on_the_distribution_stale(site: Path) -> None:
+    before = state()
+    (site / "plugs-1.dist-info/METADATA").unlink()
+    install(site, "plugs", "a = plugs.a:A", [], "2")
+    (site / "plugs-1.dist-info/entry_points.txt").unlink()
+    after = state()
+    assert [name for name in before if before[name] != after[name]] == ["A", "page"]
+
+
+def test_jobs_differ_by_instance_and_plugins_in_any_order() -> None:
+    _sources.forget()
+    prints = {
+        job_fingerprint(instance, plugins)
+        for instance in ("x", "x~seed=1")
+        for plugins in ([], [A], [B], [A, B], [B, A])
+    }
+    assert len(prints) == 8
+    assert {len(one) for one in prints} == {64}
+
+
+def test_input_files_count_by_content(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.txt", tmp_path / "folder" / "other.txt"
+    write(tmp_path, {"one.txt": "0 1\n", "folder/other.txt": "0 1\n"})
+
+    def of(*files: Path) -> str:
+        return job_fingerprint("x", (), files)
+
+    first = of(one)
+    assert of(other) == first != of()
+    one.write_text("0 2\n")
+    assert of(one) != first
+    assert of(one, other) != of(other, one)
+    with pytest.raises(InputError, match=r"missing\.txt"):
+        of(tmp_path / "missing.txt")

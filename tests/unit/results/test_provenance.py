@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import routelab
+from routelab import _sources
+from routelab.api import MetricPlugin, Parameters, parameter
+from routelab.results import distributions, provenance
+from routelab.results.json_files import to_json
+from routelab.results.provenance import (
+    ResourceMeter,
+    _entry_of,
+    checkout,
+    look_up_software,
+    machine,
+)
+
+MEGABYTE = 2**20
+
+
+class Stranger(MetricPlugin):
+    name = "stranger"
+    summary = "Not installed"
+
+    class Parameters(Parameters):
+        class_: str = parameter("all", description="")
+        seed: int = parameter(0, description="")
+
+    def measure(self, table, graph):
+        return []
+
+
+def burn(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_wall_and_cpu_seconds_are_those_of_the_block() -> None:
+    burn(0.1)
+    with ResourceMeter() as measured:
+        burn(0.2)
+        time.sleep(0.2)
+    wall, cpu = measured.wall_seconds, measured.cpu_seconds
+    burn(0.1)
+    assert (measured.wall_seconds, measured.cpu_seconds) == (wall, cpu)
+    assert wall >= 0.4
+    assert 0.18 <= cpu < wall - 0.1
+
+
+def test_seconds_can_be_read_inside_the_block() -> None:
+    with ResourceMeter() as measured:
+        first = measured.wall_seconds
+        time.sleep(0.01)
+        assert measured.wall_seconds >= first + 0.01
+
+
+def test_children_count() -> None:
+    code = "import time\nwhile time.process_time() < 0.3: pass"
+    with ResourceMeter() as measured:
+        subprocess.run([sys.executable, "-c", code], check=True)
+    assert measured.cpu_seconds >= 0.28
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_peak_memory_is_that_of_the_process_and_not_of_its_parent() -> None:
+    code = (
+        "from routelab.results.provenance import peak_memory\n"
+        "print(peak_memory()); block = b'x' * (100 * 2**20); print(peak_memory())"
+    )
+    block = b"x" * (400 * MEGABYTE)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    del block
+    before, after = map(int, done.stdout.split())
+    assert 5 * MEGABYTE < before < 400 * MEGABYTE
+    assert 95 * MEGABYTE < after - before < 110 * MEGABYTE
+
+
+def test_provenance_says_where_a_result_comes_from() -> None:
+    with ResourceMeter() as measured:
+        pass
+    facts = json.loads(to_json(measured.provenance([Stranger(seed=4)], seed=4, fingerprint="f00")))
+    assert facts["routelab"] == routelab.__version__
+    assert facts["plugins"] == [
+        {
+            "kind": "metric",
+            "name": "stranger",
+            "distribution": "",
+            "version": "",
+            "parameters": {"class": "all", "seed": 4},
+        }
+    ]
+    assert (facts["seed"], facts["fingerprint"]) == (4, "f00")
+    assert facts["host"] == os.uname().nodename
+    assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert (facts["numba"], facts["numpy"]) == (version("numba"), version("numpy"))
+    started = datetime.fromisoformat(facts["started"])
+    assert started.utcoffset() == timedelta(0)
+    assert timedelta(0) <= datetime.now(UTC) - started < timedelta(seconds=5)
+
+
+def test_software_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("looked up again")
+
+    caches = (checkout, distributions.distribution_version, distributions.distribution_of)
+    for one in caches:
+        one.cache_clear()
+    look_up_software()
+    monkeypatch.setattr(provenance, "_git", refuse)
+    monkeypatch.setattr(distributions, "version", refuse)
+    monkeypatch.setattr(_sources, "distributions", refuse)
+    with ResourceMeter() as measured:
+        pass
+    facts = measured.provenance([Stranger(seed=4)])
+    assert facts["numpy"] == version("numpy")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", "-C", str(folder), *identity, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environ,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A package in a git checkout with one commit."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    folder = tmp_path / "src" / "package"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    git(tmp_path, "tag", "-a", "v1", "-m", "a tag must not take the commit's place")
+    return folder
+
+
+def test_checkout_names_commit_and_state(sources: Path) -> None:
+    commit = git(sources, "rev-parse", "HEAD")
+    assert checkout(sources) == {"git_commit": commit, "git_dirty": False}
+    (sources / "__init__.py").write_text("X = 1")
+    checkout.cache_clear()
+    assert checkout(sources) == {"git_commit": commit, "git_dirty": True}
+
+
+def test_copy_inside_another_checkout_has_no_commit(sources: Path) -> None:
+    installed = sources.parents[1] / ".venv" / "package"
+    installed.mkdir(parents=True)
+    (installed / "__init__.py").write_text("")
+    assert checkout(installed) == {"git_commit": None, "git_dirty": None}
+
+
+def test_no_checkout_and_no_git_are_no_failure(
+    sources: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = {"git_commit": None, "git_dirty": None}
+    assert checkout(tmp_path_factory.mktemp("elsewhere")) == nothing
+    monkeypatch.setenv("PATH", "")
+    assert checkout(sources) == nothing
+
+
+def test_variables_of_a_surrounding_git_do_not_mislead(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    assert checkout(sources)["git_dirty"] is False
+
+
+class Runner(Stranger):
+    name = "runner"
+
+    def program_versions(self):
+        if self.parameters.class_ == "broken":
+            raise ValueError("no version")
+        return {"runner": "1.2.3"}
+
+
+def test_provenance_has_the_versions_of_programs() -> None:
+    with ResourceMeter() as measured:
+        pass
+    good, broken = measured.provenance([Runner(), Runner(class_="broken")])["plugins"]
+    assert good["programs"] == {"runner": "1.2.3"}
+    assert "no version" in broken["programs"]["runner"]
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="needs /proc")
+def test_provenance_describes_the_machine_without_its_name() -> None:
+    found = machine()
+    assert found["cpus"] == os.cpu_count()
+    assert found["architecture"] == os.uname().machine
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert found["memory_bytes"] == pages
+    assert found["kernel"] == f"Linux {os.uname().release}"
+    assert os.uname().nodename not in found.values()
+
+
+def test_a_file_without_the_entry_gives_nothing(tmp_path: Path) -> None:
+    (tmp_path / "info").write_text("processor\t: 0\nmodel name\t:\nmodel name\t: second\n")
+    assert _entry_of(str(tmp_path / "info"), "processor") == "0"
+    assert _entry_of(str(tmp_path / "info"), "model name") is None
+    assert _entry_of(str(tmp_path / "missing"), "processor") is None

@@ -1,0 +1,157 @@
+"""Descriptions of clusters: what they say of the machine, and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.registry.instances import from_mapping, load
+from routelab.study import choices, load_study
+from routelab.study.cluster.file import find_cluster, load_cluster
+from routelab.study.cluster.hostlist import expand
+from routelab.toolkit.machine import Machine
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        path = Path("some.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as raised:
+        load_cluster(path)
+    return str(raised.value).splitlines()
+
+
+def test_a_machine_is_what_the_file_says_and_the_rest_is_as_by_default(write):
+    found = load_cluster(
+        write(
+            """\
+name: Some
+topology: torus~dims=4x2
+ranks_per_node: 4
+machine:
+  link_bandwidth: {value: 2.0e9, source: its data sheet}
+  latency: {value: 1.0e-6, assumed: as others have, range: [5.0e-7, 2.0e-6]}
+  handshake: false
+  compute_rate: 3000000
+"""
+        )
+    )
+    expected = Machine(link_bandwidth=2e9, latency=1e-6, handshake=False, compute_rate=3e6)
+    assert found.machine == expected
+    assert found.cluster.ranks_per_node == 4
+    assert found.origins["link_bandwidth"].source == "its data sheet"
+    assert found.origins["latency"].range == (5e-7, 2e-6)
+    assert set(found.origins) == {"link_bandwidth", "latency", "handshake", "compute_rate"}
+
+
+def test_all_mistakes_are_told_at_once_with_their_lines(write):
+    path = write(
+        """\
+nodez: 3
+machine:
+  latency: {value: 3, assumed: why, range: [4, 5]}
+  overhead: {value: fast, source: y}
+  hop_latency: quick
+  compute_rate: {value: 1e9}
+"""
+    )
+    assert mistakes(path) == [
+        "some.yaml:1: nodez: unknown key; did you mean 'nodes'?",
+        "some.yaml:3: machine.latency: 3 is outside its range, 4 to 5",
+        "some.yaml:4: machine.overhead.value: 'fast' should be a number, or true or false",
+        "some.yaml:5: machine.hop_latency: 'quick' should be a number, or true or false",
+        "some.yaml:6: machine.compute_rate: 'source' is missing",
+    ]
+
+
+def test_values_are_checked_as_the_machine_s(write):
+    path = write(
+        "name: x\nmachine:\n  link_bandwith: 3\n"
+        "  latency: {value: -1, source: x}\n  link_bandwidth: 0\n"
+    )
+    assert mistakes(path) == [
+        "some.yaml:3: machine.link_bandwith: unknown key; did you mean 'link_bandwidth'?",
+        "some.yaml:4: machine.latency: -1.0 should be greater than or equal to 0",
+        "some.yaml:5: machine.link_bandwidth: 0.0 should be greater than 0",
+    ]
+
+
+def test_a_cluster_is_found_by_name_or_path(write, tmp_path):
+    path = write("name: x\n")
+    assert find_cluster(str(path)) == path
+    assert find_cluster("some", (Path("none"), tmp_path)) == tmp_path / "some.yaml"
+    with pytest.raises(InputError, match=r"no cluster 'sone', .*; did you mean 'some'\?"):
+        find_cluster("sone", (tmp_path,))
+    with pytest.raises(InputError, match=r"other.yaml not found"):
+        find_cluster("other.yaml")
+
+
+def test_desmos_sends_a_small_message_to_its_neighbour_in_the_published_time():
+    found = load_cluster(ROOT / "config/clusters/desmos.yaml")
+    machine = found.machine
+    assert machine.latency + machine.hop_latency + 2 * machine.overhead == pytest.approx(850e-9)
+    assert (found.cluster.nodes, found.cluster.ranks_per_node) == (32, 4)
+    # whatever is not published says so, and in which range it is plausible
+    assumed = {name for name, one in found.origins.items() if one.assumed and one.range}
+    assert assumed == set(Machine.model_fields) - {"handshake"}
+
+
+def test_a_truth_value_is_no_number_and_a_number_no_truth_value(write):
+    path = write(
+        "machine:\n  latency: true\n  handshake: 1\n"
+        "  overhead:\n    source: x\n    value: false\n  hop_latency: -1\nnodes: 0\n"
+    )
+    assert mistakes(path) == [
+        "some.yaml:2: machine.latency: true should be a number",
+        "some.yaml:3: machine.handshake: 1 should be true or false",
+        "some.yaml:6: machine.overhead.value: false should be a number",
+        "some.yaml:7: machine.hop_latency: -1.0 should be greater than or equal to 0",
+        "some.yaml:8: nodes: 0 should be greater than or equal to 1",
+    ]
+
+
+def test_a_missing_file_is_told_with_the_word_that_names_it(tmp_path):
+    with pytest.raises(InputError) as raised:
+        find_cluster("other.yaml", word="cluster")
+    assert str(raised.value) == "cluster: other.yaml not found"
+    (tmp_path / "local.yaml").touch()
+    with pytest.raises(InputError) as raised:
+        find_cluster("locl", (tmp_path,), "bench: cluster")
+    assert str(raised.value) == (
+        f"bench: cluster: no cluster 'locl', no file locl.yaml in {tmp_path}; did you mean 'local'?"
+    )
+
+
+@pytest.mark.parametrize("name", ["desmos", "local", "virtual-desmos"])
+def test_the_clusters_that_we_ship_are_right(name):
+    path = ROOT / f"config/clusters/{name}.yaml"
+    cluster = load_cluster(path).cluster
+    whole = load("topology", cluster.topology).build()
+    assert cluster.nodes == whole.num_terminals
+    for text, hosts in cluster.node_sets.items():
+        part = load("topology", text).build()
+        assert cluster.hosts_of(text, part.num_terminals) == expand(hosts)
+    if cluster.hosts:
+        assert len(cluster.hosts_of(cluster.topology, whole.num_terminals)) == cluster.nodes
+
+
+def test_desmos_has_the_node_sets_of_the_paper():
+    cluster = load_cluster(ROOT / "config/clusters/desmos.yaml").cluster
+    study = load_study(ROOT / "config/studies/angara-table2.yaml")
+    networks = [
+        from_mapping("topology", choice.name, choice.values or {})
+        for entry in study.topologies
+        for choice in choices(entry)
+    ]
+    assert [*cluster.node_sets, cluster.topology] == networks

@@ -1,0 +1,273 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.registry.catalogue import installed_catalogue
+from routelab.report.labels import has_heading
+from routelab.study import Study, Table, load_study
+from routelab.study.document import load_document
+from routelab.study.view_columns import named_columns
+
+ROOT = Path(__file__).parents[3]
+STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))
+
+GOOD = """\
+title: A study
+cites: mukosey2020
+topologies:
+  - torus: {dims: {sweep: ["2", 4x2]}}
+routings: [dor, {use: dfsssp, as: layered}]
+limits: {seconds: 5}
+tables:
+  table2:
+    rows: [routing, nodes]
+    values: [max_load]
+    over: {seed: median, tie_seed: range}
+    beside: {reference: table2.csv, on: [routing, nodes]}
+figures:
+  loads: {kind: ecdf, x: load, hue: routing, where: {nodes: [16, 32]}}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    shutil.copytree(ROOT / "config/references", tmp_path / "references")
+    (tmp_path / "studies").mkdir()
+
+    def write(text, name="good.yaml"):
+        path = tmp_path / "studies" / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as raised:
+        load_study(path)
+    return [line.removeprefix(str(path)) for line in str(raised.value).splitlines()]
+
+
+def test_a_study_says_what_the_file_says(write):
+    study = load_study(write(GOOD))
+    assert study.name == "good"
+    assert (study.limits.seconds, study.limits.memory_gb) == (5, 4)
+    assert study.metrics is None
+    assert study.tables["table2"].over == {"seed": "median", "tie_seed": "range"}
+    assert study.tables["table2"].beside.prefix == "paper_"
+    assert study.figures["loads"].where == {"nodes": [16, 32]}
+    assert study.reference.rows("table2.csv")[4]["max_load"] == "48"
+    assert study.place("routings", 1).endswith("good.yaml:5: routings[1]: ")
+
+
+def test_all_mistakes_are_told_at_once_with_line_path_and_mend(write):
+    path = write(
+        """\
+titel: x
+topologies:
+  - torus: {dims: {sweeep: [2]}}
+  - {use: x, ass: ab}
+routings: []
+limits: {seconds: -1, memory: 8}
+tables:
+  t:
+    rows: [routing, nodes]
+    values: max_load
+    over: {tie_seed: mode}
+figures:
+  f: {kind: ecdf, y: load}
+  n: {kind: netwrk, colour: load}
+""",
+        "bad.yaml",
+    )
+    marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
+    kinds = (
+        "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'improvement', "
+        "'bound', 'heat', 'overview', 'matrix' or 'network'"
+    )
+    assert mistakes(path) == [
+        ":1: 'title' is missing",
+        ":1: titel: unknown key; did you mean 'title'?",
+        f":3: topologies[0].torus.dims: a mapping here must be {marks}",
+        ":4: topologies[1].ass: unknown key; did you mean 'as'?",
+        ":5: routings: must not be empty",
+        ":6: limits.seconds: -1 should be greater than 0",
+        ":6: limits.memory: unknown key; did you mean 'memory_gb'?",
+        ":10: tables.t.values: 'max_load' should be a valid list",
+        ":11: tables.t.over.tie_seed: 'mode' should be 'median', 'range' or 'mean'",
+        ":13: figures.f: a figure of kind ecdf needs x",
+        f":14: figures.n.kind: 'netwrk' should be {kinds}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("mukosey2020", "mukosey2021", ":2: cites: no folder mukosey2021 in "),
+        ("cites: mukosey2020\n", "", ":11: tables.table2.beside: the study cites no reference"),
+        ("table2.csv", "tabel2.csv", ":12: tables.table2.beside: no table tabel2.csv in "),
+        (
+            "[routing, nodes]}",
+            "[nodes, routing, x]}",
+            ":8: tables.table2: beside.on names x, which is not in rows",
+        ),
+        ("rows: [routing, nodes]", "rows: [nodes, n]", ":8: tables.table2: beside.on names rout"),
+        ("x: load, hue", "x: load, y: load, hue", ":14: figures.loads: a figure of kind ecdf does"),
+        ("table2:", "table/2:", ":8: tables.table/2: 'table/2' should be a word"),
+        ("over:", "count: true\n    over:", ":8: tables.table2: count cannot be combined with"),
+        (
+            "x: load, hue",
+            "x: load, over: {seed: mean}, hue",
+            ":14: figures.loads: a figure of kind",
+        ),
+        (
+            "over:",
+            "where: {max_load: {min: 5, max: 2}}\n    over:",
+            ":11: tables.table2.where.max_load: no value is between 5 and 2",
+        ),
+        ("{seconds: 5}", "{seconds: fast}", ":6: limits.seconds: 'fast' should be a valid number"),
+    ],
+)
+def test_a_mistake_is_found_where_it_is(write, old, new, expected):
+    assert old in GOOD
+    (line,) = mistakes(write(GOOD.replace(old, new, 1)))
+    assert line.startswith(expected)
+
+
+@pytest.mark.parametrize("folder", ["studies", "studies/mine", "."])
+def test_references_are_found_from_the_folders_above(write, tmp_path, monkeypatch, folder):
+    home = write(GOOD)
+    path = tmp_path / folder / "x.yaml"
+    path.parent.mkdir(exist_ok=True)
+    home.rename(path)
+    assert load_study(path).reference.folder.resolve() == tmp_path / "references/mukosey2020"
+    monkeypatch.chdir(path.parent)
+    assert load_study("x.yaml").reference.source.key == "mukosey2020"
+
+
+def test_a_column_that_the_reference_lacks(write):
+    text = GOOD.replace("[routing, nodes]", "[routing, node]")
+    (line,) = mistakes(write(text))
+    assert line.startswith(":12: tables.table2.beside: table2.csv has no column 'node'")
+    assert line.endswith("did you mean 'nodes'?")
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words"])
+def test_a_study_is_a_mapping(write, text):
+    (line,) = mistakes(write(text))
+    assert "a study must be a mapping" in line
+
+
+@pytest.mark.parametrize("name", ["my study,2", "x;y", "$(id)", ".hidden", "-x", "a.b", "ü", "`x`"])
+def test_the_name_of_the_file_names_directories(write, name):
+    (line,) = mistakes(write(GOOD, f"{name}.yaml"))
+    assert "a study's file name is letters" in line
+
+
+def test_a_slip_of_the_pen_is_no_flood_of_runs(write):
+    text = GOOD.replace('{sweep: ["2", 4x2]}', "{range: 1000000000000}")
+    (line,) = mistakes(write(text))
+    assert line == ":4: topologies[0]: stands for 1000000000000 instances; the limit is 10000"
+    text = GOOD.replace("[dor,", "[dor, {a: {x: {range: 9999}}},").replace(
+        '{sweep: ["2", 4x2]}', "{range: 100}"
+    )
+    (line,) = mistakes(write(text))
+    assert line == ":1: stands for 1000100 runs; the limit is 100000"
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_the_studies_that_we_ship_are_right(path):
+    assert load_study(path).title
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_shipped_studies_of_packets_name_their_router(path):
+    data = load_document(path).data
+    assert "router" in data.get("simulation", {}) or not data.get("traffic")
+
+
+def test_a_schema_can_be_generated():
+    schema = Study.model_json_schema()
+    assert set(schema["required"]) == {"title", "topologies", "routings"}
+    assert schema["properties"]["cites"]["description"]
+
+
+@pytest.mark.parametrize(
+    ("headline", "message"),
+    [
+        ("{table: laods}", "headline.table: the study has no table 'laods'; did you mean 'loads'?"),
+        ("{figure: f}", "headline.figure: the study has no figure 'f'"),
+        (
+            "{value: max_lood, baseline: a}",
+            "headline.value: table 'loads' has no value 'max_lood'; did you mean 'max_load'?",
+        ),
+        (
+            "{value: max_load, baseline: a, where: {row: 1}}",
+            "headline.where: 'row' does not identify rows of table 'loads'; known: nodes, routing",
+        ),
+        (
+            "{table: sizes, value: max_load, baseline: a, compare: [a, b]}",
+            "headline.table: the rows of table 'sizes' have no routing; name a table with one",
+        ),
+        ("{compare: a}", "headline.compare: needs the key 'value', the column to compare"),
+        (
+            "{value: max_load}",
+            "headline.value: name the routing to compare with: add 'baseline: ROUTING'",
+        ),
+        (
+            "{table: gains, value: max_load_gain, baseline: b}",
+            "headline.baseline: 'max_load_gain' does not compare with 'b'; known: a",
+        ),
+        (
+            "{table: gains, value: max_load, baseline: a}",
+            (
+                "headline.value: table 'gains' has no rows of the routing to compare with, as "
+                "'relative' is set; compare 'max_load_ratio', or in another table"
+            ),
+        ),
+        (
+            "{table: both, value: max_load_gain_mean, baseline: a}",
+            (
+                "headline.value: the rows of table 'both' mix several routings to compare with; "
+                "add 'relative_to' to 'rows'"
+            ),
+        ),
+    ],
+)
+def test_a_headline_names_what_the_study_has(tmp_path, headline, message):
+    path = tmp_path / "demo.yaml"
+    path.write_text(
+        f"title: A study\ntopologies: [torus]\nroutings: [a]\nheadline: {headline}\n"
+        "tables:\n  loads: {rows: [routing, nodes], values: [max_load]}\n"
+        "  sizes: {rows: [nodes], values: [max_load]}\n"
+        "  gains: {rows: [routing], values: [max_load, max_load_gain], "
+        "relative: {to: a, column: max_load}}\n"
+        "  both: {rows: [routing], statistics: {max_load_gain: [mean]}, "
+        "relative: {to: [a, b], column: max_load}}\n"
+    )
+    with pytest.raises(InputError) as caught:
+        load_study(path)
+    assert str(caught.value) == f"{path}:4: {message}"
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_columns_of_shipped_studies_have_headings(path):
+    """Whatever a table or figure shows is declared, computed from it, or a parameter."""
+    study = load_study(path)
+    parameters = {
+        name.removesuffix("_")
+        for entry in installed_catalogue().entries()
+        if entry.plugin is not None
+        for name in entry.plugin.Parameters.model_fields
+    }
+    for view in (*study.tables.values(), *study.figures.values()):
+        names = {column for key, column in named_columns(view) if key != "where"}
+        if isinstance(view, Table):
+            names |= {f"{one}_{how}" for one, some in view.statistics.items() for how in some}
+        elif view.statistic:
+            names.add(f"{view.y}_{view.statistic}")
+        bare = {name.rpartition(".")[2] for name in names} - parameters
+        unknown = [name for name in bare if not has_heading(name, view.of)]
+        assert all(name.startswith("traffic_") for name in unknown), unknown
