@@ -13,7 +13,7 @@ import pytest
 from routelab.cli import main
 from routelab.workflow.project import create_project, project_files
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 NOTEBOOK = ROOT / "docs/tutorial.ipynb"
 
 

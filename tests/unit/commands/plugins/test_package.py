@@ -80,7 +80,7 @@ def test_a_kind_without_a_template_names_plugins_to_copy(kind):
     with pytest.raises(InputError) as raised:
         make_new_plugin(kind, "my-key")
     folder = re.search(r"copy a built-in plugin of (\S+), ", str(raised.value))[1]
-    assert any((Path(__file__).parents[3] / folder).glob("*/__init__.py"))
+    assert any((Path(__file__).parents[4] / folder).glob("*/__init__.py"))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -196,7 +196,7 @@ def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, caps
     assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err
 
 
-GUIDE = Path(__file__).parents[3] / "docs/plugins.md"
+GUIDE = Path(__file__).parents[4] / "docs/plugins.md"
 MAKES = re.compile(
     r"^    \.venv/bin/routelab plugins new (\w+) ([\w-]+)( --hop-by-hop)?$", re.MULTILINE
 )

@@ -17,7 +17,7 @@ from routelab.routing.apply import apply_routing
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.toolkit import build_grid
 
-PAGE = (Path(__file__).parents[4] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[5] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
