@@ -147,7 +147,11 @@ def test_waypoints_on_the_way_and_later_looks_agree_with_the_naive_twin(seed: in
 def flood(topology: Topology, program: HopProgram, seed: int, *, lanes: int = 2, cycles: int = 600):
     """What cannot move any more after some cycles of uniform traffic at full load."""
     router = Router(
-        vcs=lanes * needed_classes(program), buffer_flits=2, packet_flits=1, priority="round-robin"
+        router="input-queued",
+        vcs=lanes * needed_classes(program),
+        buffer_flits=2,
+        packet_flits=1,
+        priority="round-robin",
     )
     demand = Demand.uniform(topology, "uniform")
     simulation = Simulation(topology, program, router, OpenLoop(demand, 1.0), seed=seed)

@@ -184,8 +184,8 @@ def test_signals_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 
 
 def test_handlers_of_the_caller_are_called(tmp_path: Path) -> None:
-    breach = "Breach(status='failed', reason='the process was killed by SIGHUP')"
-    assert supervise("handled", signal.SIGHUP, tmp_path) == (0, f"handled\n{breach}")
+    failure = "Failure(status='failed', reason='the process was killed by SIGHUP')"
+    assert supervise("handled", signal.SIGHUP, tmp_path) == (0, f"handled\n{failure}")
 
 
 def test_a_job_dies_with_its_supervisor(tmp_path: Path) -> None:
