@@ -122,7 +122,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import StoppedError, in_child
-    from routelab.jobs.folder_job import run_job, write_breach
+    from routelab.jobs.folder_job import run_job, write_failure
 
     def work() -> Outcome:
         with show_progress(arguments):
@@ -131,7 +131,7 @@ def _write(arguments: argparse.Namespace) -> int:
     try:
         outcome = in_child(work, _limits(arguments))
     except StoppedError as error:
-        write_breach(_job(arguments), error.breach)
+        write_failure(_job(arguments), error.failure)
     else:
         if outcome.status == "ok":
             return 0

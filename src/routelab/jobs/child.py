@@ -26,12 +26,12 @@ class StoppedError(RoutelabError):
 
     Parameters
     ----------
-    breach : Failure
+    failure : Failure
     """
 
-    def __init__(self, breach: Failure) -> None:
-        super().__init__(breach.reason)
-        self.breach = breach
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
 
 
 def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:

@@ -112,14 +112,14 @@ class FolderJob(BaseJob):
             if outcome.status != "ok":
                 logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
         except QuarantinedError as error:
-            write_breach(self, Failure("failed", str(error)))
+            write_failure(self, Failure("failed", str(error)))
 
     @override
     def end(self, ended: int | Failure, meter: Meter) -> None:
         if isinstance(ended, Failure):
-            write_breach(self, ended)
+            write_failure(self, ended)
         elif ended or not self.has_outcome():
-            write_breach(self, explain_missing_result(ended, meter))
+            write_failure(self, explain_missing_result(ended, meter))
 
 
 def run_job(job: FolderJob) -> Outcome:
@@ -147,22 +147,22 @@ def run_job(job: FolderJob) -> Outcome:
     return outcome
 
 
-def write_breach(job: FolderJob, breach: Failure) -> None:
+def write_failure(job: FolderJob, failure: Failure) -> None:
     """Write the outcome of a job that was stopped or whose plugin cannot be used.
 
     Plugins are looked up in a new process, because one of them may have ended the last one.
     """
-    logger.warning("%s: %s: %s", job.folder, breach.status, breach.reason)
+    logger.warning("%s: %s: %s", job.folder, failure.status, failure.reason)
 
     def write_with_plugins() -> int:
         try:
-            _write_breach(job, breach, job.load()[0])
+            _write_failure(job, failure, job.load()[0])
         except QuarantinedError:
-            _write_breach(job, breach, _task_of(job))
+            _write_failure(job, failure, _task_of(job))
         return 0
 
     if run_limited(write_with_plugins, LOOKUP) != 0:
-        _write_breach(job, breach, _task_of(job))
+        _write_failure(job, failure, _task_of(job))
 
 
 def _task_of(job: FolderJob) -> Task:
@@ -171,10 +171,10 @@ def _task_of(job: FolderJob) -> Task:
     return Task(topology=topology, routing=routing)
 
 
-def _write_breach(job: FolderJob, breach: Failure, task: Task) -> None:
+def _write_failure(job: FolderJob, failure: Failure, task: Task) -> None:
     with ResourceMeter() as resources:
         provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
-    _write(job, task, breach, task.facts, provenance)
+    _write(job, task, failure, task.facts, provenance)
 
 
 def _write(

@@ -106,11 +106,11 @@ def run_limited(
             run_lifetime.end_to_supervise()
     if ended is None:
         # the caller's own handlers have taken the signal, and this process goes on
-        return _breach_of_signal(interruptions.arrived[0], meter)
+        return _failure_by_signal(interruptions.arrived[0], meter)
     if isinstance(ended, Failure):
         return ended
     if os.WIFSIGNALED(ended):
-        return _breach_of_signal(os.WTERMSIG(ended), meter)
+        return _failure_by_signal(os.WTERMSIG(ended), meter)
     return os.WEXITSTATUS(ended)
 
 
@@ -201,9 +201,9 @@ class _Supervisor:
                 if handle in ready:
                     return os.waitpid(self._child, 0)[1]
                 begin = time.thread_time()
-                breach = self._look(pause)
-                if breach is not None:
-                    return breach
+                failure = self._look(pause)
+                if failure is not None:
+                    return failure
                 cost = time.thread_time() - begin
                 first = min(1.5 * first, PAUSE)
                 pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
@@ -232,9 +232,9 @@ class _Supervisor:
             return None
         used = self._used(item.version)
         self._idle = self._idle_seconds(processes, pause)
-        breach = self._breach(limits, used - item.spare, processes)
-        if breach is not None and self._still_at(item.version) and self._limits() is not None:
-            return breach
+        failure = self._failure(limits, used - item.spare, processes)
+        if failure is not None and self._still_at(item.version) and self._limits() is not None:
+            return failure
         return None
 
     def _pass_on(self, compiled: Compile) -> None:
@@ -275,7 +275,7 @@ class _Supervisor:
             return 0.0
         return self._idle + elapsed
 
-    def _breach(self, limits: Limits, used: float, processes: list[Process]) -> Failure | None:
+    def _failure(self, limits: Limits, used: float, processes: list[Process]) -> Failure | None:
         place = _place(self._meter)
         if used > limits.seconds:
             text = f"reached its limit of {limits.seconds:g} CPU-s (limits.seconds)"
@@ -319,7 +319,7 @@ def explain_missing_result(code: int, meter: Meter) -> Failure:
     return Failure("failed", f"its process {how} without a result{_place(meter)}")
 
 
-def _breach_of_signal(number: int, meter: Meter) -> Failure:
+def _failure_by_signal(number: int, meter: Meter) -> Failure:
     try:
         name = signal.Signals(number).name
     except ValueError:  # real-time signals have none

@@ -10,7 +10,7 @@ import pytest
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.cli import main
-from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.folder_job import run_job, write_failure
 from routelab.jobs.limits import Failure
 from routelab.metrics import bounds as core
 from routelab.metrics.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
@@ -90,7 +90,7 @@ def test_rules_that_are_not_reproducible_have_no_bound(
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
     job = asked("torus~dims=4", "angara", tmp_path / "o")
-    write_breach(job, Failure("timeout", "took too long"))
+    write_failure(job, Failure("timeout", "took too long"))
     outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.reason, outcome.kind) == ("timeout", "took too long", "bound")
     assert (outcome.topology, outcome.routing) == ("torus~dims=4", "angara")

@@ -33,7 +33,7 @@ from routelab.workflow.kinds.networks import network_jobs
 from routelab.workflow.kinds.routes import route_rehearsals
 from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.workflow.survey.bounds import bound_row, run_bound_facts
-from routelab.workflow.survey.rows import Row, SurveyNetwork, breach_row
+from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row
 from routelab.workflow.survey.runs import route_row
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class SurveyJob(BaseJob):
         if not isinstance(ended, Failure):
             ended = explain_missing_result(ended, meter)
         with store(self.results).writer(self.ids[0]) as writer:
-            row = breach_row(ended)
+            row = failure_row(ended)
             self._note(self.items[meter.position], row, writer)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:

@@ -18,7 +18,7 @@ from routelab.metrics.bounds import (
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 from routelab.routing.bound import bound_load
-from routelab.workflow.survey.rows import Row, SurveyNetwork, breach_row, timed_row
+from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row, timed_row
 
 
 @cache
@@ -40,7 +40,7 @@ def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -
     try:
         plugin = _rules(rules) if rules else None
     except QuarantinedError as error:
-        return breach_row(Failure("failed", str(error)))
+        return failure_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
         return {"facts": bound_numbers(bound_load(topology, plugin, seconds=seconds, exact=exact))}

@@ -79,13 +79,13 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     }
 
 
-def breach_row(breach: Failure) -> Row:
+def failure_row(failure: Failure) -> Row:
     """Return the row of a run that was stopped at its limits."""
-    return {**_row_without_result(breach), "started": _now()}
+    return {**_row_without_result(failure), "started": _now()}
 
 
-def _row_without_result(breach: Failure, sizes: Row | None = None) -> Row:
-    return {"status": breach.status, "reason": breach.reason, "facts": sizes or {}}
+def _row_without_result(failure: Failure, sizes: Row | None = None) -> Row:
+    return {"status": failure.status, "reason": failure.reason, "facts": sizes or {}}
 
 
 def _now() -> str:

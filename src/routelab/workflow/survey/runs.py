@@ -11,7 +11,7 @@ from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
 from routelab.routing.route import route_network
-from routelab.workflow.survey.rows import Row, SurveyNetwork, breach_row, timed_row
+from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row, timed_row
 
 # a survey uses the same few routings on every network
 _routing = cache(load_routing)
@@ -32,7 +32,7 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
     try:
         chosen, measures = _routing(routing), [_metric(name) for name in metrics]
     except QuarantinedError as error:
-        return breach_row(Failure("failed", str(error)))
+        return failure_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
         result = route_network(topology, chosen, measures)

@@ -16,7 +16,7 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.folder_job import run_job, write_failure
 from routelab.jobs.limits import Failure
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
@@ -198,10 +198,10 @@ def test_wrong_names_are_told_together() -> None:
 
 
 def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
-    breach = Failure("timeout", "took more than 3 s")
-    write_breach(asked(tmp_path / "o", "dor", "osu-alltoall"), breach)
+    failure = Failure("timeout", "took more than 3 s")
+    write_failure(asked(tmp_path / "o", "dor", "osu-alltoall"), failure)
     outcome = read_outcome(tmp_path / "o/outcome.json")
-    assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", breach.reason)
+    assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", failure.reason)
     assert outcome.facts == {"workload": "osu-alltoall"}
 
 

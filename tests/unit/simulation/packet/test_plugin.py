@@ -20,7 +20,7 @@ from routelab.api import (
     pack_tables,
 )
 from routelab.deadlock import check_hops
-from routelab.jobs.folder_job import run_job, write_breach
+from routelab.jobs.folder_job import run_job, write_failure
 from routelab.jobs.limits import Failure
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
@@ -354,8 +354,8 @@ def test_no_network_no_simulation(tmp_path: Path) -> None:
 
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
-    breach = Failure("timeout", "took too long")
-    write_breach(job(tmp_path / "o"), breach)
+    failure = Failure("timeout", "took too long")
+    write_failure(job(tmp_path / "o"), failure)
     outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.kind) == ("timeout", "simulation")
     assert outcome.reason == "took too long"
