@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.report.labels import label, number_text
+from routelab.report.labels import number_text
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,3 @@ def test_shown_numbers_are_near_and_never_in_exponent_form_when_large(value):
     text = number_text("x", value)
     assert float(text) == pytest.approx(value, rel=1e-3, abs=1e-300)
     assert "e" not in text or abs(value) < 1
-
-
-def test_columns_have_names_for_people():
-    assert label("sigma4") == "load deviation σ(4) (routes)"
-    assert label("max_load_gain_mean") == "reduction of maximum channel load, mean (%)"
-    assert label("paper_max_load") == "published maximum channel load (routes)"
-    assert label("cpu_seconds_argmax") == "network with the highest CPU time"
-    assert label("fail_links") == "failed links"
-    assert label("hops_mean", "loads") == "mean path length (hops)"
-    assert label("load", "loads") == "offered load (flits per cycle)"
-
-
-def test_properties_of_a_machine_have_units_where_they_are_settings():
-    assert label("link_bandwidth", "flows") == "link bandwidth (bytes/s)"
-    assert label("overhead", "flows") == "overhead (s)"
-    assert label("latency", "flows") == "latency (s)"
-    assert label("latency", "latencies") == "latency (cycles)"

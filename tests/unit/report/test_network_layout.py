@@ -6,7 +6,6 @@ import pytest
 
 from routelab import notebook
 from routelab.api import Topology
-from routelab.report.network_layout import layout_of, switch_levels
 from routelab.report.network_picture import RADIUS, picture_of
 
 
@@ -86,68 +85,6 @@ def test_switches_never_overlap_and_every_channel_is_drawn_between_its_ends(topo
             assert np.hypot(*(picture.switches[end] - point)) < 2 * RADIUS
 
 
-def test_levels_count_from_the_switches_with_terminals():
-    # leaves 9 to 2, spines 0 and 1
-    topology = clos(8, 2, [*range(9, 1, -1), 0, 1])
-    assert switch_levels(topology).tolist() == [1, 1, *[0] * 8]
-    layout = layout_of(topology)
-    assert [text for _, text in layout.rows] == ["level 0", "level 1"]
-    heights = [height for height, _ in layout.rows]
-    assert layout.switches[:, 1].tolist() == [heights[1]] * 2 + [heights[0]] * 8
-
-
-def test_a_link_inside_a_level_or_terminals_everywhere_make_no_levels():
-    graph = nx.complete_bipartite_graph(4, 2)
-    graph.add_edge(0, 1)
-    assert switch_levels(network(graph, terminal_switch=range(4))) is None
-    assert switch_levels(network(nx.complete_bipartite_graph(4, 2))) is None
-
-
-def test_a_named_level_holds_although_a_switch_lost_its_links_to_terminals():
-    whole = clos(
-        4,
-        2,
-        coordinates=[(0, i) for i in range(4)] + [(1, 0), (1, 1)],
-        attributes={"coordinate_names": ["level", "index"]},
-    )
-    lost = np.flatnonzero((whole.channel_source == 5) | (whole.channel_target == 5))
-    assert switch_levels(whole.without(channels=lost)).tolist() == [0, 0, 0, 0, 1, 1]
-
-
-def test_switches_without_coordinates_lie_beside_those_with_the_same_neighbours():
-    order = np.random.default_rng(5).permutation(12).tolist()
-    layout = layout_of(pods(order))
-    for members in (order[:6], order[6:10]):
-        across = sorted(members, key=lambda switch: layout.switches[switch, 0])
-        first = {order.index(switch) for switch in across[: len(across) // 2]}
-        assert first in ({0, 1, 2}, {3, 4, 5}, {6, 7}, {8, 9})
-
-
-def test_groups_lie_on_a_circle_in_their_order_each_switch_with_its_group():
-    layout = layout_of(grouped(7, 4))
-    centres = layout.switches.reshape(7, 4, 2).mean(axis=1)
-    radii = np.hypot(*centres.T)
-    assert np.allclose(radii, radii[0])
-    turns = np.diff(np.unwrap(np.arctan2(centres[:, 1], centres[:, 0])))
-    assert np.allclose(turns, -2 * np.pi / 7)  # clockwise
-    away = np.hypot(*(layout.switches[:, None] - centres).transpose(2, 0, 1))
-    assert away.argmin(axis=1).tolist() == np.repeat(np.arange(7), 4).tolist()
-    assert [text for _, _, text in layout.captions] == [str(group) for group in range(7)]
-    assert layout.marks[:4] == ("0", "1", "2", "3")
-    assert layout.hint == "At the rim: group. In the circles: switch."
-    outside = np.hypot(*layout.switches.reshape(7, 4, 2).transpose(2, 0, 1))
-    assert (outside[:, :2].min(axis=1) > outside[:, 2:].max(axis=1)).all()
-
-
-def test_distances_in_the_picture_follow_the_hops():
-    mesh = nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, 5))
-    hops = nx.floyd_warshall_numpy(mesh)
-    places = layout_of(network(mesh)).switches
-    away = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
-    mean = [away[hops == one].mean() for one in (1, 2, 3, 5)]
-    assert mean == sorted(mean)
-
-
 @pytest.mark.parametrize(
     ("name", "rows", "captions", "ticks"),
     [
@@ -167,20 +104,3 @@ def test_networks_have_the_layout_of_their_shape(name, rows, captions, ticks):
     picture = picture_of(notebook.topology(name))
     below, beside = picture.block_ticks
     assert (len(beside), len(picture.captions), bool(below)) == (rows, captions, ticks)
-
-
-def test_large_networks_become_a_circle_of_neighbours(monkeypatch):
-    monkeypatch.setattr("routelab.report.network_layout.LARGEST_BY_DISTANCES", 29)
-    graph = nx.gnm_random_graph(30, 60, seed=1)
-    graph.add_edges_from((a, a + 1) for a in range(29))
-    places = layout_of(network(graph)).switches
-    radius = np.hypot(*places.T)
-    assert radius == pytest.approx(np.full(30, radius[0]))
-    apart = np.hypot(*(places - np.roll(places, 1, axis=0)).T)
-    assert apart == pytest.approx(np.full(30, 1.0), rel=0.01)
-
-
-def test_levels_of_large_networks_keep_their_order(monkeypatch):
-    monkeypatch.setattr("routelab.report.network_layout.LARGEST_BY_SUBTREES", 11)
-    layout = layout_of(pods([3, 0, 5, 1, 4, 2, *range(6, 12)]))
-    assert (np.diff(layout.switches[:6, 0]) > 0).all()

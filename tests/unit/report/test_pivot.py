@@ -58,13 +58,6 @@ def test_the_best_of_each_row_is_bold_in_every_format(loads, write_study):
     assert to_csv(table).splitlines()[2].endswith(",8,8,")
 
 
-def test_networks_are_not_compared_with_each_other(loads, write_study):
-    text = "tables: {t: {rows: [routing], pivot: {by: topology, value: max_load}}}\n"
-    shown = layout(built(text, loads, write_study))
-    assert [len(row) for row in shown.rows] == [3, 3, 3]
-    assert not any(cell.best for row in shown.rows for cell in row)
-
-
 def test_other_values_are_the_same_for_all_of_a_row(loads, write_study):
     text = STUDY.replace("[nodes]", "[min_load]")
     with pytest.raises(InputError, match="min_load is not the same for each routing of a row"):
@@ -147,38 +140,3 @@ def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_
     assert cells["max_load (genetic)"] == "7"
     assert cells["max_load_high (genetic)"] == "8"
     assert cells["paper_max_load (bfs)"] == "5"
-
-
-def test_upper_headings_are_values_or_names(seeds, write_study):
-    study = write_study(SEVERAL.replace("GROUPS", "names"), PUBLISHED)
-    spec = study.tables["t"]
-    table = build_table("t", spec, Frames(seeds.records), study.reference, "t: ")
-    shown = layout(table)
-    assert [(group.text, group.span) for group in shown.groups] == [
-        ("nodes", 1),
-        ("bfs", 3),
-        ("genetic", 3),
-        ("dor", 2),
-    ]
-    lower = [heading.text for heading in shown.headings]
-    assert lower == [
-        "",
-        *["maximum channel load", "paper", "load deviation σ(4)"] * 2,
-        "maximum channel load",
-        "load deviation σ(4)",
-    ]
-    assert [str(cell) for cell in shown.rows[0]] == (
-        ["4", "5", "5", "1.500", "7 (7–8)", "8", "1.250", "7", "2.000"]
-    )
-    assert [cell.relation for cell in shown.rows[0]][5] == "inside"
-    bold = [[at for at, cell in enumerate(row) if cell.best] for row in shown.rows]
-    assert bold == [[1, 6]] * 2  # the maximum load of bfs, σ(4) of genetic
-    latex = to_latex(table)
-    assert r"nodes & \multicolumn{3}{c}{bfs} & \multicolumn{3}{c}{genetic}" in latex
-    by_value = spec.model_copy(update={"pivot": spec.pivot.model_copy(update={"groups": "values"})})
-    shown = layout(build_table("t", by_value, Frames(seeds.records), study.reference, "t: "))
-    assert [(group.text, group.span) for group in shown.groups] == [
-        ("nodes", 1),
-        ("maximum channel load", 5),
-        ("load deviation σ(4)", 3),
-    ]

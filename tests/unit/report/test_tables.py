@@ -85,31 +85,6 @@ def test_words_have_no_mean(world, write_study):
         built(study, world)
 
 
-def test_columns_come_in_the_order_that_readers_of_the_csv_expect(world, write_study):
-    world.add("bfs", "4", load=[6], facts={"sigma4": 0.0}, tie_seed=0)
-    study = write_study(
-        "tables: {t: {rows: [routing, nodes], values: [max_load, sigma4], over: {tie_seed: range}, "
-        "beside: {reference: table.csv, on: [routing, nodes]}}}\n",
-        PUBLISHED,
-    )
-    assert ",".join(entry.name for entry in built(study, world).columns) == (
-        "routing,nodes,max_load,sigma4,paper_max_load,paper_sigma4,"
-        "max_load_low,max_load_high,sigma4_low,sigma4_high,runs"
-    )
-
-
-def test_values_that_were_never_published_come_behind_those_that_were(world, write_study):
-    world.add("bfs", "4", load=[6], facts={"sigma4": 0.0, "gap": 1})
-    study = write_study(
-        "tables: {t: {rows: [routing, nodes], values: [gap, max_load, min_load, sigma4], "
-        "beside: {reference: table.csv, on: [routing, nodes]}}}\n",
-        PUBLISHED,
-    )
-    assert ",".join(entry.name for entry in built(study, world).columns) == (
-        "routing,nodes,max_load,sigma4,paper_max_load,paper_sigma4,gap,min_load"
-    )
-
-
 def test_published_numbers_join_on_keys_and_leave_gaps(world, write_study):
     for dims in ("4x2x2", "4x2", "4"):
         world.add("bfs", dims, load=[6])

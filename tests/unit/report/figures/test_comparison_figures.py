@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.scatter import pareto_front
 from routelab.report.figures.request import FigureRequest
@@ -47,11 +46,6 @@ def runs(world):
     return world
 
 
-def markers_of(axis):
-    """Heights of the dots of each series."""
-    return [line.get_ydata().tolist() for line in axis.lines if line.get_linestyle() == "None"]
-
-
 def test_an_improvement_is_the_median_over_all_pairs_with_their_range(runs):
     drawing = drawn(runs, IMPROVEMENT, ["seed"])
     rows = drawing.data.set_index(["routing", "nodes"])
@@ -74,21 +68,6 @@ def test_the_dot_of_the_baseline_is_on_its_line(runs):
     # two runs on each network: the lower median is the better one, in tables and here
     assert rows["improvement_percent"].loc["sssp"].tolist() == [0, 0]
     assert rows["improvement_percent"].loc["bfs"].tolist() == pytest.approx([-100 / 3, -100 / 3])
-
-
-def test_dots_are_the_numbers_of_the_file_and_places_descend(runs, tmp_path):
-    drawing = drawn(runs, IMPROVEMENT, ["seed"])
-    axis = drawing.figure.axes[0]
-    assert [text.get_text() for text in axis.get_xticklabels()] == ["4", "8"]  # 17.5 % before 5 %
-    caps = 2  # whiskers have caps, which are dots, too
-    heights = {value for line in markers_of(axis)[:: caps + 1] for value in line}
-    assert heights <= set(drawing.data["improvement_percent"])
-    save_drawing(drawing, tmp_path, "f")
-    lines = (tmp_path / "f.csv").read_text().splitlines()
-    assert lines[0] == (
-        "routing,nodes,improvement_percent,improvement_percent_low,improvement_percent_high,pairs"
-    )
-    assert len(lines) == 5
 
 
 def test_a_bound_is_beside_the_value_and_the_gap_is_relative_to_it(runs):
@@ -210,28 +189,3 @@ def test_nothing_is_drawn_without_results(world, spec):
     for routing in ("bfs", "dor"):
         world.add(routing, status="failed")
     assert drawn(world, spec) is None
-
-
-def test_a_front_needs_preferred_directions(runs):
-    spec = PARETO.model_copy(update={"y": "nodes"})
-    with pytest.raises(
-        InputError, match=r"^here: y: column 'nodes' has no preferred direction.*leave out 'front'$"
-    ):
-        drawn(runs, spec)
-
-
-@pytest.mark.parametrize(
-    ("figure", "message"),
-    [
-        ("{kind: bound, x: nodes, y: max_load}", "demo.yaml:4: figures.f: .* bound needs bound"),
-        (
-            "{kind: scatter, x: nodes, y: max_load, bound: gap}",
-            "demo.yaml:4: figures.f: .* scatter does not use bound",
-        ),
-        ("{kind: overview, x: nodes, y: routing}", "demo.yaml:4: figures.f: .* needs colour"),
-    ],
-)
-def test_a_missing_or_foreign_key_is_one_message_with_its_line(write_study, figure, message):
-    with pytest.raises(InputError, match=message) as error:
-        write_study(f"figures: {{f: {figure}}}\n")
-    assert len(str(error.value).splitlines()) == 1

@@ -9,20 +9,15 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from routelab.api import InputError
 from routelab.report.figures.channel_styles import scale_colours
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.fields import FIRST_DARK, ColourScale, field_colours
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.matrix import MAX_VECTORS
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import INK
 from routelab.report.frames.views import Views
 from routelab.study import Figure
 
-from .test_inline import PAPER, contrast
-
-DARK_INK = "#e8eaed"
 SPECS = {
     "overview": {"x": "nodes", "y": "routing", "colour": "max_load"},
     "heat": {"of": "flow-channels", "x": "at_x", "y": "at_y", "colour": "share"},
@@ -89,25 +84,11 @@ def test_a_scale_over_one_number_is_valid():
     assert ColourScale.over(pd.Series([0.0])).edges[-1] < 1
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_numbers_in_fields_are_readable(mode):
-    dark = mode == "dark"
-    for step, colour in enumerate(scale_colours(dark=dark)):
-        ink = PAPER[mode] if step >= FIRST_DARK else (DARK_INK if dark else INK)
-        assert contrast(ink, colour) > 3.5, step
-
-
 def test_bold_numbers_are_the_best_as_printed(draw):
     drawing = draw("overview")
     texts = [text for text in drawing.figure.axes[0].texts if text.get_fontweight() == "bold"]
     # at eight nodes both routings have the same load
     assert sorted(text.get_text() for text in texts) == ["10", "30", "30"]
-
-
-def test_rows_of_heat_maps_run_upwards(draw):
-    axis = draw("heat").figure.axes[0]
-    assert [text.get_text() for text in axis.get_yticklabels()] == ["0", "1"]
-    assert not axis.yaxis_inverted()
 
 
 def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
@@ -123,16 +104,6 @@ def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
     assert drawing.figure.axes[0].yaxis_inverted()
 
 
-def test_blocks_have_fields_of_their_size(world):
-    world.flow("a", tables={"pairs": pairs_of({(0, 4): 5.0, (4, 4): 6.0}, block=4)})
-    spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
-    assert "blocks of 4 terminals" in drawing.description
-    fields = drawing.figure.axes[0].collections[0]
-    assert {tuple(path.get_extents().bounds[2:]) for path in fields.get_paths()} == {(4.0, 4.0)}
-    assert drawing.figure.axes[0].get_xlim() == (-0.5, 7.5)
-
-
 def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
     side = int(MAX_VECTORS**0.5) + 2
     sums = {(a, b): 1.0 + a for a in range(side) for b in range(side) if a != b}
@@ -144,23 +115,3 @@ def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
     assert "<image" in svg
     assert "prefers-color-scheme" not in svg
     assert (tmp_path / "f.svg").stat().st_size < 300_000
-
-
-def test_nothing_is_drawn_without_messages(world):
-    world.flow("a", status="failed")
-    spec = Figure(kind="matrix", **SPECS["matrix"])
-    assert draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: ")) is None
-
-
-@pytest.mark.parametrize(
-    ("figure", "message"),
-    [
-        ("{kind: matrix, of: flow-pairs}", "matrix needs colour"),
-        ("{kind: matrix, of: flows, colour: bytes}", "set 'of: flow-pairs'"),
-        ("{kind: line, of: flow-pairs, x: sender, y: bytes}", "cannot show rows of flow-pairs"),
-    ],
-)
-def test_a_wrong_matrix_is_one_message(write_study, figure, message):
-    with pytest.raises(InputError, match=message) as error:
-        write_study(f"figures: {{f: {figure}}}\n")
-    assert len(str(error.value).splitlines()) == 1

@@ -35,15 +35,6 @@ def test_distribution_pools_the_channels_of_all_runs(world):
     ]
 
 
-def test_distribution_has_a_panel_for_every_size_in_ascending_order(world):
-    for dims in ("4x2x2", "2", "4"):
-        world.add("bfs", dims)
-    drawing = drawn(world, ECDF)
-    titles = [axis.get_title(loc="left") for axis in drawing.figure.axes]
-    assert [title for title in titles if title] == ["2 nodes", "4 nodes", "16 nodes"]
-    assert drawing.data["nodes"].tolist() == [2, 4, 16]
-
-
 def test_a_column_of_runs_has_a_distribution_too(world):
     for tie, load in enumerate([28, 27, 28]):
         world.add(f"sssp~tie_seed={tie}", load=[load], tie_seed=tie)
@@ -69,14 +60,6 @@ def test_lines_go_through_means_where_these_are_asked_for(world):
         ["g", 2, 1, 1, 1, 1],
         ["g", 8, 7, 7, 7, 4],
     ]
-
-
-def test_lines_over_words_stand_in_the_studys_order(world):
-    for dims in ("4x2", "2", "4"):
-        world.add("g", dims)
-    drawing = drawn(world, Figure(kind="line", x="topology", y="max_load"))
-    labels = [label.get_text() for label in drawing.figure.axes[0].get_xticklabels()]
-    assert labels == ["torus~dims=4x2", "torus~dims=2", "torus~dims=4"]
 
 
 def test_the_picture_shows_the_run_with_the_lower_median_of_the_maximum_load(world):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from routelab.api import InputError, Topology
+from routelab.api import InputError
 from routelab.registry.instances import load_routing
-from routelab.report.figures.channel_styles import GROUPS, NO_GROUP, group_colours, group_places
+from routelab.report.figures.channel_styles import GROUPS, NO_GROUP
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
@@ -130,31 +129,6 @@ def test_the_cycle_of_a_refuted_table_is_drawn_and_no_other_channel(world, route
     ]
     data = drawing.data
     assert (data.groupby("routing")["cycle"].sum() == [0, len(witness)]).all()
-
-
-@pytest.mark.parametrize("kind", ["greedy", "shortest"])
-def test_groups_that_meet_have_different_colours(grid, kind):
-    graph = load_routing(f"first@segment~order={kind}").rules.routing_graph(grid((5, 5)))
-    topology, segment = graph.topology, graph.channel_facts["segment"].astype(float)
-    colours = group_colours(topology, segment)
-    for switch in range(topology.num_switches):
-        here = (topology.channel_source == switch) | (topology.channel_target == switch)
-        groups, first = np.unique(segment[here], return_index=True)
-        assert len(set(colours[here][first])) == len(groups)
-
-
-def test_channels_without_a_group_are_grey_and_many_groups_share_colours_evenly():
-    leaves = 2 * len(GROUPS) + 1
-    star = Topology.create(
-        num_switches=leaves + 1, channel_source=[0] * leaves, channel_target=range(1, leaves + 1)
-    )
-    values = np.arange(leaves, dtype=float)
-    colours = group_colours(star, values)
-    assert colours[0] == -1
-    assert np.bincount(colours[1:]).tolist() == [2] * len(GROUPS)
-    places = dict(group_places(star, picture_of(star), values))
-    assert sorted(places) == list(range(1, leaves))
-    assert dict(group_places(star, picture_of(star), np.minimum(values, 1))) == {}
 
 
 @pytest.mark.parametrize(

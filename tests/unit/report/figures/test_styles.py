@@ -31,19 +31,6 @@ def colours(drawing):
     }
 
 
-def test_a_series_keeps_its_look_in_figures_that_show_others():
-    styles = SeriesStyles()
-    first = styles.assign("routing", NAMES, "")
-    for chosen in (["third", "first"], ["fourth"], ["new", "second"]):
-        again = styles.assign("routing", chosen, "")
-        assert list(again) == chosen
-        for name in set(chosen) & set(NAMES):
-            assert key(again[name]) == key(first[name])
-    assert key(styles.assign("routing", ["new"], "")["new"]) not in map(key, first.values())
-    # of what else is told apart by colour, every value begins anew
-    assert key(styles.assign("traffic", ["x"], "")["x"]) == key(first["first"])
-
-
 def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
     styles = SeriesStyles()
     for begin in range(0, 3 * MAX_LINES, 5):
@@ -78,18 +65,3 @@ def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     assert drawn == {name: every[name] for name in ("second", "fourth")}
     # a figure that stands alone begins anew
     assert list(colours(draw_figure(FigureRequest(some, frames))).values()) == list(PALETTE[:2])
-
-
-def test_bars_beyond_the_colours_are_hatched_and_keep_their_place(world):
-    names = [f"r{number}" for number in range(len(PALETTE) + 1)]
-    for name in names:
-        world.add(name, "4", load=[3])
-    world.add(names[-1], "5", load=[4])
-    spec = Figure(kind="bar", x="routing", y="max_load", col="nodes")
-    drawing = draw_figure(FigureRequest(spec, Frames(world.records)))
-    few, many = drawing.figure.axes[0], drawing.figure.axes[1]
-    assert len(drawing.data) == len(names) + 1
-    hatched = [
-        [bool(bar.get_hatch()) for bar in axis.patches if bar.get_height()] for axis in (few, many)
-    ]
-    assert hatched == [[False] * len(PALETTE) + [True], [True]]

@@ -6,7 +6,6 @@ import csv
 import statistics as plain
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -14,12 +13,10 @@ import pytest
 from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.benchmarks import SWITCH_WARNING
 from routelab.report.frames.views import Views
-from routelab.report.labels import label
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
 from routelab.report.page.measurements import RESTORE_ALARM
@@ -281,14 +278,6 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     assert row["within_noise"]
 
 
-def test_numbers_of_fewer_runs_than_were_made_are_told_below_the_table(world):
-    wrong = Lost(failure="wrong-processes")
-    made = Comparison(world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, wrong, 8.1]})
-    assert table(world, made.records, rows=["routing"], values=["median"]).notes == (
-        "Of 5 runs of A with fast on torus~dims=4x2, 2 gave no figures (2 wrong-processes)",
-    )
-
-
 def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
     cells = {("dor", "A"): SLOW, ("same", "A"): SLOW}
     cells |= {(f"fast{k}", "A"): [value / k for value in SLOW] for k in (2, 3, 4, 5)}
@@ -327,10 +316,6 @@ def test_a_fabric_that_was_not_switched_makes_differences_noise_and_is_told_loud
     (warning,) = found.warnings
     assert warning.startswith(SWITCH_WARNING)
     assert "% The fabric was not switched" in to_latex(found)
-
-
-def test_no_warning_where_the_fabric_was_switched(world):
-    assert table(world, two(world).records, rows=["routing"], values=["median"]).warnings == ()
 
 
 def predicted(world, seconds):
@@ -376,12 +361,6 @@ def test_facts_and_predictions_of_another_table_are_not_beside_measurements(worl
     assert pd.isna([first["max_load"], first["predicted"]]).all()
 
 
-def test_without_a_model_there_is_no_prediction(world):
-    jobs = views(world, two(world).records).of("benchmarks").jobs
-    assert jobs["predicted"].isna().all()
-    assert "predicted_improvement_percent" not in jobs.dropna(axis="columns", how="all")
-
-
 def test_metrics_of_which_less_and_more_is_better_are_not_compared_as_one(world):
     slow = two(world)
     text = (slow.directory / "figures.csv").read_text()
@@ -424,20 +403,6 @@ def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
     assert drawn.data["count"].tolist() == [5, 5]
     assert drawn.data["max"].tolist() == [96, pytest.approx(67.2)]
     assert "of all runs" in drawn.description
-
-
-def test_below_a_figure_stands_what_was_not_measured(world):
-    cells = {("dor", one): SLOW for one in "AB"} | {
-        ("bad", "A"): SLOW,
-        ("bad", "B"): [Lost("timeout")],
-    }
-    made = Comparison(world, cells)
-    seen = views(world, made.records)
-    spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
-    request = FigureRequest(spec, seen.view_for(spec), (), "here: ")
-    drawn = draw_figure(request)
-    notes = absent_series(request, drawn.data)
-    assert notes == ["Without a value: bad in B (no result: reached a limit)."]
 
 
 def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):
@@ -565,16 +530,3 @@ def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_stud
     assert text.count(RESTORE_ALARM) == 2
     assert text.index(RESTORE_ALARM) < text.index('id="summary"')
     assert "Not everything was measured: the allocation ended" in text
-
-
-def test_what_was_not_switched_is_told_above_the_table(world, write_study):
-    folder = written(world, write_study, applied={"dor": "no", "fast": "no"})
-    text = (folder / "index.html").read_text()
-    assert text.index('class="alarm"') < text.index("<caption>")
-    assert "none is more than noise" in text
-    assert SWITCH_WARNING in Path(folder / "tables" / "gains.tex").read_text()
-
-
-def test_columns_have_names_for_people():
-    assert label("cov_percent", "benchmarks") == "coefficient of variation (%)"
-    assert label("improvement_percent") == "improvement (%)"

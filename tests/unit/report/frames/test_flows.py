@@ -13,7 +13,6 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import simulate_command
-from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.plugin import SmpiEngine
@@ -187,14 +186,6 @@ def test_engines_are_told_apart_by_a_column(world):
     record = world.flows[-1]
     assert record.settings_id == "engine=smpi"
     assert simulate_command(record, record.engine).endswith("osu-alltoall --engine smpi")
-
-
-def test_runs_are_counted_in_words(world):
-    world.add("dor", "4x2")
-    world.flow("dor", facts={"timed_s": 1.0})
-    world.flow("dor", workload="tornado", status="failed")
-    sentences = summarize(views(world), [])
-    assert "2 flow simulations on 1 network: 1 ok, 1 failed." in sentences
 
 
 def test_the_command_of_a_row_means_its_settings(world):

@@ -8,7 +8,6 @@ import pytest
 from routelab.api import InputError
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.simulations import EngineFrames
-from routelab.report.frames.view import key_text, sort_texts
 from routelab.results.json_files import load_sealed, write_json
 from routelab.results.outcome import Outcome, read_outcome, write_outcome
 
@@ -101,15 +100,6 @@ def test_results_of_another_table_are_not_shown_beside_it(world):
     assert tables.metrics["routing"].unique().tolist() == ["b"]
 
 
-def test_an_outcome_that_is_no_file_is_a_failure(world):
-    record = world.add("a")
-    (record.directory / "outcome.json").unlink()
-    (record.directory / "outcome.json").mkdir()
-    (outcome,) = Frames([record]).outcomes
-    assert outcome.status == "failed"
-    assert "cannot read" in outcome.reason
-
-
 def test_not_run_is_never_written(world, tmp_path):
     record = world.add("a")
     (record.directory / "outcome.json").unlink()
@@ -183,14 +173,6 @@ def test_without_any_result_no_column_is_missed(world):
     assert frames.column(frames.jobs, "max_load", "").isna().all()
 
 
-def test_an_unknown_parameter_is_refused_and_a_qualified_one_is_known(world):
-    world.add("a", seed=1)
-    frames = Frames(world.records)
-    frames.parameter("routing.seed", "")
-    with pytest.raises(InputError, match=r"over: no parameter 'sead'; did you mean 'seed'"):
-        frames.parameter("sead", "over: ")
-
-
 def test_channels_of_chosen_runs(world):
     world.add("a", load=[1, 2])
     world.add("b", load=[5])
@@ -206,29 +188,6 @@ def test_metrics_say_what_is_better(world):
     frames = Frames(world.records)
     assert frames.better == {"max_load": "lower", "sigma4": "lower"}
     assert frames.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
-
-
-def test_texts_are_in_order():
-    assert sort_texts(["32", "4", "", "8", "4"]) == ["4", "8", "32", ""]
-    assert sort_texts(["b", "a", "b", "10"]) == ["b", "a", "10"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (32, "32"),
-        (32.0, "32"),
-        ("32", "32"),
-        (0.5, "0.5"),
-        (None, ""),
-        (float("nan"), ""),
-        (pd.NA, ""),
-        (True, "true"),
-        ("true", "true"),
-    ],
-)
-def test_key_text(value, text):
-    assert key_text(value) == text
 
 
 def test_a_filter_after_one_that_leaves_nothing_leaves_nothing(world):

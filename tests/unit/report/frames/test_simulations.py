@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
 from routelab.commands import simulate
@@ -17,10 +16,8 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
-from routelab.report.figures.styles import MAX_LINES, SeriesStyles
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
-from routelab.report.page.summary import summarize
 from routelab.report.tables import build_table
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
@@ -144,26 +141,6 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
     assert room_above(accepted) < room_above(drawing)
 
 
-def test_the_highest_point_of_a_flat_line_is_not_cut(world):
-    world.simulate("dor", curve=[point(0.1, 11.0), point(0.2, 12.0)])
-    axis = drawn(world, of="loads", kind="curve", x="load", y="latency_mean").figure.axes[0]
-    bottom, top = axis.get_ylim()
-    assert bottom == 0
-    assert top >= 13 + 0.04 * 13  # the end of the interval, and the usual margin
-
-
-def test_marks_of_ends_are_strokes_that_no_series_has():
-    series = {
-        style.marker
-        for style in SeriesStyles().assign("hue", [str(k) for k in range(MAX_LINES)], "").values()
-    }
-    assert not series & set(MARKS.values())
-    assert len(set(MARKS.values())) == len(MARKS)
-    for mark in MARKS.values():
-        # one that is filled could be taken for a series
-        assert mark.startswith("$") or not MarkerStyle(mark).is_filled()
-
-
 NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
 """Of a load that is not simulated: the file is there and has nothing to tell of the others."""
 
@@ -195,20 +172,6 @@ def test_a_series_that_no_figure_can_show_is_told_of_with_the_reason(world):
     assert absent(world, **packets, where={"routing": "bad"}) == told[:1]
     # what a saturated network accepts is known
     assert absent(world, **{**curve, "y": "accepted_load"}) == told[1:]
-
-
-def test_a_series_that_one_panel_lacks_is_told_of_with_the_panel(world):
-    for routing, state in (("dor", "stationary"), ("rdr", "saturated")):
-        for traffic in ("uniform", "tornado"):
-            lost = state == "saturated" and traffic == "tornado"
-            lines = NO_PACKETS if lost else latencies([5], [1])
-            curve = [point(0.1, None if lost else 9.0, state if lost else "stationary")]
-            world.simulate(routing, curve=curve, traffic=traffic, tables={"latencies": lines})
-    spec = {"of": "latencies", "kind": "box", "x": "routing", "y": "latency"}
-    assert absent(world, **spec, col="traffic") == [
-        "Without a value: rdr in tornado (saturated at load 0.1)."
-    ]
-    assert absent(world, **spec) == []
 
 
 def room_above(drawing):
@@ -254,26 +217,6 @@ def test_boxes_are_quantiles_of_everything_counted(world):
     wanted = np.quantile(everything, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
     assert [row[name] for name in ("min", "q25", "median", "q75", "max")] == wanted.tolist()
     assert (row["mean"], row["count"]) == (everything.mean(), 9)
-
-
-def test_boxes_of_one_colour_a_place_stand_above_their_names(world):
-    names = ["dor", "a-long-name", "a-name-that-is-longer-than-its-place-is-wide"]
-    for name in names:
-        world.simulate(name, curve=CURVE, tables={"latencies": latencies([5, 6], [1, 1])})
-    drawing = drawn(
-        world, of="latencies", kind="box", x="routing", y="latency", where={"load": 0.1}
-    )
-    drawing.figure.draw_without_rendering()
-    (axis,) = drawing.figure.axes
-    labels = axis.get_xticklabels()
-    assert [label.get_text() for label in labels] == names
-    middles = [
-        patch.get_path().get_extents().x0 / 2 + patch.get_path().get_extents().x1 / 2
-        for patch in axis.patches
-    ]
-    assert np.allclose(middles, [0, 1, 2])
-    # aslant, so that none runs into the next
-    assert {label.get_rotation() for label in labels} == {30}
 
 
 def channels(network):
@@ -380,18 +323,6 @@ def test_commands_simulate_the_same_again(world):
     assert row_command(views(world).loads, 0) == f"{command} 0.1"
 
 
-def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
-    world.simulate("dor", curve=CURVE)
-    world.simulate("rdr", status="failed")
-    sentences = summarize(views(world), [])
-    assert sentences == [
-        "2 simulations on 1 network: 1 ok, 1 failed.",
-        "Deadlock freedom in 1 simulation: 1 proven.",
-        f"Simulated routers: {SimulationSettings().text}.",
-        "Of 3 simulated loads: 1 saturated.",
-    ]
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -406,19 +337,6 @@ def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
 def test_nothing_is_drawn_of_lost_simulations(world, spec):
     world.simulate("dor", status="failed")
     assert drawn(world, of="channels", **spec) is None
-
-
-def test_figures_of_details_are_refused_where_they_show_runs():
-    with pytest.raises(ValueError, match="of kind curve cannot show rows of terminals"):
-        Figure(kind="curve", of="terminals", x="load", y="accepted")
-    with pytest.raises(ValueError, match="of kind heat shows channels; set 'of: channels'"):
-        Figure(kind="heat", of="loads", x="a", y="b", colour="c")
-
-
-def test_a_column_of_a_search_that_was_not_made_says_how_to_have_it(world):
-    world.simulate("dor", curve=CURVE)
-    with pytest.raises(InputError, match="no column 'throughput'; it needs `find_saturation: true"):
-        table(world, of="simulations", rows=["routing"], values=["throughput"])
 
 
 def test_rows_have_the_facts_of_their_network_without_a_table(world):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from routelab.api import BenchmarkPlugin, Citation, RulesPlugin, SelectionPlugin
 from routelab.report.page.citations import cited_works
-from routelab.report.page.study_page import write_study_report
 
 TURNS = "Smith, A. On Turns. J., 2020"
 BITS = "Bits. P. & Sons, 1990"
@@ -34,17 +33,6 @@ def test_a_program_is_cited_with_the_versions_that_ran():
         ("benchmark/fast", "the program; versions 5.7 and 7.4 ran"),
         ("rules/fast", "what is timed"),
     ]
-
-
-def test_a_page_links_the_doi_and_escapes_the_text(world, write_study, tmp_path):
-    world.add("bfs", "4")
-    study = write_study("tables: {a: {rows: [routing], values: [max_load]}}\n")
-    plugins = [plugin("turn", (TURNS, "10.1/2<3", "Theorem <2>")), plugin("bend", (BITS, "", "x"))]
-    write_study_report(study, world.records, world.results, tmp_path, plugins)
-    page = (tmp_path / "index.html").read_text()
-    assert 'href="https://doi.org/10.1/2%3C3">doi:10.1/2&lt;3</a>' in page
-    assert "<code>rules/turn</code>: Theorem &lt;2&gt;" in page
-    assert "<p>Bits. P. &amp; Sons, 1990</p>" in page
 
 
 def test_the_published_numbers_come_first(write_study):

@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.report.frames.views import Views
-from routelab.report.page.headline import find_answer, size_text, two_digits
+from routelab.report.page.headline import find_answer
 from routelab.report.page.missing import missing_results
 from routelab.report.tables import build_table
 
@@ -281,16 +281,6 @@ def test_comparisons_of_a_table_are_taken_as_they_are(world, answer, value, star
     assert found == f"{start} (geometric mean over 2 network sizes; {extremes})."
 
 
-def test_the_median_of_a_baseline_is_named(world, answer):
-    three_networks(world, (5, 20))
-    table = (
-        "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load, median: true}, "
-        "values: [improvement_percent]}}\n"
-    )
-    found = answer(f"headline: {{value: improvement_percent}}\n{table}").sentence
-    assert found.startswith("sssp is 41 % better than the median of bfs in maximum channel load")
-
-
 def test_values_of_zero_have_means_and_no_ratio(world, answer):
     for dims, share in (("2", 0.5), ("4", 1.0)):
         world.add("exact", dims, metrics={"share": share})
@@ -337,19 +327,3 @@ def test_a_routing_without_values_is_the_reason(world, answer):
     )
     text = f"headline: {{value: max_load, compare: dor, baseline: bfs}}\n{LOADS}"
     assert answer(text).sentence.endswith("of bfs: dor has no value in 3 of 3 cases.")
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(1.449, "1.4"), (319.2, "320"), (0.0123, "0.012"), (2.0, "2"), (99.6, "100"), (5e-7, "5e-07")],
-)
-def test_an_improvement_has_two_significant_digits(number, text):
-    assert two_digits(number) == text
-
-
-@pytest.mark.parametrize(
-    ("percent", "text"),
-    [(13.47, "13 %"), (-9.94, "9.9 %"), (0.081, "0.1 %"), (-0.04, "0 %"), (250.0, "250 %")],
-)
-def test_sizes_have_two_digits_and_one_decimal(percent, text):
-    assert size_text(percent) == text

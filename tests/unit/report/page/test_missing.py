@@ -13,9 +13,8 @@ from routelab.report.frames.runs import Frames
 from routelab.report.frames.survey import survey_records
 from routelab.report.frames.views import Views
 from routelab.report.page.index_page import write_index
-from routelab.report.page.missing import as_sentence, missing_results
+from routelab.report.page.missing import missing_results
 from routelab.report.page.study_page import write_study_report
-from routelab.report.page.summary import runs_sentence
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.results.survey_table import SurveyTable, write_survey_table
 
@@ -94,26 +93,6 @@ def test_when_all_simulations_are_lost_the_page_says_so_first(world, write_study
     ]
 
 
-def test_a_comparison_of_some_simulations_says_of_how_many(world, write_study, tmp_path):
-    simulations(world, 4)
-    page, _ = written(world, write_study(STUDY), tmp_path / "report")
-    sentence = "4 of 9 simulations of demo reached their limit of 120 CPU-s; raise limits.seconds."
-    assert boxes(page) == [("alert", [sentence])]
-    (finding,) = bold(page)
-    assert finding.startswith(
-        "Among the 5 of 9 simulations that have a result, at offered load 0.1, under uniform, "
-        "the mean latency of r4 is 14, 22\N{NO-BREAK SPACE}% lower than the 18 of r8"
-    )
-
-
-def test_without_a_comparison_the_loss_is_the_finding(world, write_study, tmp_path):
-    simulations(world, 1)
-    _, summary = written(world, write_study("traffic: [uniform]\n"), tmp_path / "report")
-    assert summary["finding"].startswith(
-        "1 of 9 simulations of demo reached its limit of 120 CPU-s"
-    )
-
-
 @pytest.mark.parametrize(
     ("lost", "words"),
     [(9, "9 of 9 simulations of demo have"), (1, "1 of 9 simulations of demo has")],
@@ -130,26 +109,6 @@ def test_what_has_not_run_is_no_failure(world, write_study, tmp_path, lost, word
     with (tmp_path / "report/simulations.csv").open() as file:
         statuses = [row["status"] for row in csv.DictReader(file)]
     assert statuses == ["not-run"] * lost + ["ok"] * ok
-
-
-def test_what_does_not_apply_is_a_calm_note(world, write_study, tmp_path):
-    simulations(world, 4, "unsupported", "needs a ring")
-    page, summary = written(world, write_study(STUDY), tmp_path / "report")
-    sentence = "4 of 9 simulations of demo do not apply to their network: needs a ring."
-    assert boxes(page) == [("note", [sentence])]
-    assert 'role="alert"' not in page
-    assert bold(page)[0].startswith("At offered load 0.1, under uniform, the mean latency of r")
-    assert [loss["status"] for loss in summary["losses"]] == ["unsupported"]
-
-
-def test_a_study_that_lacks_nothing_has_no_banner(world, write_study, tmp_path):
-    simulations(world, 0)
-    page, summary = written(world, write_study(STUDY), tmp_path / "report")
-    assert boxes(page) == []
-    assert 'role="alert"' not in page
-    assert "#lost" not in page
-    assert bold(page)[0].startswith("At offered load 0.1, under uniform, the mean latency of r")
-    assert summary["losses"] == []
 
 
 def test_the_most_serious_loss_comes_first_and_hostile_reasons_stay_text(
@@ -211,30 +170,6 @@ def test_each_kind_of_work_is_counted_alone(world):
     ]
 
 
-def test_counts_are_worded_for_people(world):
-    for number, (status, reason) in enumerate(
-        [
-            ("unsupported", "no"),
-            ("timeout", LIMIT),
-            ("failed", "reached its limit of 4 GB (limits.memory_gb)"),
-            ("failed", "why"),
-        ]
-    ):
-        world.add(f"r{number}", status=status, reason=reason)
-    world.add("ok")
-    views = Views(world.records)
-    assert runs_sentence(views.routes) == (
-        "5 runs on 1 network: 1 ok, 1 failed, 2 reached a limit, 1 unsupported."
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [("a b", "a b."), ("a b.", "a b."), ("a (b)", "a (b)."), ("a…", "a…")]
-)
-def test_a_sentence_ends_with_one_mark(text, expected):
-    assert as_sentence(text) == expected
-
-
 def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
     for routing in ("a", "b"):
         world.add(routing)
@@ -250,39 +185,3 @@ def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
 def index(report):
     write_index(report)
     return unescape((report / "index.html").read_text())
-
-
-def test_the_index_marks_studies_with_losses(world, write_study, tmp_path):
-    simulations(world, 9)
-    written(world, write_study(STUDY), tmp_path / "report/demo")
-    text = index(tmp_path / "report")
-    marked = "9 of 9 simulations reached their limit of 120 CPU-s; raise limits.seconds."
-    assert text.count(marked) == 1
-    # the same sentence again would be noise
-    assert ALL_LOST not in text
-
-
-def test_the_index_shows_a_finding_beside_losses(world, write_study, tmp_path):
-    simulations(world, 4)
-    written(world, write_study(STUDY), tmp_path / "report/demo")
-    text = index(tmp_path / "report")
-    assert "4 of 9 simulations reached their limit of 120 CPU-s; raise limits.seconds." in text
-    assert '<p class="finding">Among the 5 of 9 simulations that have a result, ' in text
-
-
-@pytest.mark.parametrize(("lost", "status"), [(0, "ok"), (4, "unsupported")])
-def test_the_index_marks_no_study_that_lacks_nothing(world, write_study, tmp_path, lost, status):
-    simulations(world, lost, status, "no")
-    written(world, write_study(STUDY), tmp_path / "report/demo")
-    assert 'class="missing"' not in index(tmp_path / "report")
-
-
-def test_the_index_cuts_long_lists(world, write_study, tmp_path):
-    for number in range(3):
-        world.add(f"a{number}", "4", status="failed", reason=f"reason {number}")
-    world.add("b", "4", status="timeout", reason=LIMIT)
-    (world.add("c", "4").directory / "outcome.json").unlink()
-    written(world, write_study(""), tmp_path / "report/demo")
-    text = index(tmp_path / "report")
-    assert text.count("<li>1 of 5 route tables ") == 3
-    assert "<li>And 2 more.</li>" in text

@@ -8,11 +8,10 @@ from html.parser import HTMLParser
 import pytest
 
 from routelab.api import InputError
-from routelab.report.figures.styles import PALETTE
 from routelab.report.frames.runs import Frames
 from routelab.report.frames.views import Views
 from routelab.report.page.index_entry import published_results
-from routelab.report.page.index_page import duration_text, write_index
+from routelab.report.page.index_page import write_index
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.study_page import write_study_report
 from routelab.report.tables import build_table
@@ -141,12 +140,6 @@ def test_lost_runs_are_listed_with_reason_and_command(report):
     assert "routelab route torus~dims=4 dor" in "".join(lost)
 
 
-def test_ranges_and_differences_are_shown(report):
-    text = "".join(Page((report / "index.html").read_text()).text)
-    assert "8 (7–9)" in text
-    assert "9 −1 ⊂" in text
-
-
 def test_tables_figures_and_all_runs_are_files(report):
     lines = list(csv.DictReader((report / "tables" / "loads.csv").open()))
     row = next(line for line in lines if line["routing"] == "bfs")
@@ -160,11 +153,6 @@ def test_tables_figures_and_all_runs_are_files(report):
     assert [run["status"] for run in runs] == ["ok"] * 4 + ["unsupported"]
     assert runs[1]["command"] == "routelab route torus~dims=4x2 bfs~tie_seed=1"
     assert runs[1]["max_load"] == "9"
-
-
-def test_figures_pool_what_the_tables_pool(report):
-    with (report / "figures" / "spread.csv").open() as stream:
-        assert {line["routing"] for line in csv.DictReader(stream)} == {"bfs", "dor"}
 
 
 def test_writing_again_changes_nothing(made, report):
@@ -196,39 +184,6 @@ def test_a_study_without_any_result_has_a_page(world, write_study, tmp_path):
     assert "1 run on 1 network: 0 ok, 1 failed." in text
     assert "no memory" in text
     assert text.count("Nothing to draw") == 2
-
-
-def test_below_a_figure_stands_what_it_could_not_show(world, write_study, tmp_path):
-    curve = [{"load": 0.1, "state": "stationary", "latency_mean": 9.0}]
-    world.simulate("dor", curve=curve)
-    world.simulate("rdr", curve=[{"load": 0.1, "state": "saturated", "latency_mean": None}])
-    study = write_study(
-        "traffic: [uniform]\n"
-        "figures:\n"
-        "  both: {of: loads, kind: curve, x: load, y: latency_mean}\n"
-        "  none: {of: loads, kind: line, x: load, y: latency_mean, where: {routing: rdr}}\n"
-    )
-    folder = tmp_path / "report"
-    write_study_report(study, world.records, world.results, folder, (), world.simulated)
-    text = " ".join("".join(Page((folder / "index.html").read_text()).text).split())
-    assert text.count("Without a value: rdr (saturated at load 0.1).") == 2
-    assert text.count("Nothing to draw: none of its runs has a value.") == 1
-
-
-def test_a_series_has_one_colour_in_all_figures_of_a_page(world, write_study, tmp_path):
-    for name in ("first", "second"):
-        world.add(name, "4x2")
-    study = write_study(
-        "figures:\n"
-        "  both: {kind: ecdf, x: load}\n"
-        "  one: {kind: ecdf, x: load, where: {routing: second}}\n"
-    )
-    write_study_report(study, world.records, world.results, tmp_path)
-    texts = [(tmp_path / f"figures/{name}.svg").read_text().upper() for name in ("both", "one")]
-    assert [[f"STROKE: {colour};" in text for colour in PALETTE[:2]] for text in texts] == [
-        [True, True],
-        [False, True],
-    ]
 
 
 def test_the_index_groups_studies_by_paper(report, world, write_study):
@@ -293,57 +248,6 @@ def test_published_numbers_without_a_result_of_ours_are_no_result(world, write_s
     view = Views(world.records).routes
     table = build_table("t", study.tables["t"], view, study.reference, "")
     assert [one["result"] for one in published_results(study, [table])] == ["no result"]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, ""), (0.2, "1 s"), (119, "119 s"), (150, "2 min"), (9000, "2 h")]
-)
-def test_cpu_time_has_a_readable_unit(seconds, text):
-    assert duration_text(seconds) == text
-
-
-def test_the_table_of_the_answer_marks_the_routings_that_it_compares(world, write_study, tmp_path):
-    for routing, load in (("bfs", 9), ("sssp", 5), ("dor", 7)):
-        world.add(routing, "4x2", load=[load])
-    study = write_study(
-        "headline: {value: max_load, compare: sssp, baseline: bfs}\n"
-        "tables:\n"
-        "  rows: {rows: [routing], values: [max_load]}\n"
-        "  other: {rows: [routing], values: [max_load]}\n"
-    )
-    write_study_report(study, world.records, world.results, tmp_path)
-    text = (tmp_path / "index.html").read_text()
-    assert re.findall(r'<tr class="marked">\s*<th[^>]*>(\w+)', text) == ["bfs", "sssp"]
-    study = write_study(
-        "headline: {value: max_load, compare: sssp, baseline: bfs}\n"
-        "tables: {columns: {rows: [nodes], values: [], pivot: {by: routing, value: max_load}}}\n"
-    )
-    write_study_report(study, world.records, world.results, tmp_path)
-    text = (tmp_path / "index.html").read_text()
-    assert re.findall(r"<col\b([^>]*)>", text) == ["", *[' class="marked"'] * 2, ""]
-    assert '<tr class="marked">' not in text
-
-
-def test_the_picture_and_the_table_of_the_answer_come_before_the_summary(report):
-    text = (report / "index.html").read_text()
-    places = ['class="finding"', 'id="figure-', 'id="table-loads"', 'id="summary"', 'id="figures"']
-    assert [text.index(place) for place in places] == sorted(text.index(p) for p in places)
-
-
-def test_the_study_with_most_published_numbers_is_first(report):
-    summary = load_sealed((report / "summary.json").read_bytes())
-    assert sum(one["numbers"] for one in summary["published"]) > 0
-    other = report.parent / "a-study-before-it-in-the-alphabet"
-    other.mkdir()
-    write_json(other / "summary.json", summary | {"published": []})
-    write_index(report.parent)
-    links = [link for _, link in Page((report.parent / "index.html").read_text()).links]
-    assert links.index("demo/index.html") < links.index(f"{other.name}/index.html")
-
-
-def test_the_index_of_nothing_says_so(tmp_path):
-    write_index(tmp_path)
-    assert "No study has a report yet." in (tmp_path / "index.html").read_text()
 
 
 def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):

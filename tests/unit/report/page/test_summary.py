@@ -3,44 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from routelab.report.frames.views import Views
 from routelab.report.page.commands import run_command, study_command
 from routelab.report.page.summary import summarize, verdicts
-from routelab.report.tables import build_table
-
-PUBLISHED = "routing,nodes,max_load\nbfs,8,48\nsssp,8,28\ngenetic,8,25\n"
-TABLE = (
-    "tables: {t: {title: Loads, rows: [routing, nodes], values: [max_load], "
-    "over: {tie_seed: range}, beside: {reference: table.csv, on: [routing, nodes]}}}\n"
-)
-
-
-@pytest.fixture
-def compared(world, write_study):
-    for tie, load in enumerate([48, 40, 60]):
-        world.add(f"bfs~tie_seed={tie}", "4x2", load=[load], tie_seed=tie)
-    for tie, load in enumerate([30, 30, 27]):
-        world.add(f"sssp~tie_seed={tie}", "4x2", load=[load], tie_seed=tie)
-    world.add("genetic", "4x2", load=[26], tie_seed=0)
-    world.add("dor", "4x2", status="unsupported", reason="no", tie_seed=0)
-    study = write_study(TABLE, PUBLISHED)
-    views = Views(world.records)
-    frames = views.routes
-    return views, build_table("t", study.tables["t"], frames, study.reference, "")
-
-
-def test_sentences_are_made_from_the_data(compared):
-    views, table = compared
-    assert summarize(views, [table]) == [
-        "8 runs on 1 network: 7 ok, 1 unsupported.",
-        "All 7 route tables are proven free of deadlock.",
-        (
-            "Loads, 3 published numbers: 1 equal to ours as printed, "
-            "1 within the range of our runs; ours is higher in 1."
-        ),
-    ]
 
 
 def test_a_table_that_is_not_proven_is_said(world):
@@ -68,27 +33,6 @@ def test_algorithms_without_tables_have_their_own_verdicts(world):
         "Deadlock freedom of the other routings, in 2 simulations: 1 proven if declared, "
         "1 unproven." in sentences
     )
-
-
-def test_simulated_routers_are_named_once(world):
-    for routing in ("dor", "sssp"):
-        world.simulate(routing, router="combined", vcs=2, buffer_flits=16)
-        world.simulate(routing, router="input-queued", vcs=2, buffer_flits=16, priority="random")
-    views = Views(world.records, world.simulated)
-    assert (
-        "Simulated routers: combined input and output queues with speed-up 2, 2 virtual channels "
-        "of 16 flits at inputs and 96 at outputs, virtual cut-through, packets of 1 flit; "
-        "input-queued, 2 virtual channels of 16 flits, virtual cut-through, packets of 1 flit."
-        in summarize(views, [])
-    )
-
-
-def test_verdicts_count_pooled_runs_together(compared):
-    views, _ = compared
-    assert verdicts(views, ["tie_seed"])[:2] == [
-        ("bfs", "proven", "bubble", "1", 3),
-        ("sssp", "proven", "bubble", "1", 3),
-    ]
 
 
 def test_commands_name_metrics_that_run_only_where_they_are_named(world):

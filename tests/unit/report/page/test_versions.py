@@ -8,7 +8,7 @@ import json
 import pytest
 
 from routelab.report.page.study_page import write_study_report
-from routelab.report.page.versions import FILE, SUMS, machine_text, software_versions
+from routelab.report.page.versions import FILE, SUMS, software_versions
 from routelab.results.json_files import load_sealed, write_json
 from routelab.results.outcome import Outcome
 
@@ -89,11 +89,6 @@ def test_checksums_are_those_of_all_tables_and_lists(folder):
     assert set(sums) == {"runs.csv", "tables/loads.csv"}
     for name, digest in sums.items():
         assert digest == hashlib.sha256((folder / name).read_bytes()).hexdigest()
-
-
-def test_what_was_not_recorded_is_not_invented():
-    assert machine_text(None) == ""
-    assert software_versions([], []) == {}
 
 
 def test_measurements_name_the_versions_of_their_programs():
