@@ -85,38 +85,6 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize(
-    ("rule", "wildcards", "line"),
-    [
-        (
-            "topologies",
-            {"batch": "small-1"},
-            "networks of small, part 1 of 1 (1 job)",
-        ),
-        (
-            "routes",
-            {"batch": "small-1"},
-            "route tables of small, part 1 of 2 (20 jobs)",
-        ),
-        (
-            "routes",
-            {"study": "small", "batch": "2"},
-            "route tables of small, part 2 of 2 (1 job)",
-        ),
-        ("surveys", {"study": "big-2", "batch": "1"}, "survey runs: big-2 (3 jobs)"),
-        (
-            "benchmarks",
-            {"batch": "measured.t.default-12345678-1"},
-            "comparisons: measured on t (1 job)",
-        ),
-        ("page", {"study": "small"}, "page of small"),
-        ("index", {}, "index"),
-        ("report", {}, ""),
-        ("all", {}, ""),
-    ],
-)
-def test_a_job_is_one_line(short, rule, wildcards, line):
-    assert text(short, **job(rule, **wildcards)) == line
 
 
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
@@ -133,11 +101,6 @@ def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
 
 
-def test_what_only_fills_the_screen_is_not_printed(short):
-    assert text(short, event=Event.RUN_INFO, stats={"routes": 4, "total": 6}) == "6 steps to do."
-    for event in (Event.JOB_STARTED, Event.RESOURCES_INFO):
-        assert text(short, event=event) == ""
-    assert text(short, "Select jobs to execute...") == ""
 
 
 def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
@@ -175,25 +138,5 @@ def test_what_is_not_known_is_printed_as_snakemake_does(short):
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
 
 
-def handler_with(name: str, quiet: list[str]) -> logging.Handler:
-    handler = logging.NullHandler()
-    handler.name = name
-    formatter = logging.Formatter()
-    formatter.quiet = [SimpleNamespace(name=choice) for choice in quiet]
-    handler.setFormatter(formatter)
-    return handler
 
 
-def test_only_output_that_is_quiet_about_reasons_gets_short(plan):
-    handlers = [
-        handler_with(HANDLER, ["HOST", "REASON"]),
-        handler_with(HANDLER, ["HOST"]),
-        handler_with("DefaultLogFileHandler", ["HOST", "REASON"]),
-        logging.NullHandler(),
-    ]
-    logger = SimpleNamespace(handlers=handlers)
-    use_short_lines(SimpleNamespace(logger_manager=SimpleNamespace(logger=logger)), plan)
-    assert [type(handler.formatter) is ShortFormatter for handler in handlers] == [
-        True,
-        *[False] * 3,
-    ]
