@@ -2,7 +2,6 @@
 
 import pytest
 
-from routelab.api import InputError
 from routelab.workflow.cluster_check import check_cluster
 
 CLUSTER = """\
@@ -107,16 +106,3 @@ def test_a_benchmark_that_cannot_run_or_is_not_there(program, checks, here):
     assert missing(checks(text, [asked])) == {}
     state, told = checks(text.replace("nodes: 4", "nodes: 3"), [asked])[f"benchmark {asked}"]
     assert (state, "3 nodes" in told) == ("cannot tell", True)
-
-
-@pytest.mark.parametrize(
-    ("text", "arguments", "word"),
-    [
-        ("nodes: 0\n", (), "nodes"),
-        ("nodes: 2\n", (["npbb"],), "npbb"),
-        ("nodes: 2\n", ((), "toruss~dims=4"), "toruss"),
-    ],
-)
-def test_a_wrong_file_or_name_is_wrong_input(checks, text, arguments, word):
-    with pytest.raises(InputError, match=word):
-        checks(text, *arguments)

@@ -6,14 +6,13 @@ import json
 import logging
 from enum import Enum
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.jobs.batches import Batch
 from routelab.study.bench_settings import BenchSettings
-from routelab.workflow.console import HANDLER, LOG_LINES, ShortFormatter, use_short_lines
+from routelab.workflow.console import LOG_LINES, ShortFormatter
 from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.kinds.networks import TopologyJob
 from routelab.workflow.kinds.routes import RouteJob
@@ -85,8 +84,6 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
     }
 
 
-
-
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
@@ -99,8 +96,6 @@ def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log.unlink()
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
-
-
 
 
 def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
@@ -136,7 +131,3 @@ def test_what_is_not_known_is_printed_as_snakemake_does(short):
     assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
-
-
-
-

@@ -339,14 +339,6 @@ def test_a_plugin_that_exits_is_the_error_of_a_command(villains, capsys, command
         assert not written.out
 
 
-def test_what_a_plugin_raises_is_told_with_its_line(villains, tmp_path):
-    plan = done(tmp_path, USUAL + routings("bad-routing"))
-    outcome = read_outcome(plan.of("routes")["torus~dims=4", "bad-routing"].outcome)
-    line = PLUGINS.splitlines().index('        raise RuntimeError("broken")') + 1
-    where = f"({tmp_path / 'site' / 'villains.py'}, line {line})"
-    assert outcome.reason == f"bad-routing: routing: RuntimeError: broken {where}"
-
-
 def test_a_module_that_exits_when_it_is_imported_costs_its_own_jobs(villains, site, tmp_path):
     points = {"routing": {"leaver": "leavers:Routing"}}
     site.install("leavers", points, {"leavers.py": "import sys\nsys.exit(0)\n"})

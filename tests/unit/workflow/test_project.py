@@ -108,8 +108,3 @@ def test_a_full_disk_leaves_nothing_behind(
     assert f"cannot write {folder}: the disk is full" in capsys.readouterr().err
     assert folder.exists() == exists
     assert [path for path in tmp_path.rglob("*") if path != folder] == []
-
-
-def test_the_shell_gets_a_quoted_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["init", str(tmp_path / "my study; $(x)")]) == 0
-    assert f"cd '{tmp_path}/my study; $(x)'" in capsys.readouterr().out

@@ -39,24 +39,6 @@ def lines(path):
     return list(csv.DictReader(path.open()))
 
 
-def test_what_has_not_run_says_so(study, tmp_path):
-    results = tmp_path / "results"
-    report.write_report(study, results, results / "report/measured")
-    rows = lines(results / "report/measured/benchmarks.csv")
-    assert [(row["routing"], row["status"]) for row in rows] == [
-        ("old", "not-run"),
-        ("new", "not-run"),
-    ]
-    assert all("outcome.json does not exist" in row["reason"] for row in rows)
-    assert rows[0]["baseline"] == "new"
-    assert rows[0]["metric"] == "mops"
-    assert "--cluster tiny " in rows[0]["command"]
-    assert (
-        "--routing bfs@angara --routing dor --benchmark npb~kernel=cg,class=S --repeats 3"
-        in rows[0]["command"]
-    )
-
-
 def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tmp_path):
     results = tmp_path / "results"
     plan = expand_studies([study], results)

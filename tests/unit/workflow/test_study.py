@@ -126,15 +126,6 @@ def test_several_routings_need_a_fabric_that_is_switched(big, program, found):
     assert found("missing") == []
 
 
-def test_a_study_of_another_cluster_is_checked_as_if_it_named_this_one(big, program, found):
-    program("lu.C.x", "exit 0", folder="bin/npb")
-    study = write_study(["4"], *SMALL, ranks="1")
-    Path("config/clusters/other.yaml").write_text(CLUSTER)
-    study.write_text(study.read_text().replace("cluster: big", "cluster: other"))
-    assert found("missing") == []
-    assert dict(found("cannot tell"))["study: cluster"].startswith("the study names other; ")
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -155,39 +146,6 @@ def test_a_study_that_cannot_be_checked_is_wrong_input(big, capsys, words, said)
     )
     assert main(["cluster", "check", "big", *words]) == 2
     assert said in capsys.readouterr().err
-
-
-def lines(capsys):
-    """What `routelab study check` adds to its summary; the study stays valid."""
-    assert main(["study", "check", "some"]) == 0
-    first, *rest = capsys.readouterr().out.splitlines()
-    assert first.startswith("config/studies/some.yaml: OK: ")
-    place = "config/studies/some.yaml: cluster big: "
-    assert all(line.startswith(place) for line in rest)
-    return [line.removeprefix(place) for line in rest]
-
-
-def test_the_check_of_a_study_tells_what_its_cluster_lacks(big, program, capsys):
-    big(text=CLUSTER)
-    write_study(["4"], *SMALL, ranks="1")
-    told = lines(capsys)
-    assert [text.partition(":")[0] for text in told if text.endswith("(missing)")] == [
-        "fabric",
-        "benchmark LU",
-    ]
-    big()
-    program("lu.C.x", "printf ''", folder="bin/npb")
-    assert lines(capsys) == ["nothing is missing"]
-
-
-def test_a_cluster_with_slurm_is_not_checked_on_a_machine_without(big, capsys):
-    write_study(["4"], *SMALL, ranks="1")
-    Path("bin/sinfo").unlink()
-    (told,) = lines(capsys)
-    assert told == (
-        "sinfo was not found here; on the cluster: routelab cluster check big --study "
-        "config/studies/some.yaml"
-    )
 
 
 def test_a_study_tells_its_allocations_and_node_hours(big, found):

@@ -111,12 +111,6 @@ def test_numbers_are_the_same_in_files(jobs, tmp_path):
         assert read_jobs(tmp_path / "spec.json")[0].fingerprint == jobs["bounds"].fingerprint
 
 
-def test_jobs_of_all_kinds_stand_in_one_list(jobs, tmp_path):
-    write_jobs(jobs.values(), tmp_path / "spec.json")
-    assert read_jobs(tmp_path / "spec.json") == tuple(jobs.values())
-    assert len({job.fingerprint for job in jobs.values()}) == len(jobs)
-
-
 @pytest.mark.parametrize("kind", IN_FINGERPRINTS)
 def test_a_fingerprint_depends_on_what_the_result_depends_on_and_nothing_else(jobs, kind):
     job = jobs[kind]

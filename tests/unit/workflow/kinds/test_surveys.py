@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -237,12 +235,6 @@ def test_rows_are_found_whichever_shard_made_them(tmp_path):
     assert (made, len(rows)) == (0, 2)
 
 
-def test_a_spec_of_another_format_is_refused(tmp_path):
-    (tmp_path / "spec.json").write_text(json.dumps({"format": "shard/1"}))
-    with pytest.raises(InputError, match="expected format batch/2"):
-        run_batch(tmp_path / "spec.json", tmp_path / "s.csv")
-
-
 def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
     rules = "angara~turns=exact"
     items = [
@@ -273,19 +265,3 @@ def test_a_plan_tries_again_the_rows_that_failed(plan):
         for key, status in zip(keys, ("ok", "unsupported", "timeout"), strict=False):
             writer.append(key, status, {})
     assert plan(runs=30).failed() == 1
-
-
-def test_rows_need_no_heavy_imports():
-    code = (
-        "import sys\n"
-        "from routelab.workflow.kinds import surveys\n"
-        "from routelab.workflow.survey.bounds import bound_row\n"
-        "from routelab.workflow.survey.rows import SurveyNetwork\n"
-        "from routelab.workflow.survey.runs import route_row\n"
-        "network = SurveyNetwork('torus~dims=3x2')\n"
-        "assert route_row(network, 'angara-sssp', ())['status'] == 'ok'\n"
-        "assert bound_row(network, 'angara', 9.0, False)['status'] == 'ok'\n"
-        "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

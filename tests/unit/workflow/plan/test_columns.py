@@ -103,10 +103,6 @@ def test_bounds_for_any_routing_have_to_be_requested(told):
     assert told(views, f"{more}\nbound: {{any_routing: true}}") == []
 
 
-def test_all_wrong_columns_of_a_study_are_reported_together(told):
-    assert len(told(table("max_laod, gap, median"))) == 3
-
-
 @pytest.mark.parametrize(
     ("views", "more"),
     [
@@ -132,31 +128,6 @@ def test_what_the_study_has_is_accepted(told, views, more):
     assert told(views, more) == []
 
 
-def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
-    from routelab.workflow.plan.expansion import expand_studies
-
-    told(table("max_laod"))
-    with pytest.raises(InputError, match="no column 'max_laod'"):
-        expand_studies([tmp_path / "study.yaml"])
-
-
-def test_mistakes_of_one_study_do_not_hide_wrong_columns_of_the_next(told, tmp_path):
-    told(table("max_laod"))
-    other = tmp_path / "other.yaml"
-    other.write_text("title: t\ntopologies: [torus~dims=4]\nroutings: [dro]\n")
-    with pytest.raises(InputError) as raised:
-        check_studies([other, tmp_path / "study.yaml"])
-    assert "'dro'" in str(raised.value)
-    assert "no column 'max_laod'" in str(raised.value)
-
-
-def test_a_comparison_of_another_column_names_the_column_that_is_compared(told):
-    more = ", relative: {to: dor, column: min_load}"
-    assert told(table("max_load_ratio", more)) == [
-        "tables.t.values: no column 'max_load_ratio'; 'relative' in this view compares 'min_load'"
-    ]
-
-
 def test_other_mistakes_hide_no_column(told):
     views = "figures: {f: {kind: line, x: load, y: accepted_load, over: {sead: median}}}"
     mistakes = told(views, "traffic: [uniform]\nsimulation: {loads: [0.1]}")
@@ -180,14 +151,3 @@ def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):
     assert mistakes[0].startswith(
         "metric 'route-length' declares the column 'max_hops' otherwise than 'routelab'"
     )
-
-
-def test_surveys_do_not_measure_networks(told):
-    views = table("diameter, best_cut_share")
-    assert told(views) == []
-    mistakes = told(views, "survey: true")
-    assert mistakes == [
-        f"tables.t.values: column '{name}': surveys do not measure networks; use a study without "
-        "'survey'"
-        for name in ("diameter", "best_cut_share")
-    ]

@@ -10,8 +10,6 @@ import pytest
 
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
-from routelab.jobs.batches import read_jobs
-from routelab.results.json_files import read_json, write_json
 from routelab.study import Choice
 from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.kinds.comparisons import terminals
@@ -338,32 +336,6 @@ def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, 
     plan.write_specs()
     assert manifests[first.ids].exists() == (not again)
     assert all(manifests[job.ids].exists() for job in others)
-
-
-def test_a_spec_comes_back_as_it_was_written(write):
-    plan = expand_studies([write(STUDY)])
-    plan.write_specs()
-    for job in plan.of("comparisons").values():
-        (read,) = read_jobs(plan.spec(batch_of(plan, job)))
-        assert read == job
-        assert read.fingerprint == job.fingerprint
-
-
-@pytest.mark.parametrize("broken", ["comparison", "store", "folder", "class", "minutes"])
-def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
-    plan = expand_studies([write(STUDY)])
-    plan.write_specs()
-    path = plan.spec(batch_of(plan, next(iter(plan.of("comparisons").values()))))
-    content = read_json(path, "batch/2")
-    (job,) = content["jobs"]
-    for wrong in ({key: value for key, value in job.items() if key != broken}, [5]):
-        changed = wrong if isinstance(wrong, dict) else {**job, broken: wrong}
-        write_json(path, {**content, "jobs": [changed]})
-        with pytest.raises(InputError) as told:
-            read_jobs(path)
-        assert str(told.value).startswith(f"{path} is not a list of jobs as this version of")
-        assert str(told.value).endswith("; the next run of the workflow writes it again")
-        assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(

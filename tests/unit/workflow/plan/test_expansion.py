@@ -133,11 +133,6 @@ def test_a_study_is_not_named_as_a_folder_with_another_use(write, name):
     ]
 
 
-def test_an_alias_is_no_other_instance_s_name(write):
-    (line,) = mistakes(write("bad", study(routings="[dor, {use: dfsssp, as: dor}]")))
-    assert "routings[1]: the name 'dor' stands for dfsssp here, and for dor at" in line
-
-
 def test_names_with_a_path_need_an_alias_and_long_ones_do_not(write):
     failed = "+".join(str(i) for i in range(60))
     long = f"torus~dims=8x8,failed_switches={failed}"
@@ -190,32 +185,6 @@ def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
     assert expand_studies([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
 
 
-def test_all_mistakes_of_all_studies_are_told_at_once(write):
-    first = write("first", study("[torus~dim=4, toru~dims=4]", "[dor, sssp@angara~turn=exact]"))
-    second = write("second", "title: t\ntopologies: [torus~dims=4]\nrouting: [dor]\n")
-    third = write("third", study(more="metrics: [channel-lod]\n"))
-    lines = mistakes(first, second, third, Path("config/studies/none.yaml"))
-    text = "\n".join(lines)
-    for expected in (
-        f"{first}:2: topologies[0]: ",
-        "did you mean 'dims'",
-        f"{first}:2: topologies[1]: no topology plugin is called 'toru'; did you mean 'torus'",
-        f"{first}:3: routings[1]: ",
-        "did you mean 'turns'",
-        f"{second}:1: 'routings' is missing",
-        f"{second}:3: routing: unknown key; did you mean 'routings'?",
-        f"{third}:4: metrics[0]: no metric plugin is called 'channel-lod'",
-        "none.yaml: cannot be read",
-    ):
-        assert expected in text
-    assert "Traceback" not in text
-
-
-def test_a_mistake_in_every_point_of_a_sweep_is_told_once(write):
-    lines = mistakes(write("sweep", study(routings="[{dor: {sed: {range: 9}, x: 1}}]")))
-    assert sum("routings[0]" in line for line in lines) == 1
-
-
 def test_two_studies_cannot_have_one_name(write):
     first = write("same", study())
     other = Path("same.yaml")
@@ -256,16 +225,6 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
         f"{folder}/citation.yaml",
         *(f"{folder}/{name}.csv" for name in names),
     }
-
-
-def test_kernels_are_warmed_by_one_routing_of_each_make(write):
-    plan = expand_studies([write("small", SMALL)])
-    assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
-        "angara-sssp",
-        "metrics",
-        "networks",
-        "sssp@angara~turns=exact",
-    ]
 
 
 @pytest.fixture
@@ -331,16 +290,6 @@ def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
     assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
 
 
-def test_a_study_is_cut_into_a_power_of_two_of_parts(write):
-    def sizes(runs):
-        text = study("[torus~dims=4]", f"[{{angara-sssp: {{tie_seed: {{range: {runs}}}}}}}]")
-        batches = expand_studies([write("many", text)]).batches
-        return [len(batch.jobs) for (kind, _), batch in batches.items() if kind == "routes"]
-
-    assert [sizes(runs) for runs in (1, 159, 160, 319)] == [[1], [159], [80, 80], [160, 159]]
-    assert sizes(320) == [80] * 4
-
-
 def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
     text = study(
         "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
@@ -358,29 +307,6 @@ def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
     assert {batch.after for batch in parts.values()} == {(("topologies", "many-1"),)}
 
 
-def test_large_studies_have_few_batches_of_equal_size(write):
-    text = study(
-        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}]", "[{angara-sssp: {tie_seed: {range: 450}}}]"
-    )
-    batches = expand_studies([write("large", text)]).batches.values()
-    sizes = [len(batch.jobs) for batch in batches if batch.kind == "routes"]
-    assert (len(sizes), sum(sizes)) == (16, 3 * 450)
-    assert max(sizes) - min(sizes) <= 1
-
-
-def test_longer_batches_start_first(write):
-    shorter, longer = (
-        write(
-            name,
-            study(f"[torus~dims={size}]", f"[{{angara-sssp: {{tie_seed: {{range: {size}}}}}}}]"),
-        )
-        for name, size in (("shorter", 3), ("longer", 4))
-    )
-    batches = expand_studies([shorter, longer]).batches
-    priorities = [batches["routes", f"{name}-1"].priority for name in ("shorter", "longer")]
-    assert 0 < priorities[0] < priorities[1]
-
-
 def test_a_network_starts_before_what_waits_for_it(write):
     text = study("[torus~dims=4, mesh~dims=4]", "[dor]") + (
         "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
@@ -390,17 +316,6 @@ def test_a_network_starts_before_what_waits_for_it(write):
     for batch in batches.values():
         for before in batch.after:
             assert batches[before].priority > batch.priority
-
-
-def test_a_batch_s_fingerprint_follows_its_jobs(write):
-    path = write("small", SMALL)
-    before = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
-    path.write_text(SMALL.replace("turns=exact", "turns=none"))
-    after = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
-    assert {key for key in before if before[key] != after[key]} == {
-        ("routes", "small-1"),
-        ("metrics", "small-1"),
-    }
 
 
 def test_planning_needs_no_heavy_imports():
@@ -435,15 +350,3 @@ def test_files_that_metrics_read_are_inputs_of_the_metrics_alone(write):
     assert after.of("routes") == before.of("routes")
     matrix.unlink()
     assert "no file config/traffic.csv" in mistakes(path)[0]
-
-
-def test_a_routing_to_compare_with_is_looked_for_before_anything_runs(write):
-    table = "{{rows: [routing], values: [max_load], relative: {{to: {}, column: max_load}}}}"
-    wrong = write("wrong", SMALL + "tables:\n  gains: " + table.format("angara-ssssp") + "\n")
-    (mistake,) = mistakes(wrong)
-    assert mistake.startswith("config/studies/wrong.yaml:10: tables.gains.relative: ")
-    assert "no routing 'angara-ssssp' to compare with" in mistake
-    assert "did you mean 'angara-sssp'?" in mistake
-    # one of several tie orders, all of them pooled, and an alias
-    for name in ("angara-sssp~tie_seed=1", "angara-sssp", "exact-turns"):
-        expand_studies([write("right", SMALL + "tables:\n  gains: " + table.format(name) + "\n")])

@@ -66,25 +66,6 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert "16 flow simulations" in told
 
 
-def test_flows_run_in_batches_behind_their_networks_and_tables(write):
-    plan = expand_studies([write(STUDY)])
-    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
-    assert sum(len(batch.jobs) for batch in batches.values()) == 16
-    for batch in batches.values():
-        (network, table) = batch.after
-        assert network == ("topologies", "run-1")
-        assert table[0] == "routes"
-        assert table in plan.batches
-        assert batch.inputs == ("config/clusters/fast.yaml",)
-    jobs = [job for batch in batches.values() for job in batch.jobs]
-    folder = "results/run/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
-    (job,) = (job for job in jobs if job.folder == folder)
-    assert (job.text, job.work, job.carried) == ("dor", "npb-cg~class=S", "workload")
-    assert "iterations=2" in job.engine
-    wanted = plan.manifests(plan.studies["run"])
-    assert "results/run/batches/flows/1.json" in wanted
-
-
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
     path = write(STUDY)
     before = expand_studies([path]).of("flows")
@@ -150,15 +131,3 @@ flow:
 def test_what_does_not_go_together_is_refused(write, old, new, told):
     lines = mistakes(write(STUDY.replace(old, new)))
     assert any(told in line for line in lines), lines
-
-
-def test_a_table_of_flows_needs_workloads(write):
-    text = "title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n"
-    lines = mistakes(write(text + "tables: {t: {of: flows, rows: [routing], values: [timed_s]}}\n"))
-    assert any("tables.t: nothing is simulated; add 'workloads'" in line for line in lines)
-
-
-def test_a_broken_machine_is_told_of_by_its_own_lines(write):
-    path = write(STUDY)
-    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 0}\n")
-    assert any("fast.yaml:1: machine.link_bandwidth: 0" in line for line in mistakes(path))

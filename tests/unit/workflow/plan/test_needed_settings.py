@@ -22,7 +22,6 @@ simulation: {%s}
 """
 TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
 SEARCH = "5: {}: column {!r}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
-FINISH = "5: {}: column {!r}: needs `messages`; add `messages` in 'simulation'"
 
 
 @pytest.fixture
@@ -55,13 +54,6 @@ def test_what_a_search_finds_needs_a_search(told, column):
     assert told("messages: 3", TABLE % column) == wanted
 
 
-def test_each_column_is_named(told):
-    lines = told("vcs: 2", TABLE % "throughput, latency_mean, saturation_load")
-    assert lines == [
-        at(6, SEARCH.format("tables.t.values", name)) for name in ("throughput", "saturation_load")
-    ]
-
-
 @pytest.mark.parametrize(
     ("key", "view"),
     [
@@ -82,29 +74,6 @@ def test_the_message_has_the_key_of_the_figure(told, key, view):
     lines = told("vcs: 2", f"figures: {{t: {view}}}\n")
     assert lines == [at(6, SEARCH.format(f"figures.t.{key}", "throughput"))]
     assert told("find_saturation: true", f"figures: {{t: {view}}}\n") == []
-
-
-def test_a_throughput_of_terminals_needs_messages(told):
-    figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
-    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
-    assert told("messages: 3", figure) == []
-    table = TABLE % "terminal_throughput"
-    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t.values", "terminal_throughput"))]
-    assert told("messages: 3", table) == []
-
-
-def test_tables_of_routes_have_none(told):
-    table = "tables: {t: {rows: [routing], values: [saturation_load]}}\n"
-    text = (
-        "6: tables.t.values: column 'saturation_load' belongs to other rows; use 'of: simulations'"
-    )
-    assert told("find_saturation: true", table) == [text]
-
-
-def test_other_mistakes_in_columns_are_reported_too(told):
-    lines = told("vcs: 2", TABLE % "throughput, latency_maen")
-    assert lines[0] == at(6, SEARCH.format("tables.t.values", "throughput"))
-    assert "did you mean 'latency_mean'?" in lines[1]
 
 
 def test_these_are_the_columns_that_a_search_adds():

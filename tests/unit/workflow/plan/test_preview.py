@@ -38,17 +38,6 @@ def small(tmp_path, monkeypatch):
     return path
 
 
-def test_a_sound_study_is_told_by_its_counts(small, capsys):
-    assert main(["study", "check", "small.yaml"]) == 0
-    printed = capsys.readouterr()
-    assert (
-        printed.out
-        == "small.yaml: OK: 2 networks, 6 route tables, 6 sets of metrics, 1 table, 0 figures\n"
-    )
-    assert printed.err == ""
-    assert not Path("results").exists()
-
-
 def test_all_mistakes_are_told_at_once_whatever_they_are_about(small, capsys):
     Path("bad.yaml").write_text(BAD)
     assert main(["study", "check", "small.yaml", "bad.yaml", "none.yaml"]) == 2
@@ -76,14 +65,3 @@ def test_all_mistakes_are_told_at_once_whatever_they_are_about(small, capsys):
     ):
         assert line.startswith(begin)
         assert mend in line
-
-
-def test_a_parameter_takes_what_the_message_says(small, capsys):
-    """The mend for `dims: four` is tried out."""
-    small.write_text(STUDY.replace("dims=4x2", "dims=four"))
-    assert main(["study", "check", "small.yaml"]) == 2
-    error = capsys.readouterr().err
-    assert "small.yaml:2: topologies[1]: torus~dims=four: dims=four: 'four' is not a list" in error
-    assert "write them as 4x2x2" in error
-    small.write_text(STUDY.replace("dims=4x2", "dims=4x2x2"))
-    assert main(["study", "check", "small.yaml"]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from routelab.api import InputError
 from routelab.jobs.job import MAX_ID
 from routelab.simulation.packet.plugin import PacketEngine
-from routelab.simulation.smpi.plugin import SmpiEngine
 from routelab.workflow.parts.settings import DEFAULT, settings_id
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.plan.preview import check_studies
@@ -65,27 +63,6 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
     assert "32 simulations" in told
 
 
-def test_simulations_run_in_batches_behind_their_networks_and_tables(write):
-    plan = expand_studies([write(STUDY)])
-    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
-    assert sum(len(batch.jobs) for batch in batches.values()) == 32
-    network, table = ("topologies", "simulated-1"), ("routes", "simulated-1")
-    # rdr decides hop by hop and has no table
-    assert {(*{job.text for job in one.jobs}, *one.after) for one in batches.values()} == {
-        ("dor", network, table),
-        ("rdr", network),
-    }
-    job = next(job for one in batches.values() for job in one.jobs if job.text == "rdr")
-    assert job.folder == "results/simulated/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
-    assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
-    assert job.engine == "packet~vcs=2,loads=0.1"
-    wanted = plan.manifests(plan.studies["simulated"])
-    assert "results/simulated/batches/simulations/1.json" in wanted
-    shown = plan.studies["simulated"]
-    without = replace(shown, jobs={k: j for k, j in shown.jobs.items() if k != "simulations"})
-    assert not any("simulations" in path for path in plan.manifests(without))
-
-
 def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
     before = expand_studies([write(STUDY)]).of("simulations")
     assert len({job.fingerprint for job in before.values()}) == len(before)
@@ -101,11 +78,6 @@ def test_settings_name_a_folder(write):
     many = tuple(k / 1000 for k in range(1, 100))
     assert len(settings_id(PacketEngine(loads=many))) == 16 < MAX_ID
     assert settings_id(PacketEngine(loads=many, vcs=2)) != settings_id(PacketEngine(loads=many))
-
-
-def test_settings_of_another_engine_than_the_usual_one_name_it():
-    assert settings_id(SmpiEngine()) == "engine=smpi"
-    assert settings_id(SmpiEngine(ranks=4)) == "engine=smpi,ranks=4"
 
 
 def test_a_routing_without_a_table_needs_traffic(write):
