@@ -41,7 +41,7 @@ def test_desmos_between_the_rules_and_the_bare_network() -> None:
     ("dims", "theorem2", "exact"),
     [((2, 4), 5, 4), ((2, 2, 2, 4), 27, 26), ((2, 8, 2), 42, 38), ((2, 2, 5, 3), 81, 51)],
 )
-def test_what_exact_turns_gain(dims, theorem2, exact) -> None:
+def test_exact_turns_lower_the_optimum(dims, theorem2, exact) -> None:
     assert lower_bound_rules(graph_of(dims, "theorem2")).load == theorem2
     assert lower_bound_rules(graph_of(dims, "exact")).load == exact
 

@@ -76,7 +76,7 @@ def test_balanced_dimension_order_is_perfect(dims, perfect: int, order: str) -> 
     assert set(channel_loads(table)) == {perfect}
 
 
-def test_iterative_removal_lies_between_the_optimum_and_somewhat_above_sssp() -> None:
+def test_iterative_removal_lies_between_the_optimum_and_slightly_above_sssp() -> None:
     graph = legal((4, 2, 2, 2))
     removal = [load(IterativeRemoval(tie_seed=seed).select(graph)) for seed in range(20)]
     sssp = [load(Sssp(tie_seed=seed).select(graph)) for seed in range(20)]

@@ -160,7 +160,7 @@ end-qos-levels
         "port-guid: 0x100021-0x100032, 2097152",
     ],
 )
-def test_policies_mean_what_the_sa_answers(members, simulate, tmp_path):
+def test_policies_agree_with_the_answers_of_the_sa(members, simulate, tmp_path):
     (tmp_path / "policy").write_text(POLICY.format(members))
     fabric = simulate(SMALL)
     fabric.manage("-R", "minhop,no_fallback", "-Q", "-Y", str(tmp_path / "policy"))

@@ -50,7 +50,7 @@ def neighbors(ranks=32, size=MEBI):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_linear_alltoall_takes_what_the_busiest_channel_takes(tables, both, name):
+def test_a_linear_alltoall_takes_the_time_of_the_busiest_channel(tables, both, name):
     load_ = channel_loads(tables[name]).max()
     assert load_ == TABLES[name]
     found = both(tables[name], alltoall("linear"), BARE).seconds

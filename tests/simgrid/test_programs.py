@@ -55,7 +55,7 @@ HOSTS = [f"t{terminal}" for terminal in range(32)]
 
 
 @pytest.mark.parametrize("name", ["milp", "one-line"])
-def test_a_program_takes_what_the_busiest_channel_takes(tables, alltoall, name):
+def test_a_program_takes_the_time_of_the_busiest_channel(tables, alltoall, name):
     linear = ["--cfg=smpi/alltoall:basic_linear"]
     run = smpi.run_executable(
         alltoall, platform(tables[name], BARE), HOSTS, BARE, [str(MEBI)], options=linear
@@ -84,14 +84,14 @@ def test_a_program_and_its_model_take_equally_long(tables, alltoall):
     )
 
 
-def test_a_program_of_another_mpi_is_told(tables):
+def test_a_program_of_another_mpi_is_rejected(tables):
     with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
         smpi.run_executable(
             smpi.Path("/bin/true"), platform(tables["sssp"], BARE), HOSTS, BARE, limit=60
         )
 
 
-def test_hosts_that_do_not_exist_are_told(tables, alltoall):
+def test_nonexistent_hosts_are_rejected(tables, alltoall):
     with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
         smpi.run_executable(
             alltoall, platform(tables["sssp"], BARE), ["t0", "t99"], BARE, ["8"], limit=60

@@ -205,7 +205,7 @@ def test_patterns_are_those_of_the_workloads(pattern, ranks):
         ),
     ],
 )
-def test_what_predicts_a_run(text, facts, model, figures):
+def test_models_and_predicted_figures_of_runs(text, facts, model, figures):
     plugin = benchmark(text)
     assert plugin.model(task()) == model
     load("workload", model.workload)

@@ -20,7 +20,7 @@ def test_a_good_output_gives_its_figures(case):
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
-def test_it_gives_them_if_nothing_is_known_of_what_was_asked_for(case):
+def test_it_gives_its_figures_without_a_task(case):
     assert case.benchmark().parse(case.output(), None).figures == case.figures()
 
 
@@ -53,7 +53,7 @@ def test_no_figures_count_if_the_launcher_failed(case, code, failure):
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
-def test_another_number_of_processes_is_noticed_where_the_output_tells_it(case):
+def test_another_number_of_processes_is_noticed_where_the_output_has_it(case):
     task, benchmark = case.task(), case.benchmark()
     if task is None or benchmark.name.startswith("osu-"):
         return

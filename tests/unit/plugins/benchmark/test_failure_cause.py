@@ -42,7 +42,7 @@ class Trusting:
 
 @pytest.mark.parametrize("report", REPORTS)
 @pytest.mark.parametrize("code", [None, 0, 1])
-def test_a_report_of_failure_forbids_figures_whatever_the_plugin(report, code):
+def test_a_report_of_failure_forbids_figures_of_any_plugin(report, code):
     for case in GOOD_OUTPUTS:
         for text in (case.text + report, report + case.text):
             output = RunOutput(text, "", code)
@@ -52,7 +52,7 @@ def test_a_report_of_failure_forbids_figures_whatever_the_plugin(report, code):
                 case.benchmark().parse(output, case.task())
 
 
-def test_a_file_with_both_streams_tells_it_too(tmp_path):
+def test_a_report_is_found_in_a_file_with_both_streams(tmp_path):
     file = tmp_path / "out.txt"
     file.write_text(REPORTS[0])
     with pytest.raises(BenchmarkError, match="task 3: Exited with exit code 127") as error:
@@ -60,7 +60,7 @@ def test_a_file_with_both_streams_tells_it_too(tmp_path):
     assert error.value.failure == "error-text"
 
 
-def test_what_the_program_says_comes_before_its_exit_code():
+def test_messages_of_the_program_precede_its_exit_code():
     output = RunOutput("This test requires at least two processes\n", REPORTS[0], 1)
     found = judge_output(load("benchmark", "osu-alltoall"), output, None)
     assert found.failure == "wrong-processes"

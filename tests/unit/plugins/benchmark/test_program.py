@@ -46,7 +46,7 @@ def prepared(folder, pattern, ranks):
 @pytest.mark.parametrize(
     ("pattern", "ranks"), [("transpose", 4), ("neighbor", 2), ("tornado", 3), ("alltoall", 3)]
 )
-def test_it_measures_what_it_is_asked_for(pattern, ranks, tmp_path):
+def test_it_measures_the_requested_sizes(pattern, ranks, tmp_path):
     plugin, task = prepared(tmp_path, pattern, ranks)
     output = launched(tmp_path, plugin.command(task), ranks)
     result = plugin.parse(output, task)

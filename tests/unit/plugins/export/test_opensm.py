@@ -72,16 +72,6 @@ def readme_of(export: str, routing: str = "dfsssp", network: str = "torus~dims=5
     return " ".join(export_routes(export, [network, routing]).files["README.md"].split())
 
 
-def test_the_readme_says_what_is_safe():
-    own = readme_of("opensm~replies=own")
-    assert "2 of 8 virtual lanes" in own
-    assert "sends everything on SL 0" in own
-    assert "**Warning**: replies must use" in own
-    one = readme_of("opensm~vls=1", "d-mod-k", "fat-tree~k=4,levels=2")
-    assert "Warning" not in one
-    assert "own levels" not in one
-
-
 def both_ways(files: dict[str, str], table: RouteTable) -> np.ndarray:
     """Return the service level of each ordered pair of hosts; 0 within a switch."""
     addresses = addresses_of(table.topology)
@@ -148,7 +138,7 @@ def test_too_few_lanes_for_such_levels_keep_those_of_the_routing_and_warn(caplog
     assert files == own
 
 
-def test_what_the_hardware_cannot_hold_is_refused():
+def test_tables_beyond_the_hardware_are_rejected():
     with pytest.raises(UnsupportedError, match="needs 2 virtual lanes, has 1"):
         export_routes("opensm~vls=1", ["torus~dims=5", "dfsssp"])
     with pytest.raises(UnsupportedError, match=r"leave switch .*; an LFT has one port"):

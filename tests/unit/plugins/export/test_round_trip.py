@@ -177,7 +177,7 @@ def test_ports_of_booksim_are_its_own():
     ]
 
 
-def test_what_formats_cannot_hold_is_refused(clockwise):
+def test_tables_beyond_the_formats_are_rejected(clockwise):
     ring = clockwise.topology
     doubled = Topology.create(
         num_switches=2, channel_source=[0, 0, 1, 1], channel_target=[1, 1, 0, 0]
@@ -200,7 +200,7 @@ def test_what_formats_cannot_hold_is_refused(clockwise):
 
 
 @pytest.mark.parametrize("plugin", [SimGrid(), BookSim()], ids=lambda p: p.name)
-def test_damaged_files_are_told(clockwise, plugin):
+def test_damaged_files_are_rejected(clockwise, plugin):
     files = plugin.export(clockwise, MACHINE)
     with pytest.raises(InputError, match="not found"):
         plugin.read({})

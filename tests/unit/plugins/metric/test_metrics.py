@@ -128,6 +128,6 @@ def test_route_diversity(table, graph):
     assert measured(RouteDiversityMetric(), table, None) == {}
 
 
-def test_what_has_no_meaning_is_not_given(apart):
+def test_meaningless_numbers_are_omitted(apart):
     assert measured(ChannelLoad(), apart) == {}
     assert measured(RouteLength(), apart) == {"max_hops": (0, "hops", "lower")}

@@ -157,7 +157,7 @@ def test_angara_enters_the_route_from_where_it_is() -> None:
     assert entered > 20
 
 
-def test_angara_works_with_failures_and_says_what_it_needs() -> None:
+def test_angara_works_with_failures_and_states_its_needs() -> None:
     torus = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1", "5-6"])
     part = part_of(load_routing("angara-adaptive"))
     assert part.supports(torus, 2) is None

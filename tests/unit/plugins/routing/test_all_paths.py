@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive_simple_paths import simple_paths
 from small_graphs import networks
 
-from routelab.api import InputError, Topology
+from routelab.api import Topology
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels.hops import RandomWord, pick_large
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
@@ -109,11 +109,6 @@ def test_draws_have_no_bias_by_the_number_of_walks() -> None:
 )
 def test_networks_without_such_paths_are_refused(text, network, words) -> None:
     assert words in reason(text, network(), 99)
-
-
-def test_a_length_below_one_is_refused() -> None:
-    with pytest.raises(InputError, match="length"):
-        load_routing("all-paths~length=0")
 
 
 @pytest.mark.parametrize("name", ["petersen", "several-terminals", "torus"])

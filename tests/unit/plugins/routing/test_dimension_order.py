@@ -110,7 +110,7 @@ def test_balanced_ties_use_both_ways_alike_and_positive_ones_do_not() -> None:
     agrees(seen, {1: Fraction(1, 2), -1: Fraction(1, 2)})
 
 
-def test_what_it_needs_is_said() -> None:
+def test_unsupported_networks_have_a_reason() -> None:
     torus = build_grid("torus", (4, 4, 4), wrap=True)
     reasons = {
         ("dimension-order~order=random", 5): "needs 6 virtual channels (1 x 6 orders",

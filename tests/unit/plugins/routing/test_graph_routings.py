@@ -72,7 +72,7 @@ def test_minimal_needs_a_virtual_channel_for_each_hop() -> None:
 
 @pytest.mark.parametrize("name", ["complete", "petersen", "torus", "torus-3d", "parallel-links"])
 @pytest.mark.parametrize("penalties", ["absolute", "relative"])
-def test_polarized_offers_in_every_state_what_the_definition_allows(name, penalties) -> None:
+def test_polarized_offers_in_every_state_the_hops_of_the_definition(name, penalties) -> None:
     network = NETWORKS[name]()
     naive = PolarizedRoutes(network)
     vcs = max(naive.longest(s, t, s) for s, t in pairs_of(network))

@@ -174,7 +174,7 @@ def test_missing_levels_are_named(fabric: Topology, tmp_path: Path) -> None:
         routes(fabric, DUMP, sls=tmp_path / "sls")
 
 
-def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, fabric: Topology) -> None:
+def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch, fabric: Topology) -> None:
     monkeypatch.setattr(programs, "PATH", "/nonexistent")
     reason = OpenSM().supports(fabric)
     assert reason is not None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hop_cases import distances
 
-from routelab.api import Demand, InputError, run_tables
+from routelab.api import Demand, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
@@ -243,8 +243,3 @@ def test_a_network_whose_distances_are_too_many_is_refused() -> None:
         "5001 switches with terminals: the table of their distances would take 100 MB, at most "
         "5000 switches are supported"
     )
-
-
-def test_parameters_out_of_range_are_refused() -> None:
-    with pytest.raises(InputError, match="threshold"):
-        load_routing("ugal~threshold=-1")

@@ -130,7 +130,7 @@ def test_up_down_never_goes_up_again_and_is_proven_on_one_channel(topology, root
         assert verdict.virtual_channels == 1
 
 
-def test_up_down_takes_the_root_it_is_told() -> None:
+def test_up_down_takes_the_given_root() -> None:
     line = Topology.create(
         num_switches=3,
         channel_source=[0, 1, 1, 2],

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_removal import iterative_removal
 from naive_selection import shortest_routes
 from small_graphs import graphs
 
-from routelab.toolkit import build_grid
 from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
-from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection.iterative_removal import IterativeRemoval
 
 
@@ -56,9 +53,3 @@ def test_it_is_its_naive_twin(graph, tie_seed, ties, prefer) -> None:
     assert {pair: tuple(table.paths(*pair)[0]) for pair in expected} == expected
     assert table.num_paths == len(expected)
     assert table.counters["removed_routes"] == sum(map(len, listed.values())) - len(expected)
-
-
-@pytest.mark.parametrize("dims", [(8, 8, 8), (6, 6, 6, 6)])
-def test_it_says_where_it_ends(dims) -> None:
-    graph = Unrestricted().routing_graph(build_grid("torus", dims, True))
-    assert "lists all shortest legal routes" in IterativeRemoval().supports(graph)

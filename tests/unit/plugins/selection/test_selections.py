@@ -196,11 +196,6 @@ def test_genetic_sends_less_over_slow_channels() -> None:
     assert uneven.tolist() == [3, 1] * 4
 
 
-def test_genetic_says_where_it_ends() -> None:
-    graph = Unrestricted().routing_graph(build_grid("torus", (8, 8, 8), True))
-    assert "lists all shortest legal routes" in Genetic().supports(graph)
-
-
 def test_destination_trees_over_one_state_are_destination_based() -> None:
     graph = Unrestricted().routing_graph(build_grid("torus", (4, 3), True))
     assert PSssp(root="destination").select(graph).next_hops() is not None

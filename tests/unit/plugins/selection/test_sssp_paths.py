@@ -36,7 +36,7 @@ def grown(selection: Sssp, graph: RoutingGraph):
     tie_seed=st.integers(0, 3),
     unique_first=st.booleans(),
 )
-def test_comparing_listed_routes_finds_what_trees_find(
+def test_listed_routes_and_trees_give_the_same_table(
     graph: RoutingGraph, ties: str, tie_seed: int, unique_first: bool
 ) -> None:
     selection = Sssp(ties=ties, tie_seed=tie_seed, unique_first=unique_first)

@@ -218,7 +218,7 @@ def everybody(hosts):
     return np.arange(hosts + 1) * (hosts - 1), targets
 
 
-def test_a_tree_of_a_k_ary_tree_is_what_its_definition_says():
+def test_a_k_ary_tree_follows_its_definition():
     tree = k_ary_tree(4)
     degrees = [degree for node, degree in tree.degree if tree.nodes[node]["kind"] == "switch"]
     # the top has no way up

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_segments import simple_graph, up_down_step
@@ -10,8 +9,6 @@ from small_graphs import networks
 
 from routelab.deadlock import check_table
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.segment import SegmentRules
-from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.up_down_tables import UpDownTables
 
@@ -55,10 +52,3 @@ def test_equally_short_ways_share_the_load() -> None:
         first, second = ((at_root == c).sum() for c in mesh.outgoing[1][:2])
         assert abs(int(first) - int(second)) <= 3
     assert loads[0] != loads[1]
-
-
-@pytest.mark.parametrize("rules", [Unrestricted(), SegmentRules()])
-def test_other_rules_are_refused(rules) -> None:
-    graph = rules.routing_graph(build_grid("mesh", (3, 3), wrap=False))
-    assert "two states per switch" in str(UpDownTables().supports(graph))
-    assert UpDownTables().supports(UpDown().routing_graph(graph.topology)) is None

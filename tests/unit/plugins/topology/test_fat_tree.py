@@ -175,16 +175,6 @@ def test_names_coordinates_and_terminals():
     assert topology.source_port[out].tolist() == [0, 1, 2, 3]
 
 
-@given(st.integers(0, 1), st.integers(0, 2), st.integers(0, 9))
-def test_failures(switches, links, seed):
-    values = {"k": 4, "levels": 2, "fail_switches": switches, "fail_links": links, "seed": seed}
-    topology = FatTree(**values).build()
-    assert topology.num_switches == 8 - switches
-    assert len(topology.failed_links) == links
-    check_links(topology, contiguous=False)
-    assert ("leaf_diameter" in topology.attributes) == (switches == links == 0)
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [

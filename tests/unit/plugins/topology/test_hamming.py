@@ -71,16 +71,6 @@ def test_bisection(dims, widths):
     assert topology.attributes.get("bisection_links") == (found if known else None)
 
 
-def test_names_ports_and_terminals():
-    topology = Hamming(dims="3x2", widths="1x2", terminals=3).build()
-    assert topology.switch_names == ("0.0", "0.1", "1.0", "1.1", "2.0", "2.1")
-    # from 1.0: to 0.0 and 2.0 in dimension 0, and twice to 1.1
-    out = topology.channel_source == 2
-    assert topology.channel_target[out].tolist() == [0, 3, 3, 4]
-    assert topology.source_port[out].tolist() == [0, 2, 3, 1]
-    assert topology.num_terminals == 18
-
-
 def test_pairs_of_size_two_are_a_hypercube():
     cube, hamming = Hypercube(dims=3).build(), Hamming(dims="2x2x2").build()
     for name in ("channel_source", "channel_target", "source_port", "target_port", "coordinates"):

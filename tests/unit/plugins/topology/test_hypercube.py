@@ -1,7 +1,6 @@
 """Hypercubes: closed forms, and routings of meshes on them."""
 
 import networkx as nx
-import numpy as np
 import pytest
 from pydantic import ValidationError
 from topology_laws import bisection_links, check_links, distances, graph_of, mean_distance
@@ -34,15 +33,6 @@ def test_a_face_has_the_fewest_links(n):
     assert topology.attributes["bisection_links"] == bisection_links(topology)
 
 
-def test_port_and_name_say_the_dimension():
-    topology = Hypercube(dims=3, terminals=2).build()
-    assert topology.switch_names[6] == "1.1.0"
-    out = topology.channel_source == 6
-    assert topology.channel_target[out].tolist() == [2, 4, 7]
-    assert topology.source_port[out].tolist() == topology.target_port[out].tolist() == [0, 1, 2]
-    assert topology.terminal_switch.tolist() == np.repeat(np.arange(8), 2).tolist()
-
-
 def test_it_is_a_grid_like_the_mesh_of_its_size():
     cube, mesh = Hypercube(dims=4).build(), Mesh(dims="2x2x2x2").build()
     assert full_grid(cube) == full_grid(mesh) == Grid((2, 2, 2, 2), (False,) * 4)
@@ -54,14 +44,6 @@ def test_it_is_a_grid_like_the_mesh_of_its_size():
         return set(zip(*(row.tolist() for row in rows), strict=True))
 
     assert hops(cube) == hops(mesh)
-
-
-def test_failures_leave_out_the_facts_of_the_whole():
-    topology = Hypercube(dims=4, fail_switches=1, fail_links=3, seed=2).build()
-    assert topology.num_switches == 15
-    assert topology.num_channels == 2 * (32 - 4 - 3)
-    assert len(topology.failed_links) == 3
-    assert "diameter" not in topology.attributes
 
 
 @pytest.mark.parametrize("dims", [0, 20])

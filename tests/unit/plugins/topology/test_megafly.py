@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topology_laws import check_links, distances, graph_of, mean_distance, same
 
-from routelab.api import InputError
 from routelab_plugins.topology.dragonfly import Dragonfly
 from routelab_plugins.topology.megafly import Megafly
 
@@ -83,21 +82,3 @@ def test_spines_are_joined_like_the_switches_of_a_dragonfly():
 
     assert len(joined(megafly)) == 36
     assert joined(megafly) == joined(dragonfly)
-
-
-def test_names_ports_and_terminals():
-    topology = Megafly(leaves=3, spines=2, h=1, p=4, groups=3).build()
-    assert topology.switch_names[5:10] == ("g1.l0", "g1.l1", "g1.l2", "g1.s0", "g1.s1")
-    assert topology.coordinates[9].tolist() == [1, 1, 1]
-    assert topology.terminals_per_switch.tolist() == [4, 4, 4, 0, 0] * 3
-    up = topology.channel_source == 6
-    assert topology.channel_target[up].tolist() == [8, 9]
-    assert topology.source_port[up].tolist() == [0, 1]
-    assert topology.target_port[up].tolist() == [1, 1]
-
-
-def test_the_example_of_a_too_large_one():
-    with pytest.raises(InputError, match=r"groups=12 .* 1 = 5: .* groups=5, spines=6 or h=6"):
-        Megafly(groups=12).build()
-    for fix in ({"groups": 5}, {"spines": 6}, {"h": 6, "spines": 2}):
-        Megafly(**{"groups": 12} | fix).build()

@@ -1,7 +1,6 @@
 """The torus plugin: its parameters reach the grid, and its rings are closed."""
 
 import pytest
-from pydantic import ValidationError
 
 from routelab.toolkit import Grid, full_grid
 from routelab_plugins.topology.torus import Torus
@@ -34,27 +33,3 @@ def test_parameters_reach_the_grid():
     assert topology.failed_switches == ("1.1",)
     assert {"0.0-0.1", "2.0-3.0"} < set(topology.failed_links)
     assert len(topology.failed_links) == 3
-
-
-def test_names_write_lists_with_plus_signs():
-    torus = Torus(dims="4x2", failed_links="0-1+4-6", nodes="0+1")
-    assert torus.parameters.non_defaults() == {
-        "dims": "4x2",
-        "failed_links": "0-1+4-6",
-        "nodes": "0+1",
-    }
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"dims": "4x1"}, "at least 2"),
-        ({}, "Field required"),
-        ({"dims": "4", "terminals": 0}, "greater than or equal to 1"),
-        ({"dims": "4", "fail_links": -1}, "greater than or equal to 0"),
-        ({"dims": "4", "failed_switches": "a"}, "valid integer"),
-    ],
-)
-def test_wrong_parameters_are_refused(values, message):
-    with pytest.raises(ValidationError, match=message):
-        Torus(**values)

@@ -60,7 +60,7 @@ def test_too_many_messages_are_refused_with_a_reason(monkeypatch):
     share=st.floats(0.01, 1),
     spots=st.sets(st.integers(0, 8), min_size=1, max_size=4),
 )
-def test_hot_spots_get_their_share_and_what_is_left_over(count, share, spots):
+def test_hot_spots_get_their_share_and_the_remainder(count, share, spots):
     pattern = Hotspot(share=share, spots=tuple(spots))
     if max(spots) >= count:
         with pytest.raises(InputError, match=r"terminals are 0\.\."):

@@ -71,7 +71,7 @@ def test_without_a_column_of_messages_a_pair_has_one(tmp_path):
         ("src,dst,messages\n0,1,1\n", "expected a header with source, target and bytes"),
     ],
 )
-def test_a_wrong_matrix_is_told(tmp_path, text, message):
+def test_a_wrong_matrix_is_rejected(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         matrix_of(tmp_path / "m.csv", text).program(Job(2))
 

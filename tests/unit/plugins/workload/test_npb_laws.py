@@ -37,7 +37,7 @@ def computed(steps):
     )
 
 
-def test_what_ranks_compute_is_what_the_benchmark_counts():
+def test_ranks_compute_the_operations_of_the_benchmark():
     for model, ranks in legal():
         program = model.program(Job(ranks))
         work = computed((ranks, program.timed))
@@ -134,7 +134,7 @@ def lu_messages(points, columns, rows, iterations):
         ("C", 1, 1),
     ],
 )
-def test_lu_sends_what_the_borders_of_its_parts_hold(class_, ranks, columns):
+def test_lu_sends_the_borders_of_its_parts(class_, ranks, columns):
     points, iterations = npb_lu.PROBLEMS[class_]
     assert npb_lu.NpbLu(class_=class_).supports(Job(ranks)) is None
     sent = npb_lu.NpbLu(class_=class_).program(Job(ranks)).point_to_point()

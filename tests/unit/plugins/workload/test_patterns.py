@@ -116,7 +116,7 @@ def shifted(by, ranks=32):
         ),
     ],
 )
-def test_a_reading_is_what_it_says(text, expected):
+def test_a_reading_follows_its_definition(text, expected):
     assert pairs(text) == expected
 
 
@@ -187,7 +187,7 @@ def test_every_number_of_ranks_is_a_permutation_or_refused(text, count):
         ("osu-alltoall", Job(1), "two ranks or more"),
     ],
 )
-def test_what_is_not_defined_is_refused(text, job, reason):
+def test_undefined_patterns_are_rejected(text, job, reason):
     assert reason in load("workload", text).supports(job)
 
 
