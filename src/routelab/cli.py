@@ -18,7 +18,7 @@ from functools import update_wrapper
 from typing import ParamSpec, TypeVar
 
 from routelab import __version__, commands
-from routelab._platform import unsupported_platform
+from routelab._runtime.platforms import unsupported_platform
 from routelab.commands._shared.parser import Parser
 
 Parameters = ParamSpec("Parameters")

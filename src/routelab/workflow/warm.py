@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from routelab._numba_cache import kernels_digest, marker
+from routelab._runtime.numba_cache import kernels_digest, marker
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure, Meter, current, run_limited

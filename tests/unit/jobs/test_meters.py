@@ -10,7 +10,7 @@ import time
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab._progress import LOGGER, report_phase
+from routelab._runtime.progress import LOGGER, report_phase
 from routelab.jobs.limits import Failure, Meter, current, run_limited
 from routelab.study import Limits
 
