@@ -121,7 +121,8 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.child import StoppedError, in_child
+    from routelab.jobs.child import in_child
+    from routelab.jobs.containment import StoppedError
     from routelab.jobs.folder_job import run_job, write_failure
 
     def work() -> Outcome:
