@@ -44,8 +44,8 @@ def main() -> None:
         loads, rates, seconds = [], [], []
         for seed in range(1, given.seeds + 1):
             simulation = Simulation(topology, made, router, OpenLoop(demand, given.load), seed=seed)
-            simulation.run(WARMUP)
-            begin, before = time.process_time(), simulation.cpu_seconds
+            before = simulation.run(WARMUP).cpu_seconds
+            begin = time.process_time()
             counts = simulation.run(COUNTED)
             rates.append(counts.flit_hops / (time.process_time() - begin) / 1e6)
             seconds.append(before + time.process_time() - begin)

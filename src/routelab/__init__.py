@@ -8,7 +8,7 @@ whatever way, would make them part of the sources of every job.
 
 from __future__ import annotations
 
-from routelab._numba_hook import compare_flags_fast, register_locator
+from routelab._runtime.numba_hook import compare_flags_fast, register_locator
 
 __version__ = "0.1.0"
 
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> object:
     if name in _NOTEBOOK:
         from importlib import import_module
 
-        from routelab._platform import unsupported_platform
+        from routelab._runtime.platforms import unsupported_platform
 
         if problem := unsupported_platform():
             raise ImportError(problem)

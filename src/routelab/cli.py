@@ -6,7 +6,6 @@ runs.
 
 from __future__ import annotations
 
-import argparse
 import errno
 import gc
 import importlib
@@ -14,15 +13,13 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from routelab import __version__, commands
-from routelab._platform import unsupported_platform
+from routelab._runtime.platforms import unsupported_platform
 from routelab.commands._shared.parser import Parser
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Function = TypeVar("Function", bound=Callable[..., int])
 
 EXAMPLES = (
     "routelab evaluate torus~dims=4x2x2x2 angara-sssp dor",
@@ -47,20 +44,16 @@ STACK_WORDS = 70_000
 """Eight bytes each. Python doubles the size of a block until a frame fits, here to 1 MiB."""
 
 
-def with_stack(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Run a function, and all that it calls, on one block of Python's stack; a decorator.
+def with_stack(function: Function) -> Function:
+    """Let a function, and all that it calls, run on one block of Python's stack; a decorator.
 
     Python takes blocks of 16 KiB from the system and returns them when calls leave them. A loop
     whose calls cross the end of a block does so every time: while Numba compiles, this takes up
     to a sixth of the CPU time. A frame that claims more room gets a larger block, and the calls
     below it use the rest of that block.
     """
-
-    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-        return function(*arguments, **options)
-
-    run.__code__ = run.__code__.replace(co_stacksize=STACK_WORDS)
-    return update_wrapper(run, function)
+    function.__code__ = function.__code__.replace(co_stacksize=STACK_WORDS)
+    return function
 
 
 @with_stack
@@ -93,10 +86,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             complete(parser)
         arguments = parser.parse_args(argv)
         # an import of logging takes as long as all other imports
+        from routelab.commands._shared.errors import explain
         from routelab.commands._shared.logging import log_to_stderr
 
         with log_to_stderr(arguments):
-            return _run(arguments)
+            try:
+                _require_working_directory()
+                code: int = arguments.run(arguments)
+                sys.stdout.flush()
+                return code
+            except (Exception, KeyboardInterrupt, SystemExit) as error:
+                return explain(error)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2
     except KeyboardInterrupt:  # before a command runs, while its options are determined
@@ -129,22 +129,15 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _require_working_directory() -> None:
     from routelab.api.errors import InputError
-    from routelab.commands._shared.errors import explain
 
     try:
-        try:
-            os.getcwd()  # noqa: PTH109 - pathlib costs time
-        except FileNotFoundError:
-            raise InputError(
-                "the working directory was removed; change to another one, with cd"
-            ) from None
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
-    except (Exception, KeyboardInterrupt, SystemExit) as error:
-        return explain(error)
+        os.getcwd()  # noqa: PTH109 - pathlib costs time
+    except FileNotFoundError:
+        raise InputError(
+            "the working directory was removed; change to another one, with cd"
+        ) from None
 
 
 def _fill_closed() -> None:

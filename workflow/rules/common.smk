@@ -1,6 +1,6 @@
 import sys
 
-from routelab._platform import unsupported_platform
+from routelab._runtime.platforms import unsupported_platform
 
 # before the imports of what only Linux has
 if problem := unsupported_platform():

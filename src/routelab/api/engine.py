@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from typing_extensions import override
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api.plugin_base import Plugin
 from routelab.api.topology import Topology
 

@@ -121,7 +121,8 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.child import StoppedError, in_child
+    from routelab.jobs.child import in_child
+    from routelab.jobs.containment import StoppedError
     from routelab.jobs.folder_job import run_job, write_failure
 
     def work() -> Outcome:
@@ -140,7 +141,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    from routelab._progress import report_phase
+    from routelab._runtime.progress import report_phase
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing

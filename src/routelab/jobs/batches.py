@@ -24,9 +24,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from routelab.api.errors import InputError, RoutelabError
+from routelab.jobs.child import run_limited
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Failure, Meter, run_limited
-from routelab.jobs.meter import NOT_BEGUN
+from routelab.jobs.limits import Failure
+from routelab.jobs.meter import NOT_BEGUN, Meter
 from routelab.jobs.processes import clean_up, subreaper
 from routelab.jobs.run_lifetime import hold_results, watch_run
 from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process

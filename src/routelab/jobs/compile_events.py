@@ -8,8 +8,8 @@ import time
 from functools import cache
 from typing import Any
 
-from routelab._numba_hook import when_imported
-from routelab._progress import LOGGER, WAITING
+from routelab._runtime.numba_hook import when_imported
+from routelab._runtime.progress import LOGGER, WAITING
 from routelab.jobs.meter import current
 
 _EVENTS = "numba.core.event"

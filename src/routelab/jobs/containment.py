@@ -23,6 +23,19 @@ class UnexpectedError(PluginError):
     """Code, usually of a plugin, raised an unexpected exception; the cause has the traceback."""
 
 
+class StoppedError(RoutelabError):
+    """The work was killed or reached a limit.
+
+    Parameters
+    ----------
+    failure : Failure
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
 class LostInputError(UnsupportedError):
     """A network or table that a job needs has no result; the job gets its outcome.
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple, TypeAlias
 from typing_extensions import override
 
 from routelab.api import Plugin
+from routelab.jobs.child import run_limited
 from routelab.jobs.containment import run_contained
 from routelab.jobs.job import BaseJob
-from routelab.jobs.limits import Failure, Meter, explain_missing_result, run_limited
+from routelab.jobs.limits import Failure, explain_missing_result
+from routelab.jobs.meter import Meter
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.atomic import atomic_directory
 from routelab.results.outcome import Outcome, Status, close_folder

@@ -16,7 +16,8 @@ from routelab.study.study import Limits
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Failure, Meter
+    from routelab.jobs.limits import Failure
+    from routelab.jobs.meter import Meter
 
 MANIFEST = "batch-outcomes/1"
 

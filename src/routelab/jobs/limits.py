@@ -1,8 +1,7 @@
 """Limits of CPU time, memory and idle time of a job, enforced by the process that waits for it.
 
 A signal to a process inside a compiled kernel waits until the kernel returns, so a job cannot
-stop itself. The job runs in a child process; the parent, the supervisor, watches it and kills it
-with everything that it has started.
+stop itself. The job runs in a child process, see `routelab.jobs.child`; its parent watches it here.
 """
 
 from __future__ import annotations
@@ -10,24 +9,19 @@ from __future__ import annotations
 import os
 import select
 import signal
-import sys
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from routelab.jobs import run_lifetime
-from routelab.jobs.compile_events import listen
 from routelab.jobs.cpu_time import CpuTime
-from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, adopt, current
+from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, current
 from routelab.jobs.processes import (
     Descendants,
     Process,
     proportional_memory,
     read_process,
-    subreaper,
     thread_states,
 )
 from routelab.jobs.signals import Interruptions
@@ -35,8 +29,6 @@ from routelab.jobs.signals import Interruptions
 if TYPE_CHECKING:
     from routelab.results.outcome import Status
     from routelab.study.study import Limits
-
-__all__ = ["Failure", "Meter", "current", "explain_missing_result", "run_limited"]
 
 FIRST_PAUSE = 0.01
 PAUSE = 0.1
@@ -64,101 +56,7 @@ class Failure:
     memory: bool = field(default=False, compare=False, repr=False)
 
 
-def run_limited(
-    work: Callable[[], int],
-    limits: Limits | Callable[[], Limits | None] | None = None,
-    *,
-    meter: Meter | None = None,
-) -> int | Failure:
-    """Run `work` in a child process and return its exit code, or why it was stopped.
-
-    No process that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job
-    before they act on this process.
-
-    Parameters
-    ----------
-    work : callable
-        Returns an exit code. If it raises anything, the exit code is 1.
-    limits : Limits or callable, optional
-        CPU time, memory and idle time of the job and everything that it starts. Infinite
-        values do not limit anything. A callable returns those of the present item; None: none.
-    meter : Meter, optional
-        Position of the job's work; limits of time apply to each item.
-
-    Raises
-    ------
-    RuntimeError
-        If this is not the main thread.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("run_limited must be called from the main thread of the process")
-    meter = Meter() if meter is None else meter
-    present = limits if callable(limits) else lambda: limits
-    if meter.compile.running:  # an earlier job was killed while it compiled
-        meter.end_compile(0.0)
-    _flush()
-    with Interruptions() as interruptions:
-        run_lifetime.begin_to_supervise()
-        try:
-            with subreaper():
-                ended = _run(work, present, meter, interruptions)
-        finally:
-            run_lifetime.end_to_supervise()
-    if ended is None:
-        # the caller's own handlers have taken the signal, and this process goes on
-        return _failure_by_signal(interruptions.arrived[0], meter)
-    if isinstance(ended, Failure):
-        return ended
-    if os.WIFSIGNALED(ended):
-        return _failure_by_signal(os.WTERMSIG(ended), meter)
-    return os.WEXITSTATUS(ended)
-
-
-def _run(
-    work: Callable[[], int],
-    limits: Callable[[], Limits | None],
-    meter: Meter,
-    interruptions: Interruptions,
-) -> int | Failure | None:
-    """Return the status of the ended child, why it was stopped, or None after a signal."""
-    tree = Descendants()
-    parent = os.getpid()
-    handle = os.pidfd_open(parent)
-    child = -1
-    try:
-        child = interruptions.fork()
-        if child == 0:
-            _run_child(work, parent, handle, meter)
-        supervisor = _Supervisor(child, tree, limits, meter)
-        return supervisor.wait(interruptions)
-    finally:
-        if child:
-            os.close(handle)
-            tree.kill()
-
-
-def _run_child(work: Callable[[], int], parent: int, handle: int, meter: Meter) -> NoReturn:
-    """Run `work` and exit; the child never returns into its parent's code."""
-    code = 1
-    try:
-        run_lifetime.follow_parent(parent, handle)
-        adopt(meter)
-        listen()
-        result = int(work())
-        code = result if 0 <= result <= 255 else 1
-    except BaseException:
-        with suppress(BaseException):
-            import traceback
-
-            traceback.print_exc()
-    finally:
-        try:
-            _flush()
-        finally:
-            os._exit(code)
-
-
-class _Supervisor:
+class Supervisor:
     """Observer of a job, which checks at intervals whether it breaks a limit."""
 
     def __init__(
@@ -184,7 +82,7 @@ class _Supervisor:
         self._next_pss = 0.0
 
     def wait(self, interruptions: Interruptions) -> int | Failure | None:
-        """Wait for the end of the job; see `_run`."""
+        """Return the status of the ended child, why it was stopped, or None after a signal."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
         others = run_lifetime.watch_handles()
@@ -319,7 +217,8 @@ def explain_missing_result(code: int, meter: Meter) -> Failure:
     return Failure("failed", f"its process {how} without a result{_place(meter)}")
 
 
-def _failure_by_signal(number: int, meter: Meter) -> Failure:
+def explain_signal(number: int, meter: Meter) -> Failure:
+    """Return why a job has no result that a signal killed."""
     try:
         name = signal.Signals(number).name
     except ValueError:  # real-time signals have none
@@ -329,10 +228,3 @@ def _failure_by_signal(number: int, meter: Meter) -> Failure:
 
 def _place(meter: Meter) -> str:
     return f" in {meter.text}" if meter.text else ""
-
-
-def _flush() -> None:
-    # an error here must not stop the job, nor run the parent's code in the child
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()

@@ -121,16 +121,16 @@ def follow_parent(parent: int, handle: int | None) -> None:
     _tie()
 
 
-def begin_to_supervise() -> None:
+@contextmanager
+def supervising() -> Iterator[None]:
     """Stop the kernel from killing this process, which must end its descendants first."""
     if _parent is not None:
         set_parent_death_signal(0)
-
-
-def end_to_supervise() -> None:
-    """Let the kernel kill this process again when its parent ends."""
-    if _parent is not None:
-        _tie()
+    try:
+        yield
+    finally:
+        if _parent is not None:
+            _tie()
 
 
 def kill_descendants_and_exit() -> NoReturn:

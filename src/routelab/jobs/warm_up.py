@@ -8,7 +8,8 @@ import mmap
 from collections.abc import Callable
 
 from routelab.api.errors import RoutelabError
-from routelab.jobs.limits import Failure, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
 from routelab.study.study import Limits
 
 PREPARE_SECONDS = 20.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from routelab._sources import owner
+from routelab._runtime.sources import owner
 
 
 @cache

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from routelab._sources import ASKS, core_digest, core_files, digest, plugin_files
+from routelab._runtime.sources import ASKS, core_digest, core_files, digest, plugin_files
 from routelab.api.errors import InputError
 from routelab.results.distributions import distribution_of
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
@@ -30,8 +30,8 @@ def job_fingerprint(
 
     It depends on the instance's text, on the content of the input files, on the part of routelab
     that computes, and on all files and the version of the plugins' distributions, see
-    `routelab._sources`. It does not depend on the location of any file. Sources are read once per
-    process.
+    `routelab._runtime.sources`. It does not depend on the location of any file. Sources are read
+    once per process.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import (
     InputError,
     Plugin,

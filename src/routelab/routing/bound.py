@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import RulesPlugin, Topology, TrafficPlugin, UnsupportedError
 from routelab.metrics.bounds import (
     ALL_MINIMAL,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import (
     Column,
     ContextMetricPlugin,

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import (
     EngineCase,
     EnginePlugin,

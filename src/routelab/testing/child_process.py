@@ -21,7 +21,8 @@ from pathlib import Path
 
 from routelab.deadlock import check_table
 from routelab.deadlock.kernels.hop_search import compile_search
-from routelab.jobs.limits import Failure, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
 from routelab.kernels.legality import first_illegal_path
 from routelab.study import Limits
 from routelab.testing.inputs.graphs import all_walks

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import WAITING, report_phase
+from routelab._runtime.progress import WAITING, report_phase
 from routelab.api import (
     ContextMetricPlugin,
     InputError,

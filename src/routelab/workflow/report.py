@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import BenchmarkPlugin
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from routelab._sources import core_digest
+from routelab._runtime.sources import core_digest
 from routelab.api import InputError
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN

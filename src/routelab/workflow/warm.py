@@ -11,10 +11,12 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from routelab._numba_cache import kernels_digest, marker
+from routelab._runtime.numba_cache import kernels_digest, marker
 from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
+from routelab.jobs.child import run_limited
 from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Failure, Meter, current, run_limited
+from routelab.jobs.limits import Failure
+from routelab.jobs.meter import Meter, current
 from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.study import Limits
 from routelab.workflow.kinds.simulations import SimulationJob

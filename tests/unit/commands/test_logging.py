@@ -13,7 +13,7 @@ from datetime import datetime
 
 import pytest
 
-from routelab._progress import LOGGER, WAITING, report_phase
+from routelab._runtime.progress import LOGGER, WAITING, report_phase
 from routelab.cli import main
 from routelab.commands import plugins
 

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab.jobs.limits import Failure, Meter, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
+from routelab.jobs.meter import Meter
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -79,7 +81,8 @@ def test_no_time_is_counted_twice(work: Callable[[], int]) -> None:
 COMPILE = """
 import sys, time
 from types import SimpleNamespace
-from routelab.jobs.limits import current, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.meter import current
 
 def work():
     current().begin(0, spare=60)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab.jobs.limits import Failure, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -117,7 +118,7 @@ def test_idle_time_counts_only_without_a_break() -> None:
 STOPPED = """
 import os, signal, sys, time
 from types import SimpleNamespace
-from routelab.jobs.limits import run_limited
+from routelab.jobs.child import run_limited
 supervisor = os.getpid()
 
 def work():

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from limited_jobs import FAILED, compute, limits
 
-from routelab.jobs.limits import Failure, Meter, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
+from routelab.jobs.meter import Meter
 from routelab.jobs.processes import read_process
 from routelab.study import Limits
 
@@ -94,7 +96,7 @@ def test_interruptions_do_not_reach_the_job() -> None:
 def test_output_of_job_and_caller_appears_once() -> None:
     script = """
 from routelab.study import Limits
-from routelab.jobs.limits import run_limited
+from routelab.jobs.child import run_limited
 print("before")
 print(run_limited(lambda: print("inside") or 0))
 """

@@ -8,7 +8,8 @@ import time
 import pytest
 from limited_jobs import FAILED, limits
 
-from routelab.jobs.limits import Failure, run_limited
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
 from routelab.jobs.processes import read_process
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")

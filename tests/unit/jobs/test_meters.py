@@ -10,8 +10,10 @@ import time
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab._progress import LOGGER, report_phase
-from routelab.jobs.limits import Failure, Meter, current, run_limited
+from routelab._runtime.progress import LOGGER, report_phase
+from routelab.jobs.child import run_limited
+from routelab.jobs.limits import Failure
+from routelab.jobs.meter import Meter, current
 from routelab.study import Limits
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")

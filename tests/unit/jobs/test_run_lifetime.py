@@ -26,7 +26,7 @@ SECONDS = 5.0
 BATCH = """
 import os, subprocess, sys, time
 from pathlib import Path
-from routelab.jobs.limits import run_limited
+from routelab.jobs.child import run_limited
 from routelab.jobs.run_lifetime import hold_results, watch_run
 
 folder = Path(sys.argv[1])
@@ -138,7 +138,7 @@ def left(pids: dict[str, int]) -> list[str]:
 
 SUPERVISOR = """
 import os, signal, sys, time
-from routelab.jobs.limits import run_limited
+from routelab.jobs.child import run_limited
 if sys.argv[2] == "ignored":
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 if sys.argv[2] == "handled":

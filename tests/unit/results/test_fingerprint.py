@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab import _sources
+from routelab._runtime import sources
 from routelab.api import InputError
 from routelab.results import distributions, fingerprint
 from routelab.results.fingerprint import job_fingerprint, page_fingerprint
@@ -37,7 +37,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def forget() -> None:
-    _sources.forget()
+    sources.forget()
     for remembered in (
         *(distributions.distribution_version, distributions.distribution_of),
         *(fingerprint._plugin_facts, fingerprint._page_digest),
@@ -77,9 +77,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     )
     found = {name: str(folder / name) for name in FILES if name.startswith("routelab/")}
     monkeypatch.setattr("sys.path", [str(folder)])
-    monkeypatch.setattr(_sources, "_own_files", lambda: found)
-    monkeypatch.setattr(_sources, "_places", lambda name: (str(folder / name),))
-    monkeypatch.setattr(_sources, "forget", lambda: _forget_but(monkeypatch))
+    monkeypatch.setattr(sources, "_own_files", lambda: found)
+    monkeypatch.setattr(sources, "_places", lambda name: (str(folder / name),))
+    monkeypatch.setattr(sources, "forget", lambda: _forget_but(monkeypatch))
     yield folder
     monkeypatch.undo()
     forget()
@@ -88,8 +88,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def _forget_but(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget all but what the fixture has put in the place of the installed package."""
     for remembered in (
-        *(_sources._recorded, _sources._owners, _sources.editable_distributions),
-        *(_sources.is_editable, _sources._top_names, _sources.core_digest),
+        *(sources._recorded, sources._owners, sources.editable_distributions),
+        *(sources.is_editable, sources._top_names, sources.core_digest),
     ):
         remembered.cache_clear()
 
@@ -143,7 +143,7 @@ def test_an_upgrade_makes_what_depends_on_the_distribution_stale(site: Path) -> 
 
 
 def test_jobs_differ_by_instance_and_plugins_in_any_order() -> None:
-    _sources.forget()
+    sources.forget()
     prints = {
         job_fingerprint(instance, plugins)
         for instance in ("x", "x~seed=1")

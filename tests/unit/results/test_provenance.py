@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import routelab
-from routelab import _sources
+from routelab._runtime import sources
 from routelab.api import MetricPlugin, Parameters, parameter
 from routelab.results import distributions, provenance
 from routelab.results.json_files import to_json
@@ -119,7 +119,7 @@ def test_software_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     look_up_software()
     monkeypatch.setattr(provenance, "_git", refuse)
     monkeypatch.setattr(distributions, "version", refuse)
-    monkeypatch.setattr(_sources, "distributions", refuse)
+    monkeypatch.setattr(sources, "distributions", refuse)
     with ResourceMeter() as measured:
         pass
     facts = measured.provenance([Stranger(seed=4)])
@@ -140,7 +140,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Path:
+def package(tmp_path: Path) -> Path:
     """A package in a git checkout with one commit."""
     if shutil.which("git") is None:
         pytest.skip("needs git")
@@ -154,35 +154,35 @@ def sources(tmp_path: Path) -> Path:
     return folder
 
 
-def test_checkout_names_commit_and_state(sources: Path) -> None:
-    commit = git(sources, "rev-parse", "HEAD")
-    assert checkout(sources) == {"git_commit": commit, "git_dirty": False}
-    (sources / "__init__.py").write_text("X = 1")
+def test_checkout_names_commit_and_state(package: Path) -> None:
+    commit = git(package, "rev-parse", "HEAD")
+    assert checkout(package) == {"git_commit": commit, "git_dirty": False}
+    (package / "__init__.py").write_text("X = 1")
     checkout.cache_clear()
-    assert checkout(sources) == {"git_commit": commit, "git_dirty": True}
+    assert checkout(package) == {"git_commit": commit, "git_dirty": True}
 
 
-def test_copy_inside_another_checkout_has_no_commit(sources: Path) -> None:
-    installed = sources.parents[1] / ".venv" / "package"
+def test_copy_inside_another_checkout_has_no_commit(package: Path) -> None:
+    installed = package.parents[1] / ".venv" / "package"
     installed.mkdir(parents=True)
     (installed / "__init__.py").write_text("")
     assert checkout(installed) == {"git_commit": None, "git_dirty": None}
 
 
 def test_no_checkout_and_no_git_are_no_failure(
-    sources: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    package: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = {"git_commit": None, "git_dirty": None}
     assert checkout(tmp_path_factory.mktemp("elsewhere")) == nothing
     monkeypatch.setenv("PATH", "")
-    assert checkout(sources) == nothing
+    assert checkout(package) == nothing
 
 
 def test_variables_of_a_surrounding_git_do_not_mislead(
-    sources: Path, monkeypatch: pytest.MonkeyPatch
+    package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
-    assert checkout(sources)["git_dirty"] is False
+    assert checkout(package)["git_dirty"] is False
 
 
 class Runner(Stranger):

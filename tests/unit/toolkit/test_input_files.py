@@ -15,7 +15,7 @@ READS = re.compile(
 )
 
 OWN = {
-    "_sources.py": "metadata of what is installed",
+    "_runtime/sources.py": "metadata of what is installed",
     "jobs/run_lifetime.py": "/proc",
     "jobs/processes.py": "/proc",
     "cluster/bench/processes/processes.py": "/proc",

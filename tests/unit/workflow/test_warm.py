@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab import _sources
+from routelab._runtime import sources
 from routelab.jobs.job import Rehearsal
 from routelab.workflow.kinds.routes import RouteJob
 from routelab.workflow.warm import cold
@@ -19,7 +19,7 @@ def test_an_edited_plugin_is_rehearsed_again_and_no_other(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    _sources.forget()
+    sources.forget()
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text(f"from {name}.kernels import f\n")

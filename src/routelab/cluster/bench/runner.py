@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api.parameters import bytes_text
 from routelab.cluster.bench.environment import environment_of, probe_ranks, versions_of
 from routelab.cluster.bench.fabric.restore import Guard

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import RoutelabError, RouteTable
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricError, FabricJob
 from routelab.cluster.bench.fabric.files import write_fabric_files

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api.topology import BoolArray, Float64Array, Int8Array, frozen_array
 from routelab.api.verdicts import Status
 from routelab.cluster.infiniband.credit_loops import (

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from routelab import _progress
+from routelab._runtime import progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -60,7 +60,7 @@ def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
     if is_off or not sys.stderr.isatty():
         yield
         return
-    logger = logging.getLogger(_progress.LOGGER)
+    logger = logging.getLogger(progress.LOGGER)
     display = _Display()
     level, propagate = logger.level, logger.propagate
     logger.addHandler(display)
@@ -131,7 +131,7 @@ class _Display(logging.Handler):
         if name not in self._tasks:
             self._tasks[name] = display.add_task(name, start=False, total=None, phase=phase)
         task = self._tasks[name]
-        if phase != _progress.WAITING:
+        if phase != progress.WAITING:
             display.start_task(task)
         display.update(task, phase=phase)
         if is_done:

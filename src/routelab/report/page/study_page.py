@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import Plugin
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES

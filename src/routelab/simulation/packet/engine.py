@@ -65,7 +65,6 @@ class Simulation:
         self._places = places_of(self._engine)
         self.now = 0
         self.examined = 0  # queues examined, in all cycles
-        self.cpu_seconds = 0.0
         self._since = 0
         self._before = self._marks()
         self._generated_before = np.zeros(topology.num_terminals, np.int64)
@@ -105,13 +104,13 @@ class Simulation:
         )
         self.now += cycles
         self._waiting = int(self._generated(self._places, self.now))
-        self.cpu_seconds += time.thread_time() - begin
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
         return CycleCounts(
             cycles=cycles,
             packets_in_network=int(self._engine.totals[at.IN_NETWORK]),
             packets_waiting=self._waiting,
+            cpu_seconds=time.thread_time() - begin,
             **change,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from threading import Lock
 
-from routelab._progress import WAITING, report_phase
+from routelab._runtime.progress import WAITING, report_phase
 from routelab.simulation.packet.measurement.result import LoadResult
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import RulesPlugin, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import MAX_ID, Rehearsal

@@ -33,7 +33,8 @@ from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.settings import settings_id
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Failure, Meter
+    from routelab.jobs.limits import Failure
+    from routelab.jobs.meter import Meter
     from routelab.workflow.parts.study_plugins import Parts
 
 RUNS = "bench/runs"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from typing_extensions import override
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task

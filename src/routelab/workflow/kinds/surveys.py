@@ -21,7 +21,8 @@ from typing_extensions import override
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
-from routelab.jobs.limits import Failure, Meter, current, explain_missing_result
+from routelab.jobs.limits import Failure, explain_missing_result
+from routelab.jobs.meter import Meter, current
 from routelab.jobs.processes import clean_up
 from routelab.registry.instances import ComposedRouting, load_routing, name_of
 from routelab.results.fingerprint import job_fingerprint

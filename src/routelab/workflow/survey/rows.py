@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import RoutelabError, Topology
 from routelab.jobs.containment import run_contained
 from routelab.jobs.limits import Failure

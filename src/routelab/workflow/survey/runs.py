@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import Topology
 from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError

@@ -100,10 +100,9 @@ class _Run:
         self.began = 0
         self.began_seconds = 0.0
 
-    def go(self, cycles: int) -> CycleCounts:
-        began = time.thread_time()
-        sample = self.simulation.run(cycles)
-        self.seconds += time.thread_time() - began
+    def record(self, sample: CycleCounts) -> CycleCounts:
+        """Add the cost of some cycles, and look at their simulation if nothing arrived."""
+        self.seconds += sample.cpu_seconds
         self.cycles += sample.cycles
         self.flit_hops += sample.flit_hops
         self.waiting = sample.packets_waiting
@@ -153,9 +152,34 @@ def measure_simulation(
     run = _Run(simulation, on_progress)
     if isinstance(simulation.traffic, ClosedLoop):
         return _finish(run, settings)
-    warm = _warm_up(run, settings)
+
+    # 1. Warm up until the network is stationary, or only its arrivals are and the sources cannot
+    # be: in a saturated network the number of packets in it still drifts when arrivals are steady.
+    # Then this does not wait for it, but for twice as many samples. The network stays cold if half
+    # of the allowed cycles are not enough.
+    samples = Samples(settings.sample_cycles)
+    warm = False
+    next_look = WARMUP_SAMPLES
+    while not warm and run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
+        samples.add(run.record(simulation.run(settings.sample_cycles)))
+        if run.blocked:
+            break
+        count = len(samples)
+        if count < next_look or run.cycles < settings.warmup_cycles:
+            continue
+        if run.look():
+            break
+        next_look = count + max(count // 4, 1)
+        throughput = truncation(samples.arrived)
+        if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
+            continue
+        rest = (samples.in_network, samples.latency, samples.waiting)
+        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
+        warm = overloaded or truncation(*rest) is not None
     if run.blocked:
         return _make_result(run, settings, _verdict(run.blocked))
+
+    # 2. Count; once more from the beginning if the counts show that the network still warmed up.
     outcome = None
     while outcome is None:
         samples = run.begin(settings)
@@ -163,45 +187,12 @@ def measure_simulation(
     return _make_result(run, settings, outcome, samples)
 
 
-def _warm_up(run: _Run, settings: SimulationSettings) -> bool:
-    """Run until the network is stationary, or only its arrivals are and the sources cannot be.
-
-    In a saturated network the number of packets in it still drifts when arrivals are steady; then
-    this does not wait for it, but for twice as many samples.
-
-    Returns
-    -------
-    bool
-        False: half of the allowed cycles were not enough.
-    """
-    samples = Samples(settings.sample_cycles)
-    look = WARMUP_SAMPLES
-    while run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
-        samples.add(run.go(settings.sample_cycles))
-        if run.blocked:
-            break
-        count = len(samples)
-        if count < look or run.cycles < settings.warmup_cycles:
-            continue
-        if run.look():
-            break
-        look = count + max(count // 4, 1)
-        throughput = truncation(samples.arrived)
-        if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
-            continue
-        rest = (samples.in_network, samples.latency, samples.waiting)
-        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
-        if overloaded or truncation(*rest) is not None:
-            return True
-    return False
-
-
 def _count(
     run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
 ) -> tuple[State, str] | None:
     """Count until the numbers are precise; return state and text, None if still warming up."""
     while run.cycles + samples.cycles <= settings.max_cycles:
-        sample = run.go(samples.cycles)
+        sample = run.record(run.simulation.run(samples.cycles))
         samples.add(sample, run.simulation.counts().latency.bins)
         count = len(samples)
         if run.blocked or (count % LEAST_GROUPS == 0 and run.look()):
@@ -302,7 +293,7 @@ def _finish(run: _Run, settings: SimulationSettings) -> LoadResult:
         left = settings.finish_within - run.cycles
         if left <= 0:
             break
-        run.go(min(settings.sample_cycles, left))
+        run.record(run.simulation.run(min(settings.sample_cycles, left)))
     if not run.simulation.finished and run.look():
         outcome = _verdict(run.blocked)
     elif run.simulation.finished:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MESSAGE = (
     "routelab runs only on Linux, and this is {}: use a Linux machine, a Linux container, or "
     "WSL2 on Windows"

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from routelab import _numba_cache, _sources
-from routelab._numba_cache import Locator, kernels_digest, marker, usable_directory
-from routelab._numba_hook import LOCATOR, _register
+from routelab._runtime import numba_cache, sources
+from routelab._runtime.numba_cache import Locator, kernels_digest, marker, usable_directory
+from routelab._runtime.numba_hook import LOCATOR, _register
 
 ENTRY_POINTS = """
 [console_scripts]
@@ -57,11 +57,11 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     write(folder, KERNELS | INSTALLED)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(_numba_cache, "_states", {})
-    _sources.forget()
+    monkeypatch.setattr(numba_cache, "_states", {})
+    sources.forget()
     yield folder
     monkeypatch.undo()
-    _sources.forget()
+    sources.forget()
     for name in [name for name in sys.modules if name.partition(".")[0] == "stranger"]:
         del sys.modules[name]
 
@@ -90,7 +90,7 @@ def test_flags_are_compared_as_numba_does_but_not_option_by_option(
 
 
 def state_of(module: str, file: Path, line: int = 1) -> str:
-    return _numba_cache._state_of(module, str(file), line)
+    return numba_cache._state_of(module, str(file), line)
 
 
 @pytest.mark.parametrize("edited", ["a.py", "b.py", "constants.py", "table.csv"])
@@ -110,8 +110,8 @@ def test_the_state_of_a_plugin_s_kernels_follows_its_files(stranger: Path, edite
 def test_kernels_of_the_core_and_of_built_in_plugins_do_not_depend_on_plugins(
     stranger: Path,
 ) -> None:
-    core = Path(_sources.PACKAGE) / "kernels/graph.py"
-    files = _sources.plugin_files("routelab_plugins.layers.cycle_breaking")
+    core = Path(sources.PACKAGE) / "kernels/graph.py"
+    files = sources.plugin_files("routelab_plugins.layers.cycle_breaking")
     built_in = Path(files["routelab_plugins/layers/cycle_breaking/kernels.py"])
     name = "routelab_plugins.layers.cycle_breaking.kernels"
     before = state_of("routelab.kernels.graph", core), state_of(name, built_in)
@@ -130,7 +130,7 @@ def test_a_state_knows_numpy_and_the_place(
     monkeypatch.undo()
     write(tmp_path / "elsewhere", KERNELS)
     monkeypatch.syspath_prepend(str(tmp_path / "elsewhere"))
-    _sources.forget()
+    sources.forget()
     assert state_of("stranger.b", tmp_path / "elsewhere/stranger/b.py") != before
 
 
@@ -489,7 +489,7 @@ def test_old_directories_are_pruned_and_only_they(
     assert not left & {"a" * 32, "some.kernels-" + "d" * 32, "warm/old"}
     # what is used is young
     os.utime(new.parent, (0, 0))
-    _numba_cache._usable.cache_clear()
+    numba_cache._usable.cache_clear()
     Locator.from_function(stranger_b.twice.py_func, file)
     assert time.time() - new.parent.stat().st_mtime < 60
 

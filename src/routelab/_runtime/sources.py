@@ -20,7 +20,7 @@ from functools import cache
 from importlib.metadata import Distribution, distributions
 from importlib.util import find_spec
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OWN = os.path.basename(PACKAGE)
 
 Files = dict[str, str]

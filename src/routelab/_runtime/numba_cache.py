@@ -3,10 +3,10 @@
 Numba checks a cached function against its own file only. If the function calls a kernel in
 another file, or uses a constant of one, and that file was edited, the old code runs. So the path
 of a cached function contains a digest: for kernels of routelab that of all of them, for those of a
-plugin that of its files, too, see `routelab._sources`. It also covers the paths of the files and
-NumPy's version. An edit leads to another directory, a revert back to the first one, and processes
-that see different sources do not overwrite each other's files. Numba itself checks its own
-version, Python's and the processor.
+plugin that of its files, too, see `routelab._runtime.sources`. It also covers the paths of the
+files and NumPy's version. An edit leads to another directory, a revert back to the first one, and
+processes that see different sources do not overwrite each other's files. Numba itself checks its
+own version, Python's and the processor.
 
 `Locator` answers for modules of routelab, of its plugins and of what is installed to be edited, and
 for files that are not installed, as these may call our kernels; for the last, all files that are
@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from routelab._numba_hook import STARTED
-from routelab._sources import (
+from routelab._runtime.numba_hook import STARTED
+from routelab._runtime.sources import (
     PACKAGE,
     Files,
     digest,

@@ -1,4 +1,4 @@
-"""Make Numba keep compiled kernels where `routelab._numba_cache` says.
+"""Make Numba keep compiled kernels where `routelab._runtime.numba_cache` says.
 
 A plugin's kernels are plain ``numba.njit(cache=True)`` and may be imported right after routelab.
 So what registers our rule is the import of Numba itself: importing routelab must not import Numba,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STARTED = time.time_ns()
 """When routelab was imported, in nanoseconds since the epoch."""
 
-LOCATOR = "routelab._numba_cache.Locator"
+LOCATOR = "routelab._runtime.numba_cache.Locator"
 """Numba imports it by this name when the first kernel that is to be cached is defined."""
 
 

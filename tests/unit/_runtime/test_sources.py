@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from routelab import _sources
-from routelab._sources import (
+from routelab._runtime import sources
+from routelab._runtime.sources import (
     ASKS,
     SHOWS,
     core_files,
@@ -26,7 +26,7 @@ from routelab._sources import (
     plugin_files,
 )
 
-PACKAGE = Path(_sources.PACKAGE)
+PACKAGE = Path(sources.PACKAGE)
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -52,10 +52,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "site"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
-    _sources.forget()
+    sources.forget()
     yield folder
     monkeypatch.undo()
-    _sources.forget()
+    sources.forget()
 
 
 def editable(site: Path, project: Path, name: str, *plugins: str, **texts: str) -> None:
@@ -116,7 +116,7 @@ def test_kernels_are_where_they_are_looked_for_and_use_nothing_else():
     kernels = kernel_files()
     sources = {name: Path(file) for name, file in core_files(()).items() if name.endswith(".py")}
     compiled = {name for name, file in sources.items() if COMPILES.search(file.read_text())}
-    assert compiled - set(kernels) == {"routelab/_numba_cache.py"}
+    assert compiled - set(kernels) == {"routelab/_runtime/numba_cache.py"}
     assert len(compiled) > 30
     used = {module for name in kernels for module, _ in imports_of(sources[name])}
     ours = {module for module in used if module.startswith("routelab")}
@@ -221,7 +221,7 @@ def test_damaged_metadata_costs_no_other_distribution(site: Path):
     write(site, metadata("odd", **{"direct_url.json": "{"}) | {"b-1.dist-info/METADATA": ""})
     (site / "odd-1.dist-info/entry_points.txt").write_bytes(b"[routelab.rules]\nbad = my-plug:T\n")
     assert owner("plug").name == "plug-dist"
-    assert not _sources.is_editable(owner("plug"))
+    assert not sources.is_editable(owner("plug"))
 
 
 def test_a_module_that_is_not_installed_counts_with_its_package(site: Path):
@@ -234,7 +234,8 @@ def test_a_module_that_is_not_installed_counts_with_its_package(site: Path):
 def test_looking_up_imports_no_plugin(site: Path):
     write(site, PLUGIN | {"plug/__init__.py": "raise SystemExit(3)"} | metadata("d", "plug:A"))
     code = (
-        "import sys; from routelab._sources import owner, plugin_files, distribution_files\n"
+        "import sys\n"
+        "from routelab._runtime.sources import owner, plugin_files, distribution_files\n"
         "print(*plugin_files('plug'), *distribution_files(owner('plug')))\n"
         "assert not {'plug', 'numpy', 'numba', 'routelab_plugins'} & set(sys.modules)"
     )
