@@ -123,9 +123,9 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     """
     chosen = load_routing(routing)
     name, network = load_network(topology)
-    result = route_network(network, chosen)
-    facts = {"topology": name, "routing": chosen.name, **result.facts}
-    return RoutedNetwork(result.routed.table, result.verdict, facts)
+    routed, facts, _ = route_network(network, chosen)
+    facts = {"topology": name, "routing": chosen.name, **facts}
+    return RoutedNetwork(routed.table, routed.verdict, facts)
 
 
 def simulate(

@@ -301,7 +301,7 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
 
 def _measured(asked: SimulationSettings):
     network = topology.load_network(NETWORK)[1]
-    program = table_program(route.route_network(network, load_routing("dor")).routed.table)
+    program = table_program(route.route_network(network, load_routing("dor"))[0].table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
     return measure_simulation(simulation, asked)
