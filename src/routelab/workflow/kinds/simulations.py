@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typing_extensions import override
 
-from routelab.api import EnginePlugin, InputError
+from routelab.api import EnginePlugin, InputError, RouteTable, Topology
 from routelab.api.engine import Work
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
@@ -19,9 +19,9 @@ from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
-from routelab.results.outcome import Status
+from routelab.results.outcome import Outcome, Status
 from routelab.simulation import run as stage
-from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
+from routelab.simulation.case import ComputedRoutes, network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
@@ -171,39 +171,43 @@ class EngineJob(TableJob):
             )
             routing = algorithm.name
         used = algorithm.plugins if isinstance(algorithm, Routing) else ()
-        computed = self.routes_outcome()
-        routes = None
-        table = self.read_table(computed, network)
-        if computed is not None and table is not None:
-            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
-        task = EngineTask(
+        plugins_used = (*used, work, engine)
+        task = Task(
             topology=name,
             routing=routing,
-            plugins=(*used, work, engine),
+            plugins=plugins_used,
             seed=getattr(engine.parameters, "seed", None),
             facts={self.carried: name_of(work)},
             provenance={"settings": engine.parameters.model_dump(mode="json")},
-            network=network,
-            algorithm=algorithm,
-            work=work,
-            engine=engine,
-            routes=routes,
         )
-        return task, partial(self.run, task)
+        computed = self.routes_outcome()
+        table = self.read_table(computed, network)
+        return task, partial(self.run, algorithm, plugins_used, network, computed, table)
 
-    def run(self, task: EngineTask, facts: dict[str, Any]) -> Result:
-        """Simulate.
+    def run(
+        self,
+        algorithm: Routing | RouteTable,
+        plugins: Sequence[Any],
+        network: Topology | None,
+        computed: Outcome | None,
+        table: RouteTable | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Simulate; the last two plugins are the work and the engine.
 
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
         """
-        network = self.find_network(task.network, facts)
-        computed = self.routes_outcome()
-        reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
+        network = self.find_network(network, facts)
+        *_, work, engine = plugins
+        reproducible = all(plugin.capabilities.deterministic for plugin in plugins)
         # a table that ran out of time would do so again; others may be different for every job
         lost = ("timeout",) if reproducible else TRY_AGAIN
         if computed is not None and computed.status in lost:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
+        routes = None
+        if computed is not None and table is not None:
+            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
         proofs = parts = None
         if self.fingerprint:
             parts = self._parts()
@@ -211,15 +215,7 @@ class EngineJob(TableJob):
                 # all traffic shares proofs: ids are network, routing, traffic and settings
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
-            result = stage.run_simulation(
-                network,
-                task.algorithm,
-                task.work,
-                task.engine,
-                parts,
-                proofs,
-                task.routes,
-            )
+            result = stage.run_simulation(network, algorithm, work, engine, parts, proofs, routes)
         finally:
             if parts is not None:
                 parts.close(done=False)
