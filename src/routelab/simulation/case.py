@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from routelab._progress import report_phase
 from routelab.api import (
@@ -141,7 +141,7 @@ def case_of(
     work: Any,
     store: Store | None = None,
     proofs: Proofs | None = None,
-    routes: ComputedRoutes | None = None,
+    routes: tuple[RouteTable, float] | None = None,
 ) -> tuple[EngineCase, CaseRouting]:
     """Build a case and its routing, which measures the routing time.
 
@@ -155,8 +155,9 @@ def case_of(
         Store of finished parts.
     proofs : Proofs, optional
         Store of verdicts of the deadlock checker on hop-by-hop algorithms.
-    routes : ComputedRoutes, optional
-        The algorithm's table for this network, which is computed otherwise.
+    routes : (RouteTable, float), optional
+        The algorithm's table for this network, and the wall time in which it was computed; by
+        default it is computed.
     """
     routing = CaseRouting(algorithm, routes)
 
@@ -184,28 +185,14 @@ def case_of(
     return case, routing
 
 
-class ComputedRoutes(NamedTuple):
-    """A table that an earlier stage computed.
-
-    Attributes
-    ----------
-    table : RouteTable
-    seconds : float
-        Wall time in which it was computed.
-    """
-
-    table: RouteTable
-    seconds: float
-
-
 class CaseRouting:
     """A routing as engines see it; it computes its table once.
 
     Parameters
     ----------
     algorithm : Routing or RouteTable
-    routes : ComputedRoutes, optional
-        The algorithm's table, which is computed otherwise.
+    routes : (RouteTable, float), optional
+        See `case_of`.
 
     Attributes
     ----------
@@ -215,15 +202,15 @@ class CaseRouting:
     """
 
     def __init__(
-        self, algorithm: Routing | RouteTable, routes: ComputedRoutes | None = None
+        self, algorithm: Routing | RouteTable, routes: tuple[RouteTable, float] | None = None
     ) -> None:
         if isinstance(algorithm, RouteTable):
-            routes = ComputedRoutes(algorithm, 0.0)
+            routes = algorithm, 0.0
         self._algorithm = algorithm
         self._part = part_of(algorithm) if isinstance(algorithm, Routing) else None
-        self._table = routes.table if routes else None
+        self._table = routes[0] if routes else None
         self._programs: dict[tuple[Topology, int], HopProgram] = {}
-        self.seconds = routes.seconds if routes else None
+        self.seconds = routes[1] if routes else None
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.outcome import Outcome, Status
 from routelab.simulation import run as stage
-from routelab.simulation.case import ComputedRoutes, network_of, routing_of
+from routelab.simulation.case import network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
@@ -207,7 +207,7 @@ class EngineJob(TableJob):
             raise LostInputError(computed.status, f"route table: {computed.reason}")
         routes = None
         if computed is not None and table is not None:
-            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
+            routes = table, computed.facts["routing_seconds"]
         proofs = parts = None
         if self.fingerprint:
             parts = self._parts()
