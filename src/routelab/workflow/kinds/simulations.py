@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,8 @@ from routelab.toolkit import build_grid
 from routelab.workflow.kinds.networks import network_jobs
 from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.kinds.routes import TableJob, route_jobs
-from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.workflow.parts.settings import EngineChoice, traffic_engines, workload_engines
+from routelab.workflow.parts.instances import class_name, class_names, code_digest
+from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
@@ -74,7 +74,7 @@ class EngineJob(TableJob):
         cls,
         parts: Parts,
         pairs: Iterable[tuple[str, str]],
-        works: Mapping[str, tuple[Instance, Sequence[EngineChoice]]],
+        works: Works,
     ) -> Iterable[Self]:
         """Iterate over the jobs of pairs of topology and routing, each with all its work.
 
@@ -83,32 +83,31 @@ class EngineJob(TableJob):
         parts : Parts
         pairs : iterable of (str, str)
             Ids of topology and routing.
-        works : mapping of str to (Instance, sequence of EngineChoice)
-            Traffic or workloads by id, each with the engines that run it.
+        works : Works
         """
         digests = {r: code_digest(one) for r, one in parts.routings.items()}
         of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
-        engines = {one.id: one for _, some in works.values() for one in some}
-        of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
-        names = {id_: name_of(one.engine) for id_, one in engines.items()}
+        every = {id_: engine for _, some in works.values() for id_, engine in some.items()}
+        of_engines = {id_: _engine_digest(engine) for id_, engine in every.items()}
+        names = {id_: name_of(engine) for id_, engine in every.items()}
         for t, r in pairs:
             routing = parts.routings[r]
             on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
-            for id_, (work, settings) in works.items():
-                for chosen in settings:
-                    ids = t, r, id_, chosen.id
+            for id_, (work, engines) in works.items():
+                for settings, engine in engines.items():
+                    ids = t, r, id_, settings
                     yield cls(
                         folder=cls.folder_of(parts.results, ids),
                         ids=ids,
                         text=routing.text,
                         digest=digests[r],
-                        inputs=(*routing.inputs, *work.inputs, *chosen.inputs),
+                        inputs=(*routing.inputs, *work.inputs, *map(str, engine.input_files())),
                         limits=parts.study.limits,
                         classes=class_names(routing),
                         work=work.text,
                         work_digest=of_works[id_],
-                        engine=names[chosen.id],
-                        engine_digest=of_engines[chosen.id],
+                        engine=names[settings],
+                        engine_digest=of_engines[settings],
                         **on,
                     )
 
@@ -272,8 +271,9 @@ class FlowJob(EngineJob):
         jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
         for one in predictions(parts):
             if one.flow not in jobs:  # several benchmarks may have the same model
-                work = {one.work_id: (one.work, [one.chosen])}
-                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+                t, r, work, settings = one.flow
+                model: Works = {work: (one.work, {settings: one.engine})}
+                jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], model)}
         return jobs.values()
 
 
