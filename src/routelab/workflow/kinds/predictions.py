@@ -14,7 +14,7 @@ from routelab.api.engine import DEFAULT_ENGINES
 from routelab.jobs.job import MAX_ID
 from routelab.registry.engines import engine_class
 from routelab.study import Choice, ConfigError, Study
-from routelab.workflow.kinds.comparisons import Settings, settings_and_places, sizes_of
+from routelab.workflow.kinds.comparisons import Settings, settings_and_hosts, sizes_of
 from routelab.workflow.parts.instances import Instance, instance_of
 from routelab.workflow.parts.settings import settings_id
 
@@ -56,7 +56,7 @@ def predictions(parts: Parts) -> list[Prediction]:
     if not parts.benchmarks:
         return []
     study = parts.study
-    settings, _ = settings_and_places(parts)
+    settings, _ = settings_and_hosts(parts)
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
