@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.api import (
     Demand,
@@ -45,7 +46,6 @@ from routelab.simulation.packet.result_tables import (
 from routelab.simulation.packet.routing import make_packet_program, penalty_warning
 from routelab.simulation.packet.traffic import (
     ClosedLoop,
-    Ends,
     OfferedTraffic,
     OpenLoop,
     active_terminals,
@@ -128,7 +128,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
     @cache
-    def ends(seed: int) -> Ends:
+    def ends(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return active_terminals(offered(points[0].load, seed))
 
     terminals = terminal_table(points, network, ends)
