@@ -24,7 +24,7 @@ from routelab.metrics import channel_loads, least_attainable, relative_loads
 from routelab.metrics.bounds.load_bound import bound_from_weights, network_graph
 from routelab.metrics.bounds.search import lower_bound_topology
 from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.routing.topology import load_network
 
 NETWORKS = (
@@ -73,7 +73,7 @@ def measure(topology: Topology, routing: str) -> dict[str, Any]:
         routed = apply_routing(topology, load_routing(routing))
     except UnsupportedError as error:
         return {"max_load": f"{error}"}
-    if "opensm" not in routing and not prove(routed).proven:
+    if "opensm" not in routing and not routed.verdict.proven:
         raise SystemExit(f"{routing} is not proven to be free of deadlock")
     return {
         "max_load": float(relative_loads(topology, channel_loads(routed.table)).max()),

@@ -18,7 +18,7 @@ from stage_clock import StageClock
 
 from routelab.api import Topology
 from routelab.registry.instances import Routing, load_routing
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
 from routelab.routing.topology import load_network
 
@@ -35,7 +35,7 @@ def load_kernels(dims: str, failed: int, routing: Routing) -> None:
     """Route a small network of the same kind, prove it and tell its facts."""
     small = network("x".join(str(min(int(n), 3)) for n in dims.split("x")), min(failed, 1))
     routed = apply_routing(small, routing)
-    routing_facts(routed, prove(routed))
+    routing_facts(routed)
 
 
 def network(dims: str, failed: int) -> Topology:
@@ -67,10 +67,10 @@ def profile(topology: Topology, routing: Routing) -> dict[str, Any]:
         routed = apply_routing(topology, routing)
         peaks["routing and legality"] = peak_mb()
         with clock.stage("proof"):
-            verdict = prove(routed)
+            _ = routed.verdict
         peaks["proof"] = peak_mb()
         with clock.stage("facts: rest"):
-            routing_facts(routed, verdict)
+            routing_facts(routed)
         peaks["facts"] = peak_mb()
         total = time.process_time() - begin
     stages = clock.seconds | {"rest": total - sum(clock.seconds.values())}

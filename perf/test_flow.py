@@ -80,7 +80,7 @@ def measured(benchmark, program: Schedule, table: RouteTable, *, full: bool = Fa
         found = simulation.result()
         messages = found.messages * (found.rounds / found.rounds_of if found.rounds_of else 1)
         benchmark.extra_info.update(
-            moments=found.work.moments, sharings=found.work.sharings, shared=found.work.shared
+            moments=found.moments, sharings=found.sharings, shared=found.shared
         )
 
     benchmark.pedantic(run, rounds=3)

@@ -123,9 +123,9 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     """
     chosen = load_routing(routing)
     name, network = load_network(topology)
-    result = route_network(network, chosen)
-    facts = {"topology": name, "routing": chosen.name, **result.facts}
-    return RoutedNetwork(result.routed.table, result.verdict, facts)
+    routed, facts, _ = route_network(network, chosen)
+    facts = {"topology": name, "routing": chosen.name, **facts}
+    return RoutedNetwork(routed.table, routed.verdict, facts)
 
 
 def simulate(
@@ -161,15 +161,15 @@ def simulate(
     """
     from routelab.api.engine import DEFAULT_ENGINES
     from routelab.simulation import run
-    from routelab.simulation.case import task_of
+    from routelab.simulation.case import look_up
 
     chosen = engine_class(engine or DEFAULT_ENGINES["traffic"])
-    task = task_of(
-        topology, routing, work, chosen, lambda: _read_settings(settings, chosen.Parameters)
+    name, network, algorithms, plugin, runner = look_up(
+        topology, [routing], work, chosen, lambda: _read_settings(settings, chosen.Parameters)
     )
-    assert task.network is not None
-    result = run.run_simulation(task.network, task.algorithm, task.work, task.engine)
-    names = {"topology": task.topology, "routing": task.routing}
+    ((text, algorithm),) = algorithms.items()
+    result = run.run_simulation(network, algorithm, plugin, runner)
+    names = {"topology": name, "routing": text}
     tables = {name: pd.DataFrame(dict(table)) for name, table in result.tables.items()}
     return SimulatedNetwork({**names, **result.facts}, tables)
 

@@ -10,7 +10,7 @@ import pytest
 
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.link_weight import LinkWeight
 
@@ -38,7 +38,7 @@ def test_our_meshes_are_in_the_bands(seed: int) -> None:
     found = {}
     for name in ("sr", "balanced@up-down"):
         routed = apply_routing(mesh, load_routing(name))
-        assert prove(routed).proven
+        assert routed.verdict.proven
         measured = {m.metric: m.value for m in LinkWeight().measure(routed.table, routed.graph)}
         assert measured["weight"] == pytest.approx(measured["distance"] * 64**2 / 212)
         loads = channel_loads(routed.table)

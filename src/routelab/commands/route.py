@@ -160,17 +160,17 @@ def _print(arguments: argparse.Namespace) -> int:
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
     with show_progress(arguments):
-        result = route_network(network, routing, metrics)
+        routed, facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
-            write_certificate(result.verdict, result.routed.table, new)
-    values = {m.metric: m.value for m, _ in result.measurements}
-    facts = to_plain({"topology": name, "routing": routing.name, **values, **result.facts})
+            write_certificate(routed.verdict, routed.table, new)
+    values = {m.metric: m.value for m, _ in measured}
+    facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(sys.stdout, _routes(result.routed.table))
+        write_csv_rows(sys.stdout, _routes(routed.table))
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:

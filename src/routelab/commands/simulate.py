@@ -27,9 +27,9 @@ from routelab.commands._shared.settings import (
 )
 
 if TYPE_CHECKING:
-    from routelab.api import EnginePlugin
+    from routelab.api import EnginePlugin, RouteTable, Topology
     from routelab.api.errors import RoutelabError
-    from routelab.simulation.case import EngineTask
+    from routelab.registry.instances import Routing
 
 ENGINE = "packet"
 """Default engine."""
@@ -184,17 +184,16 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     from routelab.jobs.containment import one_message
     from routelab.simulation.run import run_simulation
 
-    tasks = _tasks(arguments, engine)
+    topology, network, algorithms, work, runner = _look_up(arguments, engine)
     runs = []
     with show_progress(arguments):
-        for task in tasks:
-            names = {"topology": task.topology, "routing": task.routing}
-            assert task.network is not None
+        for routing, algorithm in algorithms.items():
+            names = {"topology": topology, "routing": routing}
             try:
                 with one_message():
-                    result = run_simulation(task.network, task.algorithm, task.work, task.engine)
+                    result = run_simulation(network, algorithm, work, runner)
             except RoutelabError as error:
-                if len(tasks) == 1:
+                if len(algorithms) == 1:
                     raise
                 wrong = isinstance(error, (UnsupportedError, InputError))
                 status = "unsupported" if wrong else "failed"
@@ -218,30 +217,30 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     from routelab.results.tables import read_rows
     from routelab.workflow.kinds.simulations import FlowJob, SimulationJob
 
-    tasks = _tasks(arguments, engine)
-    if isinstance(tasks[0].work, Path):
+    _, _, algorithms, work, runner = _look_up(arguments, engine)
+    if isinstance(work, Path):
         raise InputError("-o cannot write the results of an MPI program; omit -o")
     folders = [arguments.output]
-    if len(tasks) > 1:
+    if len(algorithms) > 1:
         tables = [text for text in arguments.routings if Path(text).suffix == ".npz"]
         if tables:
             raise InputError(
                 f"-o makes a folder named after each routing, and {tables[0]} is a file; simulate "
                 "it alone"
             )
-        folders = [arguments.output / task.routing for task in tasks]
+        folders = [arguments.output / routing for routing in algorithms]
     for folder in folders:
         check_result_folder(folder)
     kind = SimulationJob if engine.work == "traffic" else FlowJob
     runs = []
     with show_progress(arguments):
-        for folder, text, task in zip(folders, arguments.routings, tasks, strict=True):
+        for folder, text in zip(folders, arguments.routings, strict=True):
             job = kind(
                 folder=str(folder),
                 topology=arguments.topology,
                 text=text,
                 work=arguments.work,
-                engine=name_of(task.engine),
+                engine=name_of(runner),
             )
             outcome = run_job(job)
             names = {"topology": outcome.topology, "routing": outcome.routing}
@@ -252,12 +251,14 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     return runs
 
 
-def _tasks(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[EngineTask]:
+def _look_up(
+    arguments: argparse.Namespace, engine: type[EnginePlugin]
+) -> tuple[str, Topology, dict[str, Routing | RouteTable], Any, EnginePlugin]:
     """Look up what the arguments name; all mistakes are reported together."""
-    from routelab.simulation.case import tasks_of
+    from routelab.simulation.case import look_up
 
     names = arguments.topology, arguments.routings, arguments.work
-    return tasks_of(
+    return look_up(
         *names, engine, lambda: settings_from_options(engine.Parameters, vars(arguments))
     )
 

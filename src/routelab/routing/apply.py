@@ -7,7 +7,7 @@ A routing is a complete algorithm, or three plugins that work one after the othe
     layers     on which virtual channels     route table   -> route table
 
 Only this module puts the three together. Plugins are not trusted: none may write to its inputs, no
-route may break the rules, and deadlock freedom is for the independent checker to prove (`prove`).
+route may break the rules, and deadlock freedom is for the independent checker to prove.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from routelab._runtime.progress import report_phase
 from routelab.api import (
@@ -59,6 +59,11 @@ class AppliedRouting:
     seconds: float
     cpu_seconds: float
 
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The independent checker's verdict under the flow control that the table declares."""
+        return check_table(self.table)
+
 
 def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
     """Route a network and report the phases.
@@ -88,11 +93,6 @@ def reroute(routing: Routing, topology: Topology) -> RouteTable:
     if graph is not None and isinstance(routing, ComposedRouting):
         _require_legality(table, graph, routing)
     return table
-
-
-def prove(routed: AppliedRouting) -> Verdict:
-    """Return the independent checker's verdict under the flow control that the table declares."""
-    return check_table(routed.table)
 
 
 def graph_of_rules(topology: Topology, rules: RulesPlugin) -> RoutingGraph:

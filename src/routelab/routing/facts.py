@@ -7,7 +7,6 @@ from typing import Any
 
 from routelab.api import PluginError, RouteTable
 from routelab.api.topology import Float64Array
-from routelab.deadlock import Verdict
 from routelab.metrics import (
     RouteCounts,
     channel_loads,
@@ -31,7 +30,7 @@ FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.sho
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
 
-def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
+def routing_facts(routed: AppliedRouting) -> dict[str, Any]:
     """Return loads, lengths, proof and time of a routed network; None for missing values.
 
     Raises
@@ -39,7 +38,7 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
     PluginError
         If a counter of the table, or a fact of the rules, has the name of another fact.
     """
-    table = routed.table
+    table, verdict = routed.table, routed.verdict
     loads = channel_loads(table)
     diversity = None if routed.graph is None else route_diversity(routed.graph)
     facts = {
@@ -52,7 +51,7 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
         "destination_based": table.destination_based,
         "deadlock": verdict.status,
         "deadlock_reason": verdict.reason,
-        **({"deadlock_cycle": _cycle(routed, verdict)} if verdict.cycle else {}),
+        **({"deadlock_cycle": _cycle(routed)} if verdict.cycle else {}),
         "flow_control": verdict.flow_control,
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
@@ -72,9 +71,9 @@ def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
     return facts
 
 
-def _cycle(routed: AppliedRouting, verdict: Verdict) -> str:
+def _cycle(routed: AppliedRouting) -> str:
     """Return the dependencies of the cycle, one per line."""
-    return "\n".join(verdict.describe_cycle(routed.table.topology))
+    return "\n".join(routed.verdict.describe_cycle(routed.table.topology))
 
 
 def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:

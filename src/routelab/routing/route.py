@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -22,13 +21,13 @@ from routelab.api import (
     RoutingGraph,
     Topology,
 )
-from routelab.deadlock import Verdict, write_certificate
+from routelab.deadlock import write_certificate
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.registry.requirements import require_unchanged
 from routelab.results.tables import write_csv
-from routelab.routing.apply import AppliedRouting, apply_routing, prove, reroute
+from routelab.routing.apply import AppliedRouting, apply_routing, reroute
 from routelab.routing.facts import routing_facts, topology_facts
 from routelab.routing.routes_file import save_routes
 
@@ -46,29 +45,17 @@ Measured = tuple[tuple[Measurement, Column], ...]
 """Measurements, each with the column that its metric declares."""
 
 
-@dataclass(frozen=True, eq=False)
-class RouteResult:
-    """The results of routing a network.
-
-    Attributes
-    ----------
-    routed : AppliedRouting
-    verdict : Verdict
-    facts : dict
-        See `routelab.routing.facts`.
-    measurements : Measured
-    """
-
-    routed: AppliedRouting
-    verdict: Verdict
-    facts: dict[str, Any]
-    measurements: Measured
-
-
 def route_network(
     topology: Topology, routing: Routing, metrics: Sequence[ContextMetricPlugin] = ()
-) -> RouteResult:
+) -> tuple[AppliedRouting, dict[str, Any], Measured]:
     """Route a network, check and measure the routes.
+
+    Returns
+    -------
+    routed : AppliedRouting
+    facts : dict
+        See `routelab.routing.facts`.
+    measured : Measured
 
     Raises
     ------
@@ -77,11 +64,11 @@ def route_network(
     """
     routed = apply_routing(topology, routing)
     report_phase(routing.name, "proof")
-    verdict = prove(routed)
+    _ = routed.verdict  # computed at its first use: here, in this phase
     report_phase(routing.name, "facts")
-    facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
+    facts = {**topology_facts(topology), **routing_facts(routed)}
     measured = measure_table(routed.table, routed.graph, routing, metrics)
-    return RouteResult(routed, verdict, facts, measured)
+    return routed, facts, measured
 
 
 def measure_table(
@@ -142,18 +129,19 @@ def _measurements(
     return [(one, columns[one.metric]) for one in answer]
 
 
-def write_routes(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-    """Write a result without its outcome into a folder."""
-    table = result.routed.table
-    save_routes(table, folder / ROUTES, provenance)
-    if result.measurements:
-        write_metrics(result.measurements, folder)
-    write_csv(folder / CHANNELS, *_channel_rows(result))
-    turns = _prohibited_turns(result)
+def write_routes(
+    routed: AppliedRouting, measured: Measured, folder: Path, provenance: Mapping[str, Any]
+) -> None:
+    """Write routes and measurements without their outcome into a folder."""
+    save_routes(routed.table, folder / ROUTES, provenance)
+    if measured:
+        write_metrics(measured, folder)
+    write_csv(folder / CHANNELS, *_channel_rows(routed))
+    turns = _prohibited_turns(routed.graph)
     if turns:
         write_csv(folder / TURNS, ("from", "switch", "to"), turns)
-    if result.verdict.proven:
-        write_certificate(result.verdict, table, folder / CERTIFICATE)
+    if routed.verdict.proven:
+        write_certificate(routed.verdict, routed.table, folder / CERTIFICATE)
 
 
 def write_metrics(measured: Measured, folder: Path) -> None:
@@ -162,18 +150,18 @@ def write_metrics(measured: Measured, folder: Path) -> None:
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
 
 
-def _channel_rows(result: RouteResult) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+def _channel_rows(routed: AppliedRouting) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
     """Return the heading and rows of the table of channels."""
-    table, graph = result.routed.table, result.routed.graph
+    table, graph = routed.table, routed.graph
     topology = table.topology
     facts = {} if graph is None else dict(graph.channel_facts)
     heading = ["channel", "source", "target", "direction", "load"]
     taken = sorted(facts.keys() & {*heading, "cycle"})
     if taken:
         raise PluginError(f"routing graph: channels have a {', '.join(taken)} already")
-    if result.verdict.cycle:
+    if routed.verdict.cycle:
         marked = np.zeros(topology.num_channels, dtype=np.int32)
-        marked[[channel for channel, _ in result.verdict.cycle]] = 1
+        marked[[channel for channel, _ in routed.verdict.cycle]] = 1
         facts["cycle"] = marked
     names = topology.switch_names
     columns = (
@@ -187,9 +175,8 @@ def _channel_rows(result: RouteResult) -> tuple[list[str], Iterator[tuple[Any, .
     return heading + list(facts), zip(*columns, strict=True)
 
 
-def _prohibited_turns(result: RouteResult) -> list[tuple[str, str, str]]:
+def _prohibited_turns(graph: RoutingGraph | None) -> list[tuple[str, str, str]]:
     """Return the names of three switches for each turn that the rules prohibit."""
-    graph = result.routed.graph
     if graph is None:
         return []
     names = graph.topology.switch_names

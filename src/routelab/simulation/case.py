@@ -6,10 +6,9 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from routelab._runtime.progress import report_phase
 from routelab.api import (
@@ -29,7 +28,6 @@ from routelab.api.hops import program_digest
 from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
-from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.routing.apply import apply_routing
@@ -44,48 +42,13 @@ NO_NAME = "the table"
 """Name of a table that was read from a file."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EngineTask(Task):
-    """Task of a simulation.
-
-    Attributes
-    ----------
-    routing : str
-        Canonical name, or the table's file.
-    network : Topology or None
-        None if the network could not be built.
-    algorithm : Routing or RouteTable
-    work : TrafficPlugin, WorkloadPlugin or path
-    engine : EnginePlugin
-    routes : ComputedRoutes, optional
-        The algorithm's table, which is computed otherwise.
-    """
-
-    network: Topology | None
-    algorithm: Routing | RouteTable
-    work: Any
-    engine: EnginePlugin
-    routes: ComputedRoutes | None = None
-
-
-def task_of(
-    topology: str | Topology,
-    routing: str | Plugin,
-    work: str,
-    engine: type[EnginePlugin],
-    settings: Callable[[], Parameters] | None = None,
-) -> EngineTask:
-    """Look up network, routing, work and engine by their names; see `tasks_of`."""
-    return tasks_of(topology, [routing], work, engine, settings)[0]
-
-
-def tasks_of(
+def look_up(
     topology: str | Topology,
     routings: Sequence[str | Plugin],
     work: str,
     engine: type[EnginePlugin],
     settings: Callable[[], Parameters] | None = None,
-) -> list[EngineTask]:
+) -> tuple[str, Topology, dict[str, Routing | RouteTable], Any, EnginePlugin]:
     """Look up network, routings, work and engine by their names.
 
     Parameters
@@ -103,8 +66,13 @@ def tasks_of(
 
     Returns
     -------
-    tasks : list of EngineTask
-        One for each routing; they share network, work and engine.
+    name : str
+        Canonical name of the network.
+    network : Topology
+    algorithms : dict of str to Routing or RouteTable
+        By canonical name, or by the table's file.
+    work : TrafficPlugin, WorkloadPlugin or path
+    engine : EnginePlugin
 
     Raises
     ------
@@ -124,32 +92,18 @@ def tasks_of(
         lambda: load_network(topology),
         lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
     )
-    tasks = []
-    for text, algorithm in zip(routings, algorithms, strict=True):
-        chosen = algorithm or load_routes(str(text), network)
-        parts = algorithm.plugins if algorithm else ()
-        tasks.append(
-            EngineTask(
-                topology=name,
-                routing=algorithm.name if algorithm else str(text),
-                plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
-                network=network if algorithm else chosen.topology,
-                algorithm=chosen,
-                work=found,
-                engine=made,
-            )
-        )
-    return tasks
+    by_name = {text: one or load_routes(text, network) for text, one in algorithms.items()}
+    return name, network, by_name, found, made
 
 
-def _distinct_routings(texts: Sequence[str | Plugin]) -> list[Routing | None]:
-    """Look up routings; None stands for the file of a table."""
+def _distinct_routings(texts: Sequence[str | Plugin]) -> dict[str, Routing | None]:
+    """Look up routings by their names; None stands for the file of a table."""
     found = collect_errors(*(partial(routing_of, text) for text in texts))
     names = [one.name if one else str(text) for one, text in zip(found, texts, strict=True)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"these routings are listed twice: {', '.join(twice)}; list each once")
-    return found
+    return dict(zip(names, found, strict=True))
 
 
 def is_executable(work: str, engine: type[EnginePlugin]) -> bool:
@@ -171,8 +125,7 @@ def network_of(
         lambda: routing_of(routing), lambda: load_network(topology)
     )
     if chosen is None:
-        table = load_routes(routing, network)
-        return name, table.topology, table, routing
+        return name, network, load_routes(routing, network), routing
     return name, network, chosen, chosen.name
 
 
@@ -188,7 +141,7 @@ def case_of(
     work: Any,
     store: Store | None = None,
     proofs: Proofs | None = None,
-    routes: ComputedRoutes | None = None,
+    routes: tuple[RouteTable, float] | None = None,
 ) -> tuple[EngineCase, CaseRouting]:
     """Build a case and its routing, which measures the routing time.
 
@@ -202,8 +155,9 @@ def case_of(
         Store of finished parts.
     proofs : Proofs, optional
         Store of verdicts of the deadlock checker on hop-by-hop algorithms.
-    routes : ComputedRoutes, optional
-        The algorithm's table for this network, which is computed otherwise.
+    routes : (RouteTable, float), optional
+        The algorithm's table for this network, and the wall time in which it was computed; by
+        default it is computed.
     """
     routing = CaseRouting(algorithm, routes)
 
@@ -231,28 +185,14 @@ def case_of(
     return case, routing
 
 
-class ComputedRoutes(NamedTuple):
-    """A table that an earlier stage computed.
-
-    Attributes
-    ----------
-    table : RouteTable
-    seconds : float
-        Wall time in which it was computed.
-    """
-
-    table: RouteTable
-    seconds: float
-
-
 class CaseRouting:
     """A routing as engines see it; it computes its table once.
 
     Parameters
     ----------
     algorithm : Routing or RouteTable
-    routes : ComputedRoutes, optional
-        The algorithm's table, which is computed otherwise.
+    routes : (RouteTable, float), optional
+        See `case_of`.
 
     Attributes
     ----------
@@ -262,15 +202,15 @@ class CaseRouting:
     """
 
     def __init__(
-        self, algorithm: Routing | RouteTable, routes: ComputedRoutes | None = None
+        self, algorithm: Routing | RouteTable, routes: tuple[RouteTable, float] | None = None
     ) -> None:
         if isinstance(algorithm, RouteTable):
-            routes = ComputedRoutes(algorithm, 0.0)
+            routes = algorithm, 0.0
         self._algorithm = algorithm
         self._part = part_of(algorithm) if isinstance(algorithm, Routing) else None
-        self._table = routes.table if routes else None
+        self._table = routes[0] if routes else None
         self._programs: dict[tuple[Topology, int], HopProgram] = {}
-        self.seconds = routes.seconds if routes else None
+        self.seconds = routes[1] if routes else None
 
     @property
     def name(self) -> str:

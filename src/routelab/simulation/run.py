@@ -23,7 +23,7 @@ from routelab.registry.instances import Routing, name_of
 from routelab.registry.requirements import require_support, require_unchanged
 from routelab.results.tables import write_csv
 from routelab.routing.topology import topology_facts
-from routelab.simulation.case import ComputedRoutes, case_of
+from routelab.simulation.case import case_of
 from routelab.simulation.proofs import Proofs
 
 
@@ -34,7 +34,7 @@ def run_simulation(
     engine: EnginePlugin,
     store: Store | None = None,
     proofs: Proofs | None = None,
-    routes: ComputedRoutes | None = None,
+    routes: tuple[RouteTable, float] | None = None,
 ) -> EngineResult:
     """Run traffic or a workload on a network with an engine.
 

@@ -137,9 +137,8 @@ def _row(
         **topology_facts(network),
     }
     try:
-        result = route_network(network, routing, metrics)
-        routed, verdict = result.routed, result.verdict
-        facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
+        routed, facts, measured = route_network(network, routing, metrics)
+        facts = {one.metric: one.value for one, _ in measured} | facts
         if bounds is not None:
             report_phase(routing.name, "bounds")
             rules = ""
@@ -158,8 +157,8 @@ def _row(
     if row["status"] != "ok":
         return row, None
     if certificate is not None:
-        if not verdict.proven:
-            raise InputError(f"no certificate for {routing.name}: {verdict.reason}")
+        if not routed.verdict.proven:
+            raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")
         with atomic_file(certificate) as new:
-            write_certificate(verdict, routed.table, new)
+            write_certificate(routed.verdict, routed.table, new)
     return {**row, **facts}, routed.table

@@ -23,7 +23,7 @@ from routelab.report.page.study_page import write_study_report
 from routelab.routing.bound import BARE
 from routelab.study.cluster.file import CLUSTERS
 from routelab.workflow.kinds.bounds import BoundJob, rules_ids
-from routelab.workflow.kinds.comparisons import ComparisonJob, settings_and_places
+from routelab.workflow.kinds.comparisons import ComparisonJob, settings_and_hosts
 from routelab.workflow.kinds.metrics import MetricJob
 from routelab.workflow.kinds.networks import TopologyJob
 from routelab.workflow.kinds.predictions import predictions
@@ -154,7 +154,7 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
     flows = {one.ids: one.flow for one in predictions(shown.parts)}
     jobs = shown.jobs.get(ComparisonJob.kind, ())
     # a study without benchmarks needs no cluster
-    settings = settings_and_places(shown.parts)[0] if jobs else ()
+    settings = settings_and_hosts(shown.parts)[0] if jobs else ()
     switched = {one.id: one.cluster.cluster.fabric is not None for one in settings}
     records = []
     for job in jobs:

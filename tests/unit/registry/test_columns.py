@@ -84,12 +84,12 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     needed = {"traffic-load": f"~matrix={matrix}"}
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
     routing = load_routing("angara-sssp")
-    result = route_network(build_grid("torus", (4, 2), True), routing, metrics)
-    assert len(result.measurements) > 30
+    _, facts, measured = route_network(build_grid("torus", (4, 2), True), routing, metrics)
+    assert len(measured) > 30
     columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])
-    for one, column in result.measurements:
+    for one, column in measured:
         assert columns.find(one.metric, "routes") == column
-    assert set(result.facts) <= set(columns.of("routes"))
+    assert set(facts) <= set(columns.of("routes"))
 
 
 def test_columns_have_headings_that_a_person_wrote():

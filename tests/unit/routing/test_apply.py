@@ -26,7 +26,7 @@ from routelab.deadlock import Verdict
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import CompleteRouting, ComposedRouting, load_routing
 from routelab.results.outcome import read_outcome
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network
 from routelab.routing.routes_file import load_routes
@@ -145,7 +145,7 @@ def test_the_checker_does_not_trust_the_rules_claim() -> None:
             return load_routing("p-sssp@unrestricted").rules.routing_graph(topology)
 
     routed = apply_routing(build_grid("torus", (5, 5), wrap=True), composed(rules=Liar()))
-    verdict = prove(routed)
+    verdict = routed.verdict
     assert verdict.status == "cycle"
     assert verdict.cycle
 

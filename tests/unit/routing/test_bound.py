@@ -18,7 +18,7 @@ from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_tuples
 from routelab.routing import bound, topology
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.routing.bound import BARE
 from routelab.routing.facts import FIELDS, routing_facts
 from routelab.workflow.evaluate import evaluate_routings
@@ -139,7 +139,7 @@ def test_less_than_a_route_is_a_gap_where_channels_have_several_speeds() -> None
         routed = apply_routing(network, load_routing("first@unrestricted"))
         table = RouteTable.from_lengths(network, [[0, 1], [-1, 0]], [chosen])
         routed = replace(routed, table=table)
-        facts = routing_facts(routed, prove(routed))
+        facts = routing_facts(routed)
         rough = bound_facts(facts, core.lower_bound_rules(routed.graph), None)
         first.append((rough["lower_bound_rules"], rough["gap"], rough["optimal"]))
         found = bound.NetworkBounds(network).facts(routed, "unrestricted", facts)

@@ -8,7 +8,7 @@ import pytest
 from routelab.api import Measurement, MetricPlugin, PluginError
 from routelab.registry.instances import load_routing
 from routelab.results.tables import further_columns, read_tuples
-from routelab.routing.apply import apply_routing, prove
+from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
 from routelab.routing.route import route_network, write_routes
 from routelab.toolkit import build_grid
@@ -23,13 +23,13 @@ def routed():
 def test_a_counter_does_not_pass_for_a_fact(routed, name):
     claimed = replace(routed, table=replace(routed.table, counters={name: 1}))
     with pytest.raises(PluginError, match=f"counters {name} have the names of facts"):
-        routing_facts(claimed, prove(claimed))
+        routing_facts(claimed)
 
 
 def test_other_counters_are_facts(routed):
     counted = replace(routed, table=replace(routed.table, counters={"trees": 3}))
-    facts = routing_facts(routed, prove(routed))
-    assert routing_facts(counted, prove(counted)) == {**facts, "trees": 3}
+    facts = routing_facts(routed)
+    assert routing_facts(counted) == {**facts, "trees": 3}
 
 
 class Said(MetricPlugin):
@@ -63,10 +63,10 @@ def test_a_metric_that_tells_no_numbers_fails_its_run_and_not_the_report(told, m
 
 def test_facts_of_rules_are_facts_of_a_run(tmp_path) -> None:
     network = build_grid("mesh", (3, 3), wrap=False)
-    result = route_network(network, load_routing("first@segment"))
-    assert (result.facts["segments"], result.facts["restrictions"]) == (4, 4)
-    assert result.facts["segment_list"].startswith("1 starting: ")
-    write_routes(result, tmp_path, {})
+    routed, facts, measured = route_network(network, load_routing("first@segment"))
+    assert (facts["segments"], facts["restrictions"]) == (4, 4)
+    assert facts["segment_list"].startswith("1 starting: ")
+    write_routes(routed, measured, tmp_path, {})
     header, *lines = (tmp_path / "channels.csv").read_text().splitlines()
     assert header == "channel,source,target,direction,load,segment"
     assert {int(line.rsplit(",", 1)[1]) for line in lines} == {1, 2, 3, 4}
@@ -83,9 +83,7 @@ def test_facts_of_rules_replace_no_other_fact(tmp_path) -> None:
         assert routed.graph is not None
         wrong = replace(routed, graph=replace(routed.graph, facts={name: 1}))
         with pytest.raises(PluginError, match=f"routing graph: facts {name} have the names"):
-            routing_facts(wrong, prove(wrong))
+            routing_facts(wrong)
     graph = replace(routed.graph, channel_facts={"load": np.zeros(8, np.int32)})
-    result = route_network(build_grid("mesh", (2, 2), wrap=False), load_routing("first@up-down"))
-    wrong = replace(result, routed=replace(result.routed, graph=graph))
     with pytest.raises(PluginError, match="channels have a load already"):
-        write_routes(wrong, tmp_path, {})
+        write_routes(replace(routed, graph=graph), (), tmp_path, {})

@@ -25,7 +25,7 @@ from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
-from routelab.simulation.case import case_of, task_of
+from routelab.simulation.case import case_of, look_up
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.run import check_result, run_simulation, write_engine_result
@@ -174,12 +174,12 @@ def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> 
 def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("program").touch()
-    task = task_of("torus~dims=4", "dor", "./program", SmpiEngine)
-    result = run_simulation(task.network, task.algorithm, task.work, task.engine)
+    _, network, algorithms, work, engine = look_up("torus~dims=4", ["dor"], "./program", SmpiEngine)
+    result = run_simulation(network, algorithms["dor"], work, engine)
     assert (result.facts["workload"], result.facts["completion_time_s"]) == ("program", 2.0)
     assert result.output == "hello\n"
     with pytest.raises(InputError, match="program"):
-        task_of("torus~dims=4", "dor", "./program", FlowEngine)
+        look_up("torus~dims=4", ["dor"], "./program", FlowEngine)
     run = ["simulate", "torus~dims=4", "dor", "./program", "--engine", "smpi"]
     assert main([*run, "-o", "folder"]) == 2
     assert "-o cannot write the results of an MPI program" in capsys.readouterr().err

@@ -129,7 +129,7 @@ def test_what_is_proven_is_what_runs(tmp_path: Path, monkeypatch) -> None:
     proofs = Proofs(tmp_path, "network")
     for _ in range(2):
         made, part = case.case_of(network, routing, traffic, proofs=proofs)
-        ran.append(make_packet_program(made, SimulationSettings(vcs=2).routers()).program)
+        ran.append(make_packet_program(made, SimulationSettings(vcs=2).routers())[0])
         assert ran[-1] is part.prepare(network, 2)
     # a second process has another program, and the stored verdict is not about that one
     assert [id(one) for one in ran] == [id(one) for one in proven]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -88,25 +87,6 @@ class ReroutingChurnParameters(Parameters):
     seed: int = parameter(0, ge=0, description="Seed of the draw")
 
 
-@dataclass(frozen=True)
-class Churn:
-    """Effect of one failed link on the routes, in ordered pairs of different terminals.
-
-    Attributes
-    ----------
-    forced : float
-        Pairs with a route over the link, which must change.
-    unforced : float
-        Other pairs whose route changes, or that gain or lose a route.
-    lost : float
-        Pairs that lose their route.
-    """
-
-    forced: float
-    unforced: float
-    lost: float
-
-
 class ReroutingChurn(ContextMetricPlugin):
     """One link fails, with both channels, and the same routing routes the remaining network.
 
@@ -139,10 +119,7 @@ class ReroutingChurn(ContextMetricPlugin):
         total = float(weight.sum())
         if not found or not total:
             return numbers
-        forced, unforced, lost = (
-            np.array([getattr(one, name) for one in found])
-            for name in ("forced", "unforced", "lost")
-        )
+        forced, unforced, lost = np.array(found).T
         return [
             *numbers,
             Measurement("churn_forced", float(forced.mean())),
@@ -163,8 +140,10 @@ class ReroutingChurn(ContextMetricPlugin):
         return np.sort(order[:samples])
 
 
-def _churns(context: MetricContext, links: Int64Array, weight: Float64Array) -> Iterator[Churn]:
-    """Iterate over the effects of failed links, for links without which the routing applies."""
+def _churns(
+    context: MetricContext, links: Int64Array, weight: Float64Array
+) -> Iterator[tuple[float, float, float]]:
+    """Iterate over the churns of failed links, for links without which the routing applies."""
     table = context.table
     for link in table.topology.links[links]:
         lost: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
@@ -181,16 +160,20 @@ def _churns(context: MetricContext, links: Int64Array, weight: Float64Array) -> 
         yield _churn(table, after, lost, weight)
 
 
-def _churn(table: RouteTable, after: RouteTable, failed: BoolArray, weight: Float64Array) -> Churn:
+def _churn(
+    table: RouteTable, after: RouteTable, failed: BoolArray, weight: Float64Array
+) -> tuple[float, float, float]:
+    """Return the effect of one failed link on the routes, in ordered pairs of different terminals.
+
+    These are the pairs with a route over the link, which must change; the other pairs whose route
+    changes, or that gain or lose a route; and the pairs that lose their route.
+    """
     crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
     # the remaining channels keep their order
     changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
     without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
-    return Churn(
-        forced=float(weight[crossing].sum()),
-        unforced=float(weight[changed & ~crossing].sum()),
-        lost=float(weight[without_route].sum()),
-    )
+    forced, unforced = weight[crossing].sum(), weight[changed & ~crossing].sum()
+    return float(forced), float(unforced), float(weight[without_route].sum())
 
 
 def _arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from typing_extensions import override
@@ -70,27 +70,6 @@ class OpenSMParameters(Parameters):
         False, description="Whether the engine `lash` orders the dimensions of meshes and tori"
     )
     seconds: float = parameter(300, gt=0, description="Limit of the wall time, in seconds")
-
-
-class FoundTables(NamedTuple):
-    """Tables that OpenSM computed.
-
-    Attributes
-    ----------
-    ports : int16 array, shape (S, L)
-        Port by switch and LID.
-    levels : int8 array, shape (T, T), or None
-        Service level of each pair of terminals; None: all on level 0.
-    lanes : mapping of str to int8 array
-        See `LaneTables`.
-    seconds : float
-        Routing time.
-    """
-
-    ports: Int16Array
-    levels: Int8Array | None
-    lanes: Mapping[str, Int8Array]
-    seconds: float
 
 
 class OpenSM(RoutingPlugin):
@@ -154,14 +133,16 @@ class OpenSM(RoutingPlugin):
         part = connected_parts(topology)
         for number in np.unique(part[topology.terminal_switch]).tolist():
             inside = part == number
-            found = self._run(*_part(topology, addresses, inside))
-            width = min(found.ports.shape[1], ports.shape[1])
-            ports[inside, :width] = found.ports[:, :width]
+            part_ports, part_levels, part_lanes, part_seconds = self._run(
+                *_part(topology, addresses, inside)
+            )
+            width = min(part_ports.shape[1], ports.shape[1])
+            ports[inside, :width] = part_ports[:, :width]
             here = np.flatnonzero(inside[topology.terminal_switch])
-            if found.levels is not None:
-                levels[np.ix_(here, here)] = found.levels
-            lanes |= found.lanes
-            seconds += found.seconds
+            if part_levels is not None:
+                levels[np.ix_(here, here)] = part_levels
+            lanes |= part_lanes
+            seconds += part_seconds
         return loaded_routes(
             topology,
             addresses,
@@ -172,8 +153,22 @@ class OpenSM(RoutingPlugin):
             counters={"opensm_seconds": seconds},
         )
 
-    def _run(self, topology: Topology, addresses: Addresses) -> FoundTables:
-        """Run OpenSM on a connected network and read what it computed."""
+    def _run(
+        self, topology: Topology, addresses: Addresses
+    ) -> tuple[Int16Array, Int8Array | None, Mapping[str, Int8Array], float]:
+        """Run OpenSM on a connected network and read what it computed.
+
+        Returns
+        -------
+        ports : int16 array, shape (S, L)
+            Port by switch and LID.
+        levels : int8 array, shape (T, T), or None
+            Service level of each pair of terminals; None: all on level 0.
+        lanes : mapping of str to int8 array
+            See `LaneTables`.
+        seconds : float
+            Routing time.
+        """
         with tempfile.TemporaryDirectory(prefix="routelab-opensm-") as name:
             folder = Path(name)
             running = RunningFabric(
@@ -191,7 +186,7 @@ class OpenSM(RoutingPlugin):
                 running.stop()
             tables = read_forwarding_tables(folder / LFTS)
             lanes = {} if levels is None else read_lane_tables(folder / "opensm-sl2vl.dump").lanes
-        return FoundTables(tables.of_switches(addresses.switch_guids, LFTS), levels, lanes, seconds)
+        return tables.of_switches(addresses.switch_guids, LFTS), levels, lanes, seconds
 
     def _arguments(self, folder: Path) -> list[str]:
         engine, vls = self.parameters.engine, self.parameters.vls

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
 from routelab.api import Plugin
 from routelab.study import Reference
-
-
-@dataclass
-class CitedWork:
-    """A work and what it is cited for.
-
-    Attributes
-    ----------
-    text, doi : str
-        As in a `Citation`.
-    uses : list of (str, str)
-        Who cites it (``selection/sssp``, or the study) and for what.
-    """
-
-    text: str
-    doi: str
-    uses: list[tuple[str, str]] = field(default_factory=list)
 
 
 def cited_works(
     reference: Reference | None,
     plugins: Iterable[Plugin],
     versions: Mapping[str, Sequence[str]] | None = None,
-) -> list[CitedWork]:
+) -> list[dict[str, Any]]:
     """List every work once; the study's own first, then in the order of `plugins`.
 
     Two citations are of one work if they have the same DOI or, where one has none, the same text.
@@ -42,13 +25,19 @@ def cited_works(
     plugins : iterable of Plugin
     versions : mapping of str to sequence of str, optional
         Versions that ran, by name of the benchmark plugin; its citations show them.
+
+    Returns
+    -------
+    works : list of dict
+        ``text`` and ``doi`` as in a `Citation`, and ``uses``: pairs of who cites the work
+        (``selection/sssp``, or the study) and for what.
     """
-    works: dict[str, CitedWork] = {}
+    works: dict[str, dict[str, Any]] = {}
 
     def cite(text: str, doi: str, use: tuple[str, str]) -> None:
-        work = works.setdefault(doi.lower() or text, CitedWork(text, doi))
-        if use not in work.uses:
-            work.uses.append(use)
+        work = works.setdefault(doi.lower() or text, {"text": text, "doi": doi, "uses": []})
+        if use not in work["uses"]:
+            work["uses"].append(use)
 
     if reference is not None:
         source = reference.source

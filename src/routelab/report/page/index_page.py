@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,24 +18,6 @@ MAX_THUMBNAIL = 200_000
 """Largest SVG file that the index shows, in bytes; PNG is shown instead of larger ones."""
 
 
-@dataclass
-class Paper:
-    """A publication and the studies that compare their numbers with it.
-
-    Attributes
-    ----------
-    source : dict
-        See `index_entry.SOURCE_KEYS`.
-    published : list of dict
-        See `index_entry.published_results`; with ``href``, the address of our table.
-    studies : list of dict
-    """
-
-    source: dict[str, Any]
-    published: list[dict[str, Any]] = field(default_factory=list)
-    studies: list[dict[str, Any]] = field(default_factory=list)
-
-
 def write_index(report: Path) -> None:
     """Write ``index.html`` over the pages of all studies in `report`.
 
@@ -45,7 +26,7 @@ def write_index(report: Path) -> None:
     read is listed with the reason. The card of a study with missing results lists the most serious
     losses.
     """
-    papers: dict[str, Paper] = {}
+    papers: dict[str, dict[str, Any]] = {}
     others: list[dict[str, Any]] = []
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
@@ -66,19 +47,20 @@ def write_index(report: Path) -> None:
         if source is None:
             others.append(card)
             continue
-        paper = papers.setdefault(source["key"], Paper(source))
-        paper.studies.append(card)
-        paper.published += [
+        paper = papers.setdefault(source["key"], {"source": source, "published": [], "studies": []})
+        paper["studies"].append(card)
+        # each result with the address of our table
+        paper["published"] += [
             {**result, "href": f"{href}#table-{quote(result['table'])}"}
             for result in summary["published"]
         ]
     for paper in papers.values():
-        paper.studies.sort(key=_published_numbers)
+        paper["studies"].sort(key=_published_numbers)
     write_page(
         "index.html.j2",
         report / "index.html",
         papers=sorted(
-            papers.values(), key=lambda paper: min(map(_published_numbers, paper.studies))
+            papers.values(), key=lambda paper: min(map(_published_numbers, paper["studies"]))
         ),
         others=others,
         most=MAX_LOSSES,

@@ -14,7 +14,6 @@ from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.layout import lay_out
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
-    EventCounts,
     FlowRun,
     PairBytes,
     WaitingRank,
@@ -213,9 +212,9 @@ class FlowSimulation:
             rounds=schedule.rounds,
             rounds_of=schedule.rounds_of,
             operations=schedule.operations,
-            work=EventCounts(
-                *(int(flow.ints[which]) for which in (at.MOMENTS, at.SHARINGS, at.SHARED))
-            ),
+            moments=int(flow.ints[at.MOMENTS]),
+            sharings=int(flow.ints[at.SHARINGS]),
+            shared=int(flow.ints[at.SHARED]),
         )
 
 

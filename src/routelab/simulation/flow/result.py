@@ -95,25 +95,6 @@ def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
     return StuckError("\n    ".join([head, *names]), waiting)
 
 
-@dataclass(frozen=True)
-class EventCounts:
-    """Amount of computation, independent of the machine.
-
-    Attributes
-    ----------
-    moments : int
-        Different times of events.
-    sharings : int
-        Computations of shares.
-    shared : int
-        Total bundles of messages in them.
-    """
-
-    moments: int
-    sharings: int
-    shared: int
-
-
 @dataclass(frozen=True, eq=False)
 class PairBytes:
     """Bytes from terminals to other terminals, without pairs that have none.
@@ -181,7 +162,9 @@ class FlowRun:
         Simulated and existing rounds of the outermost timed loop.
     operations : float
         Operations of the timed part as the benchmark counts them; 0 if it has no count.
-    work : EventCounts
+    moments, sharings, shared : int
+        Amount of computation: different times of events, computations of shares, and total bundles
+        of messages in them.
     """
 
     topology: Topology
@@ -200,7 +183,9 @@ class FlowRun:
     rounds: int
     rounds_of: int
     operations: float
-    work: EventCounts
+    moments: int
+    sharings: int
+    shared: int
 
     @property
     def bottleneck(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,38 +35,16 @@ MAX_SIDE = 256
 """Largest number of terminals, or of blocks of terminals, whose pairs are listed."""
 
 
-@dataclass(frozen=True, eq=False)
-class RankPlacement:
-    """Ranks on a network.
+def place_ranks(case: EngineCase, settings: FlowSettings) -> tuple[Paths, Machine, dict[str, Any]]:
+    """Route the network and place the ranks.
 
-    Attributes
-    ----------
+    Returns
+    -------
     paths : Paths
         Routes, and the terminal of each rank.
     machine : Machine
     facts : dict
         Facts of the job and the machine.
-    """
-
-    paths: Paths
-    machine: Machine
-    facts: dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class FlowSetup(RankPlacement):
-    """A job that is ready to run on any engine; its facts include those of the workload.
-
-    Attributes
-    ----------
-    schedule : Schedule
-    """
-
-    schedule: Schedule
-
-
-def place_ranks(case: EngineCase, settings: FlowSettings) -> RankPlacement:
-    """Route the network and place the ranks.
 
     Raises
     ------
@@ -88,11 +65,19 @@ def place_ranks(case: EngineCase, settings: FlowSettings) -> RankPlacement:
         "ranks": len(terminal),
         "terminals_used": len(np.unique(terminal)),
     }
-    return RankPlacement(Paths.create(table, terminal), machine, facts)
+    return Paths.create(table, terminal), machine, facts
 
 
-def set_up_flows(case: EngineCase, settings: FlowSettings) -> FlowSetup:
-    """Route the network, place the ranks and make their program.
+def set_up_flows(
+    case: EngineCase, settings: FlowSettings
+) -> tuple[Schedule, Paths, Machine, dict[str, Any]]:
+    """Route the network, place the ranks and make their program, for any engine.
+
+    Returns
+    -------
+    schedule : Schedule
+    paths, machine, facts
+        As of `place_ranks`; the facts include those of the workload.
 
     Raises
     ------
@@ -104,14 +89,13 @@ def set_up_flows(case: EngineCase, settings: FlowSettings) -> FlowSetup:
     PluginError
         If a plugin breaks its contract.
     """
-    placed = place_ranks(case, settings)
-    paths, workload = placed.paths, case.work
+    paths, machine, facts = place_ranks(case, settings)
+    workload = case.work
     assert isinstance(workload, WorkloadPlugin)
     case.tell(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
     made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
-    facts = placed.facts | {"convention": program.convention}
-    return FlowSetup(paths, placed.machine, facts, made)
+    return made, paths, machine, facts | {"convention": program.convention}
 
 
 def _table(case: EngineCase) -> RouteTable:
@@ -141,18 +125,18 @@ def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     StuckError
         If the ranks wait for each other forever (an `InputError`).
     """
-    prepared = set_up_flows(case, settings)
+    program, paths, machine, facts = set_up_flows(case, settings)
     assert isinstance(case.work, WorkloadPlugin)
     case.tell(case.work.name, "flows")
     began = time.perf_counter()
-    run = run_flows(prepared.schedule, prepared.paths, prepared.machine, settings.seed)
+    run = run_flows(program, paths, machine, settings.seed)
     seconds = time.perf_counter() - began
     tables = {
         "flow-channels": flow_channel_table(run),
-        "flow-ranks": rank_table(run, prepared.paths.terminal),
+        "flow-ranks": rank_table(run, paths.terminal),
         "flow-pairs": pair_table(run),
     }
-    facts = prepared.facts | run_facts(run) | {"engine_seconds": seconds}
+    facts |= run_facts(run) | {"engine_seconds": seconds}
     return EngineResult(facts, tables, [f"workload: {facts['convention']}"])
 
 

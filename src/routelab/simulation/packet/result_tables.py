@@ -16,7 +16,6 @@ from routelab.api.topology import Float64Array, Int64Array
 from routelab.simulation.packet.counts import Counts, Histogram
 from routelab.simulation.packet.measurement.result import LoadResult, utilisation_of
 from routelab.simulation.packet.measurement.sweep import Point
-from routelab.simulation.packet.traffic import Ends
 
 Columns = dict[str, list[Any]]
 
@@ -77,7 +76,9 @@ def packet_channel_table(points: Iterable[Point], topology: Topology) -> Columns
 
 
 def terminal_table(
-    points: Sequence[Point], topology: Topology, ends: Callable[[int], Ends]
+    points: Sequence[Point],
+    topology: Topology,
+    ends: Callable[[int], tuple[NDArray[np.bool_], NDArray[np.bool_]]],
 ) -> Columns:
     """Return the service of each terminal at each load, with the columns `TERMINALS`.
 
@@ -92,9 +93,8 @@ def terminal_table(
 
     def columns(point: Point) -> Columns:
         runs = point.runs
-        parts = [ends(run.seed) for run in runs]
-        sending = _cycles_of(runs, [part.send for part in parts])
-        receiving = _cycles_of(runs, [part.receive for part in parts])
+        send, receive = zip(*(ends(run.seed) for run in runs), strict=True)
+        sending, receiving = _cycles_of(runs, send), _cycles_of(runs, receive)
         sent = _sum(runs, lambda counts: counts.delivered)
         got = _sum(runs, lambda counts: counts.received)
         with_latency = all(run.latency is not None for run in runs)

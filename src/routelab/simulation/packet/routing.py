@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from routelab.api import EngineCase, HopProgram, RouteTable, needed_classes
@@ -12,12 +11,13 @@ from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 
 
-@dataclass(frozen=True, eq=False)
-class PacketProgram:
-    """A routing as a program of the packet engine.
+def make_packet_program(
+    case: EngineCase, router: Router
+) -> tuple[HopProgram, RouteTable | None, dict[str, Any]]:
+    """Make the program of a routing and check it under the flow control of the routers.
 
-    Attributes
-    ----------
+    Returns
+    -------
     program : HopProgram
     table : RouteTable or None
         Table of the program; None for a hop-by-hop algorithm.
@@ -26,18 +26,6 @@ class PacketProgram:
         ``deadlock_proof`` (its kind), ``deadlock_coverage`` (states of a hop-by-hop algorithm that
         were checked, possibly on a smaller network; empty: all routes), ``flow_control``,
         ``virtual_channels`` (needed), ``virtual_channels_used`` and ``virtual_channels_unused``.
-    warning : str
-        Why packets never take some candidates in these routers; empty if they may.
-    """
-
-    program: HopProgram
-    table: RouteTable | None
-    facts: dict[str, Any]
-    warning: str
-
-
-def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
-    """Make the program of a routing and check it under the flow control of the routers.
 
     Raises
     ------
@@ -58,8 +46,7 @@ def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
         switching=router.switching,
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
     )
-    facts = {**verdict, **_channels(program, router)}
-    return PacketProgram(program, table, facts, penalty_warning(program, router))
+    return program, table, {**verdict, **_channels(program, router)}
 
 
 def penalty_warning(program: HopProgram, router: Router) -> str:

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.api import (
     Demand,
@@ -42,10 +43,9 @@ from routelab.simulation.packet.result_tables import (
     packet_channel_table,
     terminal_table,
 )
-from routelab.simulation.packet.routing import make_packet_program
+from routelab.simulation.packet.routing import make_packet_program, penalty_warning
 from routelab.simulation.packet.traffic import (
     ClosedLoop,
-    Ends,
     OfferedTraffic,
     OpenLoop,
     active_terminals,
@@ -82,8 +82,8 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
     router = settings.routers()
-    prepared = make_packet_program(case, router)
-    digest = program_digest(prepared.program)  # a table that was drawn again has other loads
+    program, table, checked = make_packet_program(case, router)
+    digest = program_digest(program)  # a table that was drawn again has other loads
     watch = LoadProgress(settings)
 
     def offered(load: float, seed: int) -> OfferedTraffic:
@@ -94,7 +94,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         return ClosedLoop(messages, packets, in_order)
 
     def make(load: float, seed: int) -> Simulation:
-        return Simulation(network, prepared.program, router, offered(load, seed), seed)
+        return Simulation(network, program, router, offered(load, seed), seed)
 
     def on_result(measured: LoadResult) -> None:
         case.store.keep(f"{digest} {measured.load!r} {measured.seed}", to_row(measured))
@@ -114,21 +114,21 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     )
     watch.begin()
     points = measure(settings.loads)
-    bubble = bool(prepared.program.bubble)
+    bubble = bool(program.bubble)
     facts = {
         "convention": first.convention,
-        **prepared.facts,
+        **checked,
         **highest_load_facts(points, network, bubble=bubble),
     }
     curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
-        limit = _overload(prepared.table, first)
+        limit = _overload(table, first)
         saturation = find_saturation(measure, settings, points, limit)
         facts |= saturation_facts(saturation)
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
 
     @cache
-    def ends(seed: int) -> Ends:
+    def ends(seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return active_terminals(offered(points[0].load, seed))
 
     terminals = terminal_table(points, network, ends)
@@ -143,9 +143,10 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         "latencies": latency_table(points),
     }
     notes = notes_of(settings, facts, curve)
-    if prepared.warning:
-        facts["text"] += f". Warning: {prepared.warning}"
-        notes.append(f"warning: {prepared.warning}")
+    warning = penalty_warning(program, router)
+    if warning:
+        facts["text"] += f". Warning: {warning}"
+        notes.append(f"warning: {warning}")
     return EngineResult(facts, tables, notes)
 
 

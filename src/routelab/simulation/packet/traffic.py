@@ -66,27 +66,11 @@ OfferedTraffic = OpenLoop | ClosedLoop
 """Traffic that terminals offer to a simulated network."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ends:
-    """Terminals that take part in a traffic.
-
-    Attributes
-    ----------
-    send : bool array, shape (T,)
-        Whether the terminal sends.
-    receive : bool array, shape (T,)
-        Whether the terminal may receive.
-    """
-
-    send: NDArray[np.bool_]
-    receive: NDArray[np.bool_]
-
-
-def active_terminals(traffic: OfferedTraffic) -> Ends:
-    """Return the terminals that send or receive, at any load."""
+def active_terminals(traffic: OfferedTraffic) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return whether each terminal sends, and whether it may receive, at any load; shapes (T,)."""
     if isinstance(traffic, ClosedLoop):
         send = np.diff(traffic.messages.start) > 0
-        return Ends(send, np.bincount(traffic.messages.target, minlength=len(send)) > 0)
+        return send, np.bincount(traffic.messages.target, minlength=len(send)) > 0
     demand = traffic.demand
     send = demand.rate > 0
     sets = len(demand.set_start) - 1
@@ -100,4 +84,4 @@ def active_terminals(traffic: OfferedTraffic) -> Ends:
         senders = senders - np.isin(demand.members * sets + of_set, pairs)
     receive = np.zeros(len(send), bool)
     receive[demand.members[senders > 0]] = True
-    return Ends(send, receive)
+    return send, receive

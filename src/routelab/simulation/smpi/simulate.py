@@ -40,18 +40,17 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     if isinstance(case.work, Path):
         return _program(case, case.work, settings)
     assert isinstance(case.work, WorkloadPlugin)
-    prepared = set_up_flows(case, settings)
-    platform, hosts = _platform(prepared.paths, prepared.machine, settings)
+    schedule, paths, machine, setup = set_up_flows(case, settings)
+    platform, hosts = _platform(paths, machine, settings)
     case.tell(case.work.name, "SimGrid")
-    schedule = prepared.schedule
-    ends = prepared.paths.terminal[np.array(np.nonzero(schedule.bytes_between()))]
-    prepared.paths.between(*ends)  # SimGrid aborts where there is no route
-    run = replay(schedule, platform, hosts, prepared.machine)
+    ends = paths.terminal[np.array(np.nonzero(schedule.bytes_between()))]
+    paths.between(*ends)  # SimGrid aborts where there is no route
+    run = replay(schedule, platform, hosts, machine)
     whole = schedule.timed == (0, len(schedule.tape))
     mops = schedule.operations / run.seconds / 1e6 if schedule.operations else None
     facts = (
         _facts(run)
-        | prepared.facts
+        | setup
         | {
             "completion_time_s": run.seconds if whole else None,
             "timed_s": run.seconds,
@@ -64,10 +63,10 @@ def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
 
 def _program(case: EngineCase, executable: Path, settings: FlowSettings) -> EngineResult:
     """Run an MPI program."""
-    placed = place_ranks(case, settings)
-    platform, hosts = _platform(placed.paths, placed.machine, settings)
-    run = run_executable(executable, platform, hosts, placed.machine)
-    facts = _facts(run) | placed.facts | {"completion_time_s": run.seconds}
+    paths, machine, setup = place_ranks(case, settings)
+    platform, hosts = _platform(paths, machine, settings)
+    run = run_executable(executable, platform, hosts, machine)
+    facts = _facts(run) | setup | {"completion_time_s": run.seconds}
     return EngineResult(facts, output=run.output)
 
 

@@ -53,13 +53,6 @@ class Settings(NamedTuple):
     cluster: ClusterFile
 
 
-class Place(NamedTuple):
-    """Where a network is measured: number of nodes, and hosts; no hosts: this machine."""
-
-    nodes: int
-    hosts: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class ComparisonJob(BaseJob):
     """Measure all benchmarks under all routings on a network, in one allocation.
@@ -103,11 +96,11 @@ class ComparisonJob(BaseJob):
         """Return the comparisons of a study: every network with all of its tables."""
         if not parts.benchmarks:
             return
-        settings, places = settings_and_places(parts)
+        settings, hosts = settings_and_hosts(parts)
         for t in dict.fromkeys(t for t, _ in parts.runs):
             routes = [route_jobs(parts)[t, r] for network, r in parts.runs if network == t]
             for one in settings:
-                yield cls._of(parts, network_jobs(parts)[t], routes, one, places[t, one.id])
+                yield cls._of(parts, network_jobs(parts)[t], routes, one, hosts[t, one.id])
 
     @classmethod
     def _of(
@@ -116,7 +109,7 @@ class ComparisonJob(BaseJob):
         network: TopologyJob,
         routes: Sequence[RouteJob],
         settings: Settings,
-        place: Place,
+        hosts: tuple[str, ...],
     ) -> Self:
         cluster = settings.cluster.cluster
         benchmarks = parts.benchmarks
@@ -150,9 +143,9 @@ class ComparisonJob(BaseJob):
             network=network.text,
             comparison=comparison,
             store=f"{parts.results.parent}/{RUNS}",
-            nodes=place.nodes,
+            nodes=max(1, sizes_of(parts)[network.ids[0]]),
             minutes=comparison.minutes,
-            hosts=compress(place.hosts),
+            hosts=compress(hosts),
             partition=cluster.partition or "",
             account=cluster.account or "",
             allocation=tuple(cluster.allocation),
@@ -222,8 +215,12 @@ class ComparisonJob(BaseJob):
 
 
 @lru_cache(maxsize=4)
-def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
-    """Return a study's settings of comparisons, and places by ids of topology and settings.
+def settings_and_hosts(
+    parts: Parts,
+) -> tuple[list[Settings], dict[tuple[str, str], tuple[str, ...]]]:
+    """Return a study's settings of comparisons, and hosts by ids of topology and settings.
+
+    Without hosts, this machine is measured.
 
     Raises
     ------
@@ -231,10 +228,10 @@ def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, s
         With everything that is wrong.
     """
     settings, wrong = benchmark_settings(parts.study, parts.tables)
-    places, more = places_of(parts.study, settings, parts.topologies, sizes_of(parts))
+    hosts, more = hosts_of(parts.study, settings, parts.topologies, sizes_of(parts))
     if wrong or more:
         raise ConfigError(list(dict.fromkeys([*wrong, *more])))
-    return settings, places
+    return settings, hosts
 
 
 @lru_cache(maxsize=4)
@@ -280,13 +277,13 @@ def benchmark_settings(
     return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
 
 
-def places_of(
+def hosts_of(
     study: Study,
     settings: Sequence[Settings],
     topologies: Mapping[str, Instance],
     sizes: Mapping[str, int],
-) -> tuple[dict[tuple[str, str], Place], list[str]]:
-    """Return the places of a study's networks by ids of topology and settings, and mistakes.
+) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
+    """Return the hosts of a study's networks by ids of topology and settings, and mistakes.
 
     Parameters
     ----------
@@ -297,18 +294,18 @@ def places_of(
     sizes : mapping of str to int
         Terminals of the measured networks.
     """
-    places: dict[tuple[str, str], Place] = {}
+    hosts: dict[tuple[str, str], tuple[str, ...]] = {}
     mistakes: list[str] = []
     for (topology, nodes), one in product(sizes.items(), settings):
-        hosts: tuple[str, ...] = ()
+        hosts[topology, one.id] = ()
         try:
             # an impossible network has no terminals, and its own job reports why
             if nodes:
-                hosts = one.cluster.cluster.hosts_of(topologies[topology].text, nodes)
+                text = topologies[topology].text
+                hosts[topology, one.id] = one.cluster.cluster.hosts_of(text, nodes)
         except InputError as error:
             mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
-        places[topology, one.id] = Place(max(1, nodes), hosts)
-    return places, list(dict.fromkeys(mistakes))
+    return hosts, list(dict.fromkeys(mistakes))
 
 
 def terminals(topology: Instance) -> int:

@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.jobs.job import MAX_ID
 from routelab.registry.engines import engine_class
-from routelab.registry.instances import name_of
 from routelab.study import Choice, ConfigError, Study
-from routelab.workflow.kinds.comparisons import Settings, settings_and_places, sizes_of
+from routelab.workflow.kinds.comparisons import Settings, settings_and_hosts, sizes_of
 from routelab.workflow.parts.instances import Instance, instance_of
-from routelab.workflow.parts.settings import EngineChoice, settings_id
+from routelab.workflow.parts.settings import settings_id
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
-
-PredictionIds: TypeAlias = tuple[str, str, str, str]
-"""Ids of topology, routing, benchmark and settings."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +29,17 @@ class Prediction:
     Attributes
     ----------
     ids : tuple of str
-        Ids of the prediction.
-    work_id : str
+        Ids of topology, routing, benchmark and settings of the measurement.
+    flow : tuple of str
+        Ids of the flow simulation.
     work : Instance
-    chosen : EngineChoice
+    engine : EnginePlugin
     """
 
-    ids: PredictionIds
-    work_id: str
+    ids: tuple[str, str, str, str]
+    flow: tuple[str, str, str, str]
     work: Instance
-    chosen: EngineChoice
-
-    @property
-    def flow(self) -> tuple[str, str, str, str]:
-        """Return the ids of the flow simulation."""
-        return (*self.ids[:2], self.work_id, self.chosen.id)
+    engine: EnginePlugin
 
 
 @lru_cache(maxsize=4)
@@ -64,11 +56,11 @@ def predictions(parts: Parts) -> list[Prediction]:
     if not parts.benchmarks:
         return []
     study = parts.study
-    settings, _ = settings_and_places(parts)
+    settings, _ = settings_and_hosts(parts)
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
-    chosen: dict[str, EngineChoice] = {}
+    engines: dict[str, EnginePlugin] = {}
     for (topology, nodes), one, (id_, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
@@ -82,12 +74,12 @@ def predictions(parts: Parts) -> list[Prediction]:
         if modelled is None:
             continue
         work_id, work, flow = modelled
-        key = name_of(flow)
-        if key not in chosen:
+        key = settings_id(flow)
+        if key not in engines:
             settings_here = flow.parameters.model_copy(update={"machine": one.resolved.cluster})
-            chosen[key] = EngineChoice(settings_id(flow), type(flow)(settings_here))
+            engines[key] = type(flow)(settings_here)
         found += [
-            Prediction((t, r, id_, one.id), work_id, work, chosen[key])
+            Prediction((t, r, id_, one.id), (t, r, work_id, key), work, engines[key])
             for t, r in parts.runs
             if t == topology
         ]

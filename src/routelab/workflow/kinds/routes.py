@@ -99,11 +99,10 @@ class RouteJob(NetworkJob):
     ) -> Result:
         """Route the network, check and measure the table."""
         network = self.find_network(network, facts)
-        routed = stage.route_network(network, routing, metrics)
+        routed, facts, measured = stage.route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
-        return Result(
-            routed.facts, partial(stage.write_routes, routed), table_digest(routed.routed.table)
-        )
+        write = partial(stage.write_routes, routed, measured)
+        return Result(facts, write, table_digest(routed.table))
 
 
 @lru_cache(maxsize=4)
@@ -191,12 +190,13 @@ def route_rehearsals(
     def rehearse() -> None:
         chosen = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
-        with ResourceMeter() as measured:
-            result = stage.route_network(
+        with ResourceMeter() as resources:
+            routed, _, measured = stage.route_network(
                 network, chosen, [load("metric", name) for name in metrics]
             )
         with tempfile.TemporaryDirectory() as folder:
-            stage.write_routes(result, Path(folder), measured.provenance(chosen.plugins))
+            provenance = resources.provenance(chosen.plugins)
+            stage.write_routes(routed, measured, Path(folder), provenance)
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones
     return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typing_extensions import override
 
-from routelab.api import EnginePlugin, InputError
+from routelab.api import EnginePlugin, InputError, RouteTable, Topology
 from routelab.api.engine import Work
 from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
@@ -19,9 +19,9 @@ from routelab.jobs.job import TRY_AGAIN, Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
-from routelab.results.outcome import Status
+from routelab.results.outcome import Outcome, Status
 from routelab.simulation import run as stage
-from routelab.simulation.case import ComputedRoutes, EngineTask, network_of, routing_of
+from routelab.simulation.case import network_of, routing_of
 from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
@@ -30,8 +30,8 @@ from routelab.toolkit import build_grid
 from routelab.workflow.kinds.networks import network_jobs
 from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.kinds.routes import TableJob, route_jobs
-from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.workflow.parts.settings import EngineChoice, traffic_engines, workload_engines
+from routelab.workflow.parts.instances import class_name, class_names, code_digest
+from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
@@ -74,7 +74,7 @@ class EngineJob(TableJob):
         cls,
         parts: Parts,
         pairs: Iterable[tuple[str, str]],
-        works: Mapping[str, tuple[Instance, Sequence[EngineChoice]]],
+        works: Works,
     ) -> Iterable[Self]:
         """Iterate over the jobs of pairs of topology and routing, each with all its work.
 
@@ -83,32 +83,31 @@ class EngineJob(TableJob):
         parts : Parts
         pairs : iterable of (str, str)
             Ids of topology and routing.
-        works : mapping of str to (Instance, sequence of EngineChoice)
-            Traffic or workloads by id, each with the engines that run it.
+        works : Works
         """
         digests = {r: code_digest(one) for r, one in parts.routings.items()}
         of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
-        engines = {one.id: one for _, some in works.values() for one in some}
-        of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
-        names = {id_: name_of(one.engine) for id_, one in engines.items()}
+        every = {id_: engine for _, some in works.values() for id_, engine in some.items()}
+        of_engines = {id_: _engine_digest(engine) for id_, engine in every.items()}
+        names = {id_: name_of(engine) for id_, engine in every.items()}
         for t, r in pairs:
             routing = parts.routings[r]
             on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
-            for id_, (work, settings) in works.items():
-                for chosen in settings:
-                    ids = t, r, id_, chosen.id
+            for id_, (work, engines) in works.items():
+                for settings, engine in engines.items():
+                    ids = t, r, id_, settings
                     yield cls(
                         folder=cls.folder_of(parts.results, ids),
                         ids=ids,
                         text=routing.text,
                         digest=digests[r],
-                        inputs=(*routing.inputs, *work.inputs, *chosen.inputs),
+                        inputs=(*routing.inputs, *work.inputs, *map(str, engine.input_files())),
                         limits=parts.study.limits,
                         classes=class_names(routing),
                         work=work.text,
                         work_digest=of_works[id_],
-                        engine=names[chosen.id],
-                        engine_digest=of_engines[chosen.id],
+                        engine=names[settings],
+                        engine_digest=of_engines[settings],
                         **on,
                     )
 
@@ -171,39 +170,43 @@ class EngineJob(TableJob):
             )
             routing = algorithm.name
         used = algorithm.plugins if isinstance(algorithm, Routing) else ()
-        computed = self.routes_outcome()
-        routes = None
-        table = self.read_table(computed, network)
-        if computed is not None and table is not None:
-            routes = ComputedRoutes(table, computed.facts["routing_seconds"])
-        task = EngineTask(
+        plugins_used = (*used, work, engine)
+        task = Task(
             topology=name,
             routing=routing,
-            plugins=(*used, work, engine),
+            plugins=plugins_used,
             seed=getattr(engine.parameters, "seed", None),
             facts={self.carried: name_of(work)},
             provenance={"settings": engine.parameters.model_dump(mode="json")},
-            network=network,
-            algorithm=algorithm,
-            work=work,
-            engine=engine,
-            routes=routes,
         )
-        return task, partial(self.run, task)
+        computed = self.routes_outcome()
+        table = self.read_table(computed, network)
+        return task, partial(self.run, algorithm, plugins_used, network, computed, table)
 
-    def run(self, task: EngineTask, facts: dict[str, Any]) -> Result:
-        """Simulate.
+    def run(
+        self,
+        algorithm: Routing | RouteTable,
+        plugins: Sequence[Any],
+        network: Topology | None,
+        computed: Outcome | None,
+        table: RouteTable | None,
+        facts: dict[str, Any],
+    ) -> Result:
+        """Simulate; the last two plugins are the work and the engine.
 
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
         """
-        network = self.find_network(task.network, facts)
-        computed = self.routes_outcome()
-        reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
+        network = self.find_network(network, facts)
+        *_, work, engine = plugins
+        reproducible = all(plugin.capabilities.deterministic for plugin in plugins)
         # a table that ran out of time would do so again; others may be different for every job
         lost = ("timeout",) if reproducible else TRY_AGAIN
         if computed is not None and computed.status in lost:
             raise LostInputError(computed.status, f"route table: {computed.reason}")
+        routes = None
+        if computed is not None and table is not None:
+            routes = table, computed.facts["routing_seconds"]
         proofs = parts = None
         if self.fingerprint:
             parts = self._parts()
@@ -211,15 +214,7 @@ class EngineJob(TableJob):
                 # all traffic shares proofs: ids are network, routing, traffic and settings
                 proofs = Proofs(Path(self.folder).parents[1] / PROOFS, self.network_digest)
         try:
-            result = stage.run_simulation(
-                network,
-                task.algorithm,
-                task.work,
-                task.engine,
-                parts,
-                proofs,
-                task.routes,
-            )
+            result = stage.run_simulation(network, algorithm, work, engine, parts, proofs, routes)
         finally:
             if parts is not None:
                 parts.close(done=False)
@@ -276,8 +271,9 @@ class FlowJob(EngineJob):
         jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
         for one in predictions(parts):
             if one.flow not in jobs:  # several benchmarks may have the same model
-                work = {one.work_id: (one.work, [one.chosen])}
-                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+                t, r, work, settings = one.flow
+                model: Works = {work: (one.work, {settings: one.engine})}
+                jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], model)}
         return jobs.values()
 
 

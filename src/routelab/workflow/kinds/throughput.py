@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from typing_extensions import override
 
 from routelab._runtime.progress import report_phase
-from routelab.api import Topology, TrafficPlugin
+from routelab.api import EnginePlugin, Topology, TrafficPlugin
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal
 from routelab.metrics.bounds.throughput import ThroughputBound
@@ -28,7 +28,7 @@ from routelab.toolkit import build_grid
 from routelab.workflow.kinds.bounds import MARGIN
 from routelab.workflow.kinds.networks import NetworkJob, network_jobs
 from routelab.workflow.parts.instances import class_name, code_digest
-from routelab.workflow.parts.settings import EngineChoice, traffic_engines
+from routelab.workflow.parts.settings import traffic_engines
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
@@ -71,7 +71,7 @@ class ThroughputJob(NetworkJob):
         works = traffic_engines(parts.study, parts.traffic)
         for t in dict.fromkeys(t for t, _ in parts.pairs):
             for id_, (traffic, engines) in works.items():
-                seeds = _seeds(engines)
+                seeds = _seeds(engines.values())
                 search = given.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
@@ -82,7 +82,7 @@ class ThroughputJob(NetworkJob):
                     digest=code_digest(traffic),
                     inputs=traffic.inputs,
                     limits=given.with_most_of(search),
-                    loads=_loads(engines),
+                    loads=_loads(engines.values()),
                     seeds=seeds,
                     seconds=bound.seconds,
                     **cls.on(network_jobs(parts)[t]),
@@ -141,13 +141,13 @@ class ThroughputJob(NetworkJob):
         )
 
 
-def _loads(engines: Sequence[EngineChoice]) -> tuple[float, ...]:
+def _loads(engines: Iterable[EnginePlugin]) -> tuple[float, ...]:
     """Return the offered loads of engines, and `FULL`."""
-    found = [getattr(one.engine.parameters, "loads", ()) for one in engines]
+    found = [getattr(one.parameters, "loads", ()) for one in engines]
     return tuple(sorted({FULL, *(float(one) for loads in found for one in loads)}))
 
 
-def _seeds(engines: Sequence[EngineChoice]) -> tuple[int, ...]:
+def _seeds(engines: Iterable[EnginePlugin]) -> tuple[int, ...]:
     """Return the seeds of the traffic of engines."""
-    found = {seed for one in engines for seed in traffic_seeds(one.engine.parameters)}
+    found = {seed for one in engines for seed in traffic_seeds(one.parameters)}
     return tuple(sorted(found)) or (0,)

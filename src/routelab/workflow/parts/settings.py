@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.jobs.job import MAX_ID
-from routelab.registry.instances import name_of
-from routelab.results.fingerprint import content_digest
 from routelab.study import ConfigError, Study
 from routelab.study.bench_settings import BenchSettings
 from routelab.study.errors import suggestion
@@ -21,45 +19,12 @@ DEFAULT = "default"
 """Name of the folder for default settings."""
 
 
-@dataclass(frozen=True)
-class EngineChoice:
-    """An engine with its settings.
-
-    Attributes
-    ----------
-    id : str
-        Name of the settings' directory.
-    engine : EnginePlugin
-        Files in its settings are relative to the working directory.
-    """
-
-    id: str
-    engine: EnginePlugin
-
-    @classmethod
-    def of(cls, study: Study, engine: EnginePlugin) -> EngineChoice:
-        """Return an engine that a study names; its files are looked up in the study's folder.
-
-        Raises
-        ------
-        InputError
-            If a file is missing or wrong.
-        """
-        return cls(settings_id(engine), engine.in_folder(study.path.parent))
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return the files that the settings name."""
-        return tuple(map(str, self.engine.input_files()))
-
-    def digests(self) -> tuple[str, ...]:
-        """Return the digests of the files."""
-        return tuple(map(content_digest, self.inputs))
+Works: TypeAlias = dict[str, tuple[Instance, Mapping[str, EnginePlugin]]]
+"""Traffic or workloads by id, each with the engines that run it, by the id of their settings. Files
+in settings are relative to the working directory."""
 
 
-def traffic_engines(
-    study: Study, traffic: Mapping[str, Instance]
-) -> dict[str, tuple[Instance, Sequence[EngineChoice]]]:
+def traffic_engines(study: Study, traffic: Mapping[str, Instance]) -> Works:
     """Return the traffic of a study with the engines of its simulations.
 
     Raises
@@ -71,12 +36,10 @@ def traffic_engines(
     settings = _locate_engines(study, "simulation", study.settings, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
-    return {id_: (instance, list(settings.values())) for id_, instance in traffic.items()}
+    return {id_: (instance, settings) for id_, instance in traffic.items()}
 
 
-def workload_engines(
-    study: Study, workloads: Mapping[str, Instance]
-) -> dict[str, tuple[Instance, Sequence[EngineChoice]]]:
+def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
     """Return the workloads of a study with the engines of each.
 
     Raises
@@ -94,23 +57,23 @@ def workload_engines(
     found = _locate_engines(study, "flow", every, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
+    chosen = {
+        id_: map(settings_id, study.flows.get(id_, study.flows[DEFAULT_NAME])) for id_ in workloads
+    }
     return {
-        id_: (
-            instance,
-            [found[name_of(one)] for one in study.flows.get(id_, study.flows[DEFAULT_NAME])],
-        )
+        id_: (instance, {settings: found[settings] for settings in chosen[id_]})
         for id_, instance in workloads.items()
     }
 
 
 def _locate_engines(
     study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
-) -> dict[str, EngineChoice]:
-    """Return engines by their canonical names in the study, without unusable ones."""
-    found: dict[str, EngineChoice] = {}
+) -> dict[str, EnginePlugin]:
+    """Return engines by the ids of their settings in the study, without unusable ones."""
+    found: dict[str, EnginePlugin] = {}
     for one in engines:
         try:
-            found[name_of(one)] = EngineChoice.of(study, one)
+            found[settings_id(one)] = one.in_folder(study.path.parent)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
     return found

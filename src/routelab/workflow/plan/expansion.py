@@ -125,7 +125,7 @@ class _Expansion:
             return found  # comparisons and flows report the mistakes
         place = parts.study.place("benchmarks")
         for one in expected:
-            clash = self._clash("workload", one.work_id, one.work.text, place)
+            clash = self._clash("workload", one.flow[2], one.work.text, place)
             self.mistakes += [f"{place}{clash}"] if clash else []
         return found
 

@@ -35,9 +35,9 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
         return failure_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
-        result = route_network(topology, chosen, measures)
+        _, facts, measured = route_network(topology, chosen, measures)
         report_phase(chosen.name, "ok", ended=True)
-        measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
-        return {"facts": result.facts, "metrics": measured}
+        metrics = [(m.metric, m.value, c.unit, c.better) for m, c in measured]
+        return {"facts": facts, "metrics": metrics}
 
     return timed_row(network, work)

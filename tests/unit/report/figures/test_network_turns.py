@@ -30,10 +30,10 @@ def routed(world, grid):
 
     def route(routing, dims="3x4"):
         network = grid([int(size) for size in dims.split("x")])
-        result = route_network(network, load_routing(routing))
-        record = world.add(routing, dims, facts=result.facts)
-        write_routes(result, record.directory, {})
-        return result
+        result, facts, measured = route_network(network, load_routing(routing))
+        record = world.add(routing, dims, facts=facts)
+        write_routes(result, measured, record.directory, {})
+        return result, facts
 
     return route
 
@@ -52,10 +52,10 @@ def strokes(folder, group):
 
 
 def test_the_picture_has_each_segment_and_each_restriction(world, routed, tmp_path):
-    result = routed("first@segment")
+    result, facts = routed("first@segment")
     drawing = drawn(world, SEGMENTS)
     write_drawing(drawing, tmp_path / "f.svg")
-    graph = result.routed.graph
+    graph = result.graph
     picture = picture_of(graph.topology)
     lines = strokes(tmp_path, "channels-0")
     assert len(lines) == len(picture.lines)
@@ -65,18 +65,18 @@ def test_the_picture_has_each_segment_and_each_restriction(world, routed, tmp_pa
     segments = graph.channel_facts["segment"]
     assert shown == {f"{n}: segment {s}" for n, s in zip(names, segments, strict=True)}
     # 24 links between 12 switches have 13 independent cycles
-    assert result.facts["restrictions"] >= result.facts["segments"] == 13
-    assert len(strokes(tmp_path, "turns-0")) == result.facts["restrictions"]
+    assert facts["restrictions"] >= facts["segments"] == 13
+    assert len(strokes(tmp_path, "turns-0")) == facts["restrictions"]
     (panel,) = drawing.inline.panels
-    assert len(panel.turns) == result.facts["restrictions"]
+    assert len(panel.turns) == facts["restrictions"]
     assert [number.text for number in panel.numbers] == [str(one) for one in range(1, 14)]
 
 
 def test_the_list_has_the_restrictions_of_each_segment(world, routed):
-    result = routed("first@segment~order=greedy")
+    _, facts = routed("first@segment~order=greedy")
     ((_, rows),) = drawn(world, SEGMENTS).turns.items()
     expected = set()
-    for line in result.facts["segment_list"].splitlines():
+    for line in facts["segment_list"].splitlines():
         for turn in line.partition("prohibited ")[2].split(", "):
             before, switch, after = turn.split("-")
             expected.add((int(line.split()[0]), switch, frozenset((before, after))))
@@ -91,7 +91,7 @@ def test_the_list_has_the_restrictions_of_each_segment(world, routed):
 
 
 def test_other_rules_of_turns_have_marks_and_rules_of_states_have_none(world, routed):
-    turns = routed("first@turn-prohibition").routed.graph.prohibited
+    turns = routed("first@turn-prohibition")[0].graph.prohibited
     routed("first@up-down")
     drawing = drawn(world, Figure(kind="network", colour="load", turns=True))
     ((title, rows),) = drawing.turns.items()
@@ -110,11 +110,11 @@ def test_a_damaged_list_of_turns_is_reported(world, routed):
 
 
 def test_the_cycle_of_a_refuted_table_is_drawn_and_no_other_channel(world, routed, tmp_path):
-    result = routed("first@unrestricted")
-    assert routed("first@segment").verdict.proven
+    result, _ = routed("first@unrestricted")
+    assert routed("first@segment")[0].verdict.proven
     drawing = drawn(world, CYCLE)
     write_drawing(drawing, tmp_path / "f.svg")
-    topology = result.routed.table.topology
+    topology = result.table.topology
     witness = {topology.channel_name(channel) for channel, _ in result.verdict.cycle}
     coloured = {
         text.partition(":")[0]

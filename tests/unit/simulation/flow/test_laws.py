@@ -213,14 +213,14 @@ def test_messages_that_share_nothing_cost_nothing_together():
         builder.send_receive(rank, rank ^ 1, size + 10 * (rank // 2), rank ^ 1)
     run = run_flows(schedule_of(builder.build()), Paths.create(line(32), rank), BARE)
     assert run.messages == 320
-    assert run.work.shared == 320
+    assert run.shared == 320
 
 
 def test_equal_messages_are_computed_once():
     """Who is limited by a channel is through at once, and holds nobody else back."""
     run = run_flows(schedule_of(linear(32, 2**20)), Paths.create(line(32), range(32)), BARE)
-    assert run.work.sharings == 1
-    assert run.work.shared == 992
+    assert run.sharings == 1
+    assert run.shared == 992
 
 
 @pytest.mark.parametrize("simulated", [1, 2, 5, 12])

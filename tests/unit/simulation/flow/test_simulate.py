@@ -66,8 +66,10 @@ def simulate(network, algorithm, workload, settings: FlowSettings):
 
 def named(routing: str, workload: str, settings: FlowSettings):
     """The result of what is called like this."""
-    task = case.task_of(NETWORK, routing, workload, FlowEngine, lambda: settings)
-    return run.run_simulation(task.network, task.algorithm, task.work, task.engine)
+    _, network, algorithms, work, engine = case.look_up(
+        NETWORK, [routing], workload, FlowEngine, lambda: settings
+    )
+    return run.run_simulation(network, algorithms[routing], work, engine)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -191,7 +193,7 @@ def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> Non
 def test_wrong_names_are_told_together() -> None:
     settings = FlowSettings(machine="nowhere")
     with pytest.raises(InputError) as raised:
-        case.task_of("toruss", "dorr", "osu-altoall", FlowEngine, lambda: settings)
+        case.look_up("toruss", ["dorr"], "osu-altoall", FlowEngine, lambda: settings)
     told = str(raised.value)
     for word in ("toruss", "dorr", "osu-altoall", "nowhere"):
         assert repr(word) in told

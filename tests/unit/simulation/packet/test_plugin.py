@@ -94,8 +94,8 @@ def simulate(network, algorithm, traffic, asked: SimulationSettings):
 
 def named(network: str, routing: str, traffic: str, asked: SimulationSettings):
     """The result of what is called like this."""
-    task = case.task_of(network, routing, traffic, PacketEngine)
-    return simulate(task.network, task.algorithm, task.work, asked)
+    _, topology, algorithms, work, _ = case.look_up(network, [routing], traffic, PacketEngine)
+    return simulate(topology, algorithms[routing], work, asked)
 
 
 def curve_of(result):
@@ -301,7 +301,7 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
 
 def _measured(asked: SimulationSettings):
     network = topology.load_network(NETWORK)[1]
-    program = table_program(route.route_network(network, load_routing("dor")).routed.table)
+    program = table_program(route.route_network(network, load_routing("dor"))[0].table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.routers(), OpenLoop(demand, 0.2))
     return measure_simulation(simulation, asked)
@@ -506,7 +506,7 @@ def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
     """Its results must not be taken for what is left of a network, and be removed."""
     run_job(job(tmp_path / "o"))
     for work in (
-        lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", PacketEngine),
+        lambda: case.look_up(str(tmp_path / "o"), ["dor"], "uniform", PacketEngine),
         lambda: run_job(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
         with pytest.raises(InputError, match="result of a simulation job, not a network"):

@@ -120,13 +120,13 @@ def made(rate, parts, sets, to_self=False):
     ],
 )
 def test_terminals_without_anything_to_send_or_to_get_are_known(demand, silent, unwanted):
-    ends = active_terminals(OpenLoop(demand, 0.1))
-    assert (ends.send.tolist(), ends.receive.tolist()) == naive_ends(demand)
-    assert np.flatnonzero(~ends.send).tolist() == silent
-    assert np.flatnonzero(~ends.receive).tolist() == unwanted
+    send, receive = active_terminals(OpenLoop(demand, 0.1))
+    assert (send.tolist(), receive.tolist()) == naive_ends(demand)
+    assert np.flatnonzero(~send).tolist() == silent
+    assert np.flatnonzero(~receive).tolist() == unwanted
 
 
 def test_the_ends_of_messages_are_those_of_the_list():
-    ends = active_terminals(ClosedLoop(Messages.create([0, 2, 2, 3], [1, 1, 0])))
-    assert ends.send.tolist() == [True, False, True]
-    assert ends.receive.tolist() == [True, True, False]
+    send, receive = active_terminals(ClosedLoop(Messages.create([0, 2, 2, 3], [1, 1, 0])))
+    assert send.tolist() == [True, False, True]
+    assert receive.tolist() == [True, True, False]
