@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import middle_of
-from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.pivot import pivot_table
+from routelab.report.rows.derivation import middle_of
+from routelab.report.rows.rows import OK, Rows, key_text, sort_texts
+from routelab.report.rows.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.results.missing_results import cause_text
 from routelab.study import Beside, Reference
@@ -24,7 +24,7 @@ MOST_CAUSES = 5
 
 
 def build_table(
-    name: str, spec: TableSpec, frames: View, reference: Reference | None, place: str
+    name: str, spec: TableSpec, frames: Rows, reference: Reference | None, place: str
 ) -> ReportTable:
     """Build a table of a study.
 
@@ -33,7 +33,7 @@ def build_table(
     name : str
         Key of the table in the study.
     spec : TableSpec
-    frames : View
+    frames : Rows
         The rows that ``spec.of`` names.
     reference : Reference or None
         Published numbers that `spec` may place next to ours.
@@ -122,7 +122,7 @@ def build_table(
     )
 
 
-def select_rows(spec: TableSpec, frames: View, place: str) -> pd.DataFrame:
+def select_rows(spec: TableSpec, frames: Rows, place: str) -> pd.DataFrame:
     """Return the runs of a table, with the columns that it names."""
     for parameter in spec.over:
         frames.parameter(parameter, f"{place}over: ")
@@ -133,7 +133,7 @@ def select_rows(spec: TableSpec, frames: View, place: str) -> pd.DataFrame:
 
 
 def _group_runs(
-    frames: View, jobs: pd.DataFrame, keys: Sequence[str], place: str
+    frames: Rows, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Group runs by the texts of their `keys`, in the order of the table's rows.
 
@@ -152,7 +152,7 @@ def _group_runs(
 
 def _statistic_rows(
     spec: TableSpec,
-    frames: View,
+    frames: Rows,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -168,7 +168,7 @@ def _statistic_rows(
 
 
 def _counted_rows(
-    spec: TableSpec, frames: View, jobs: pd.DataFrame, place: str
+    spec: TableSpec, frames: Rows, jobs: pd.DataFrame, place: str
 ) -> list[dict[str, Any]]:
     """Return a row for each combination of keys and values of runs."""
     rows = []
@@ -181,7 +181,7 @@ def _counted_rows(
 
 def _pooled_rows(
     spec: TableSpec,
-    frames: View,
+    frames: Rows,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,

@@ -14,12 +14,12 @@ from routelab.api import BenchmarkPlugin
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineRecord
-from routelab.report.frames.survey import survey_records
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.survey import survey_records
 from routelab.routing.bound import BARE
 from routelab.study.cluster.file import CLUSTERS
 from routelab.workflow.kinds.bounds import BoundJob, rules_ids

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from routelab.api import InputError
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.report.table_formats import layout, to_csv, to_latex
 from routelab.report.tables import build_table
 from routelab.study import Table
@@ -16,7 +16,7 @@ STUDY = "tables: {t: {rows: [topology], values: [nodes], pivot: {by: routing, va
 
 def built(text, world, write_study):
     study = write_study(text)
-    return build_table("t", study.tables["t"], Frames(world.records), None, "t: ")
+    return build_table("t", study.tables["t"], RouteRows(world.records), None, "t: ")
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def seeds(world):
 def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_study):
     study = write_study(SEVERAL.replace("GROUPS", groups), PUBLISHED)
     plain, table = (
-        build_table(name, study.tables[name], Frames(seeds.records), study.reference, "t: ")
+        build_table(name, study.tables[name], RouteRows(seeds.records), study.reference, "t: ")
         for name in ("plain", "t")
     )
     expected = {
@@ -152,7 +152,7 @@ def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_
 def test_upper_headings_are_values_or_names(seeds, write_study):
     study = write_study(SEVERAL.replace("GROUPS", "names"), PUBLISHED)
     spec = study.tables["t"]
-    table = build_table("t", spec, Frames(seeds.records), study.reference, "t: ")
+    table = build_table("t", spec, RouteRows(seeds.records), study.reference, "t: ")
     shown = layout(table)
     assert [(group.text, group.span) for group in shown.groups] == [
         ("nodes", 1),
@@ -176,7 +176,7 @@ def test_upper_headings_are_values_or_names(seeds, write_study):
     latex = to_latex(table)
     assert r"nodes & \multicolumn{3}{c}{bfs} & \multicolumn{3}{c}{genetic}" in latex
     by_value = spec.model_copy(update={"pivot": spec.pivot.model_copy(update={"groups": "values"})})
-    shown = layout(build_table("t", by_value, Frames(seeds.records), study.reference, "t: "))
+    shown = layout(build_table("t", by_value, RouteRows(seeds.records), study.reference, "t: "))
     assert [(group.text, group.span) for group in shown.groups] == [
         ("nodes", 1),
         ("maximum channel load", 5),

@@ -10,7 +10,7 @@ import pandas as pd
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import OK, key_text
+from routelab.report.rows.rows import OK, key_text
 from routelab.results.missing_results import status_text
 from routelab.study.views import BENCHMARKS
 

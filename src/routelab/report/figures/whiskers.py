@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.benchmarks import OF_A_METRIC
-from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.view import key_text
+from routelab.report.rows.benchmarks import OF_A_METRIC
+from routelab.report.rows.derivation import IMPROVEMENT
+from routelab.report.rows.rows import key_text
 from routelab.study.views import BENCHMARKS
 
 ENDS = {

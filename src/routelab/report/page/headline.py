@@ -13,9 +13,6 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import IMPROVEMENT, RELATIVE_TO
-from routelab.report.frames.view import OK, View, filter_rows, key_text
-from routelab.report.frames.views import Views
 from routelab.report.labels import STATISTIC_LABELS, heading_parts, number_text
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.compared_runs import (
@@ -28,6 +25,9 @@ from routelab.report.page.compared_runs import (
 )
 from routelab.report.page.missing import BOUND, as_sentence, incomplete
 from routelab.report.page.summary import proof_sentence, runs_sentences
+from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
+from routelab.report.rows.rows import OK, Rows, filter_rows, key_text
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
 from routelab.results.missing_results import MissingResult
@@ -107,8 +107,8 @@ class Case:
 
 def find_answer(
     study: Study,
-    views: Views,
-    tables: Sequence[tuple[ReportTable, View]],
+    study_rows: StudyRows,
+    tables: Sequence[tuple[ReportTable, Rows]],
     losses: Sequence[MissingResult] = (),
 ) -> Answer:
     """Return the first of these that exists.
@@ -132,24 +132,31 @@ def find_answer(
         if named and table.name != named:
             continue
         if table.of in BENCHMARKS:
-            sentences = benchmark_sentences(views.merits, incomplete(views.merits, views))
+            sentences = benchmark_sentences(
+                study_rows.merits, incomplete(study_rows.merits, study_rows)
+            )
             if sentences:
                 return Answer(sentences[0], table.name)
         elif headline.value is not None:
             spec = study.tables[table.name]
-            answer = _compare(table, spec, view, views, headline, study.place("headline"))
+            answer = _compare(table, spec, view, study_rows, headline, study.place("headline"))
             if answer.sentence or not lost:
-                text, reservation = answer.sentence, incomplete(view, views)
+                text, reservation = answer.sentence, incomplete(view, study_rows)
                 text = text or f"Table {table.name!r} has no values of two routings to compare."
                 text = f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
                 return Answer(text, answer.table, answer.routings)
     if lost:
         return Answer(lost[0])
-    return Answer([*runs_sentences(views), *proof_sentence(views.routes)][-1])
+    return Answer([*runs_sentences(study_rows), *proof_sentence(study_rows.routes)][-1])
 
 
 def _compare(
-    table: ReportTable, spec: TableSpec, view: View, views: Views, headline: Headline, place: str
+    table: ReportTable,
+    spec: TableSpec,
+    view: Rows,
+    study_rows: StudyRows,
+    headline: Headline,
+    place: str,
 ) -> Answer:
     """Compare the best of the headline's routings with its baseline.
 
@@ -163,7 +170,7 @@ def _compare(
     baseline = headline.baseline or (relative.routings[0] if relative else "")
     source = statistic_columns(spec).get(value, value)
     keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
-    runs = compared_runs(spec, keys, view, views, spec.names.get(source, source))
+    runs = compared_runs(spec, keys, view, study_rows, spec.names.get(source, source))
     relation = _relation(spec, source)
     rows = _chosen(_rows(table, spec, headline), headline)
     cases, left = _cases(rows, runs, relation, baseline, headline.routings)
@@ -206,7 +213,7 @@ def _left_out(reasons: Sequence[str], compared: int) -> str:
 
 
 def _pairs(
-    spec: TableSpec, view: View, source: str, cases: Sequence[Case], names: tuple[str, str]
+    spec: TableSpec, view: Rows, source: str, cases: Sequence[Case], names: tuple[str, str]
 ) -> str:
     """Return in how many pairs of runs a value is higher and lower, if a statistic mixes both."""
     relation, column = _relation(spec, source), spec.names.get(source, source)
@@ -349,7 +356,7 @@ def _mean(cases: Sequence[Case]) -> float:
 
 
 def _is_lower_better(
-    headline: Headline, spec: TableSpec, view: View, source: str, place: str
+    headline: Headline, spec: TableSpec, view: Rows, source: str, place: str
 ) -> bool:
     relation = _relation(spec, source)
     column = spec.relative.column if spec.relative and relation == "ratio" else source

@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from routelab.cluster.bench.comparison import FIGURES, RUNS
 from routelab.cluster.bench.store import STDERR, STDOUT
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
-from routelab.report.frames.comparison_files import ComparisonFiles, cause
-from routelab.report.frames.view import OK
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.benchmarks import SWITCH_WARNING, BenchmarkRows
+from routelab.report.rows.comparison_files import ComparisonFiles, cause
+from routelab.report.rows.rows import OK
 from routelab.results.missing_results import NOT_RUN
 
 MOST_RUNS = 1000
@@ -74,12 +74,12 @@ class PageComparison:
     links: Mapping[str, str]
 
 
-def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
+def page_comparisons(view: BenchmarkRows, page: Path) -> list[PageComparison]:
     """Return all comparisons of a study.
 
     Parameters
     ----------
-    view : BenchFrames
+    view : BenchmarkRows
     page : Path
         Folder of the page, to which links are relative.
     """

@@ -17,7 +17,7 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.matrix import MAX_VECTORS
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.views import Views
+from routelab.report.rows.study_rows import StudyRows
 from routelab.study import Figure
 
 from .test_inline import PAPER, contrast
@@ -57,7 +57,7 @@ def draw(world):
     def drawn(kind, **changes):
         spec = Figure(kind=kind, **{**SPECS[kind], **changes})
         return draw_figure(
-            FigureRequest(spec, Views(world.records, (), world.flows).of(spec.of), (), "here: ")
+            FigureRequest(spec, StudyRows(world.records, (), world.flows).of(spec.of), (), "here: ")
         )
 
     return drawn
@@ -114,7 +114,7 @@ def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
     for routing, sums in (("a", {(0, 1): 100.0, (1, 2): 0.0}), ("b", {(0, 1): 300.0, (3, 0): 8.0})):
         world.flow(routing, alias="job", tables={"pairs": pairs_of(sums)})
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: "))
     found = drawing.data.set_index(["sender", "receiver"])["bytes"].to_dict()
     assert found == {(0, 1): 200.0, (3, 0): 4.0}
     fields = drawing.figure.axes[0].collections[0]
@@ -126,7 +126,7 @@ def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
 def test_blocks_have_fields_of_their_size(world):
     world.flow("a", tables={"pairs": pairs_of({(0, 4): 5.0, (4, 4): 6.0}, block=4)})
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: "))
     assert "blocks of 4 terminals" in drawing.description
     fields = drawing.figure.axes[0].collections[0]
     assert {tuple(path.get_extents().bounds[2:]) for path in fields.get_paths()} == {(4.0, 4.0)}
@@ -138,7 +138,7 @@ def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
     sums = {(a, b): 1.0 + a for a in range(side) for b in range(side) if a != b}
     world.flow("a", tables={"pairs": pairs_of(sums)})
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: "))
     save_drawing(drawing, tmp_path, "f")
     svg = (tmp_path / "f.svg").read_text()
     assert "<image" in svg
@@ -149,7 +149,9 @@ def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
 def test_nothing_is_drawn_without_messages(world):
     world.flow("a", status="failed")
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    assert draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: ")) is None
+    assert (
+        draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: ")) is None
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from routelab.report.figures.channel_styles import GROUPS, STEPS, load_styles, s
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
+from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure
 
 NETWORK = Figure(kind="network", colour="load")
@@ -107,7 +107,7 @@ def test_networks_by_layout_have_their_names_beside_them():
 def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
     for routing, dims in (("a", "4x2"), ("a", "2x2"), ("b", "4x2")):
         world.add(routing, dims, load=[3, 1])
-    drawing = draw_figure(FigureRequest(NETWORK, Frames(world.records)))
+    drawing = draw_figure(FigureRequest(NETWORK, RouteRows(world.records)))
     panels = {panel.title: panel.network for panel in drawing.inline.panels}
     assert panels["a on torus~dims=4x2"] == panels["b on torus~dims=4x2"]
     assert panels["a on torus~dims=2x2"] != panels["a on torus~dims=4x2"]
@@ -117,7 +117,7 @@ def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):
 def test_every_grey_of_a_drawn_figure_has_a_colour_for_dark_pages(world, tmp_path):
     world.add("a", "4x2", load=[3, 1])
     drawing = draw_figure(
-        FigureRequest(Figure(kind="ecdf", x="load"), Frames(world.records), [], "")
+        FigureRequest(Figure(kind="ecdf", x="load"), RouteRows(world.records), [], "")
     )
     save_drawing(drawing, tmp_path, "x")
     text = (tmp_path / "x.svg").read_text()

@@ -9,7 +9,7 @@ from routelab.api import InputError
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, PALETTE, SeriesStyles
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -70,7 +70,7 @@ def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
 def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     for number, name in enumerate(NAMES):
         world.add(name, load=[number + 1, 2])
-    frames, styles = Frames(world.records), SeriesStyles()
+    frames, styles = RouteRows(world.records), SeriesStyles()
     every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", styles)))
     assert every == dict(zip(NAMES, PALETTE, strict=False))
     some = Figure(**spec, where={"routing": ["second", "fourth"]})
@@ -86,7 +86,7 @@ def test_bars_beyond_the_colours_are_hatched_and_keep_their_place(world):
         world.add(name, "4", load=[3])
     world.add(names[-1], "5", load=[4])
     spec = Figure(kind="bar", x="routing", y="max_load", col="nodes")
-    drawing = draw_figure(FigureRequest(spec, Frames(world.records)))
+    drawing = draw_figure(FigureRequest(spec, RouteRows(world.records)))
     few, many = drawing.figure.axes[0], drawing.figure.axes[1]
     assert len(drawing.data) == len(names) + 1
     hatched = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.report.frames.views import Views
 from routelab.report.page.headline import find_answer, size_text, two_digits
 from routelab.report.page.missing import missing_results
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 
 LOADS = "tables: {t: {rows: [routing, nodes], values: [max_load]}}\n"
@@ -19,12 +19,15 @@ def answer(world, write_study):
 
     def found(text):
         study = write_study(text)
-        views = Views(world.records, world.simulated)
+        study_rows = StudyRows(world.records, world.simulated)
         tables = [
-            (build_table(name, spec, views.view_for(spec), None, ""), views.view_for(spec))
+            (
+                build_table(name, spec, study_rows.rows_for(spec), None, ""),
+                study_rows.rows_for(spec),
+            )
             for name, spec in study.tables.items()
         ]
-        return find_answer(study, views, tables, missing_results("demo", views))
+        return find_answer(study, study_rows, tables, missing_results("demo", study_rows))
 
     return found
 

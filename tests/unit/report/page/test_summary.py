@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import run_command, study_command
 from routelab.report.page.summary import summarize, verdicts
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 
 PUBLISHED = "routing,nodes,max_load\nbfs,8,48\nsssp,8,28\ngenetic,8,25\n"
@@ -26,14 +26,14 @@ def compared(world, write_study):
     world.add("genetic", "4x2", load=[26], tie_seed=0)
     world.add("dor", "4x2", status="unsupported", reason="no", tie_seed=0)
     study = write_study(TABLE, PUBLISHED)
-    views = Views(world.records)
-    frames = views.routes
-    return views, build_table("t", study.tables["t"], frames, study.reference, "")
+    study_rows = StudyRows(world.records)
+    frames = study_rows.routes
+    return study_rows, build_table("t", study.tables["t"], frames, study.reference, "")
 
 
 def test_sentences_are_made_from_the_data(compared):
-    views, table = compared
-    assert summarize(views, [table]) == [
+    study_rows, table = compared
+    assert summarize(study_rows, [table]) == [
         "8 runs on 1 network: 7 ok, 1 unsupported.",
         "All 7 route tables are proven free of deadlock.",
         (
@@ -47,11 +47,11 @@ def test_a_table_that_is_not_proven_is_said(world):
     world.add("a")
     world.add("b", facts={"deadlock": "cycle"})
     world.add("c", facts={"deadlock": None})
-    views = Views(world.records)
-    assert summarize(views, [])[1] == (
+    study_rows = StudyRows(world.records)
+    assert summarize(study_rows, [])[1] == (
         "Proven free of deadlock: 1 of 3 route tables; not proven: 1 (cycle), 1 (unproven)."
     )
-    assert verdicts(views, []) == [
+    assert verdicts(study_rows, []) == [
         ("a", "proven", "bubble", "1", 1),
         ("b", "cycle", "bubble", "1", 1),
         ("c", "", "bubble", "1", 1),
@@ -62,7 +62,7 @@ def test_algorithms_without_tables_have_their_own_verdicts(world):
     world.add("dor")
     for routing, verdict in (("dor", "proven"), ("ugal", "proven if declared"), ("par", None)):
         world.simulate(routing, facts={"deadlock": verdict})
-    sentences = summarize(Views(world.records, world.simulated), [])
+    sentences = summarize(StudyRows(world.records, world.simulated), [])
     assert "The route table is proven free of deadlock." in sentences
     assert (
         "Deadlock freedom of the other routings, in 2 simulations: 1 proven if declared, "
@@ -74,18 +74,18 @@ def test_simulated_routers_are_named_once(world):
     for routing in ("dor", "sssp"):
         world.simulate(routing, router="combined", vcs=2, buffer_flits=16)
         world.simulate(routing, router="input-queued", vcs=2, buffer_flits=16, priority="random")
-    views = Views(world.records, world.simulated)
+    study_rows = StudyRows(world.records, world.simulated)
     assert (
         "Simulated routers: combined input and output queues with speed-up 2, 2 virtual channels "
         "of 16 flits at inputs and 96 at outputs, virtual cut-through, packets of 1 flit; "
         "input-queued, 2 virtual channels of 16 flits, virtual cut-through, packets of 1 flit."
-        in summarize(views, [])
+        in summarize(study_rows, [])
     )
 
 
 def test_verdicts_count_pooled_runs_together(compared):
-    views, _ = compared
-    assert verdicts(views, ["tie_seed"])[:2] == [
+    study_rows, _ = compared
+    assert verdicts(study_rows, ["tie_seed"])[:2] == [
         ("bfs", "proven", "bubble", "1", 3),
         ("sssp", "proven", "bubble", "1", 3),
     ]

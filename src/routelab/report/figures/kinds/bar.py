@@ -29,9 +29,9 @@ from routelab.report.figures.whiskers import (
     interval_columns,
     value_label,
 )
-from routelab.report.frames.statistics import SYSTEMS, statistics_of
-from routelab.report.frames.view import key_text
 from routelab.report.labels import STATISTIC_LABELS
+from routelab.report.rows.rows import key_text
+from routelab.report.rows.statistics import SYSTEMS, statistics_of
 from routelab.study.views import BENCHMARKS
 
 WIDTH = 0.8

@@ -15,7 +15,7 @@ from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""

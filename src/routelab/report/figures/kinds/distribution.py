@@ -20,7 +20,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 from routelab.study import Figure as FigureSpec
 
 BINS = 40

@@ -37,9 +37,9 @@ from routelab.report.figures.network_panels import (
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
-from routelab.report.frames.view import OK
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS
+from routelab.report.rows.rows import OK
 from routelab.report.turn_marks import turn_arcs
 
 WIDEST = 10.0

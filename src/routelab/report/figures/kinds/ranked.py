@@ -15,7 +15,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 
 
 def draw_ranked(request: FigureRequest) -> Drawing | None:

@@ -20,8 +20,8 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
-from routelab.report.frames.view import key_text
 from routelab.report.labels import column_of
+from routelab.report.rows.rows import key_text
 
 FRONT = "front"
 """Column that is true for the points of the Pareto front."""

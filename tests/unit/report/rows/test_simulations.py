@@ -18,9 +18,9 @@ from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, SeriesStyles
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
 from routelab.report.page.summary import summarize
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
@@ -45,25 +45,25 @@ def point(load, latency, state="stationary"):
 CURVE = [point(0.1, 10.0), point(0.2, 14.0), point(0.3, None, "saturated")]
 
 
-def views(world):
-    return Views(world.records, world.simulated)
+def study_rows(world):
+    return StudyRows(world.records, world.simulated)
 
 
 def drawn(world, **spec):
     figure = Figure(**spec)
-    return draw_figure(FigureRequest(figure, views(world).of(figure.of), (), "here: "))
+    return draw_figure(FigureRequest(figure, study_rows(world).of(figure.of), (), "here: "))
 
 
 def table(world, **spec):
     made = Table(**spec)
-    return build_table("t", made, views(world).of(made.of), None, "here: ")
+    return build_table("t", made, study_rows(world).of(made.of), None, "here: ")
 
 
 def test_a_row_is_a_load_with_settings_and_what_is_known_of_the_table(world):
     world.add("dor", "4x2", load=[5])
     world.simulate("dor", curve=CURVE, vcs=2)
     world.simulate("rdr", status="unsupported")
-    jobs = views(world).loads.jobs
+    jobs = study_rows(world).loads.jobs
     assert jobs["load"].tolist()[:3] == [0.1, 0.2, 0.3]
     assert jobs["routing"].tolist() == ["dor"] * 3 + ["rdr"]
     assert jobs["status"].tolist() == ["ok"] * 3 + ["unsupported"]
@@ -79,7 +79,7 @@ def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
     world.add("dor", "4x2", load=[5], topology_parameters={"dims": "4x2"})
     for routing in ("dor", "rdr"):
         world.simulate(routing, curve=CURVE)
-    assert views(world).loads.jobs["dims"].tolist() == ["4x2"] * 6
+    assert study_rows(world).loads.jobs["dims"].tolist() == ["4x2"] * 6
     where = {"dims": "4x2", "load": 0.1}
     shown = table(world, of="loads", rows=["routing"], values=["latency_mean"], where=where)
     assert [row["routing"] for row in shown.rows] == ["dor", "rdr"]
@@ -170,7 +170,7 @@ NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
 
 def absent(world, **spec):
     figure = Figure(**spec)
-    view = views(world).of(figure.of)
+    view = study_rows(world).of(figure.of)
     request = FigureRequest(figure, view, (), "here: ")
     drawing = draw_figure(request)
     return absent_series(request, drawing.data if drawing else None)
@@ -345,7 +345,7 @@ def test_terminals_of_a_closed_loop_have_a_throughput_of_their_own(world):
     world.simulate("dor", curve=curve, tables={"terminals": terminals}, facts=facts, messages=3)
     data = drawn(world, of="terminals", kind="ecdf", x="throughput").data
     assert data["throughput"].tolist() == pytest.approx([0.4, 0.8])
-    assert views(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
+    assert study_rows(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
 
 
 def test_silent_terminals_are_left_out_and_do_not_count_as_zero(world):
@@ -377,13 +377,13 @@ def test_commands_simulate_the_same_again(world):
     assert settings_from_options(SimulationSettings, given) == record.engine.parameters
 
     command = "routelab simulate torus~dims=4x2 dor uniform --vcs 2 --priority random --load"
-    assert row_command(views(world).loads, 0) == f"{command} 0.1"
+    assert row_command(study_rows(world).loads, 0) == f"{command} 0.1"
 
 
 def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
     world.simulate("dor", curve=CURVE)
     world.simulate("rdr", status="failed")
-    sentences = summarize(views(world), [])
+    sentences = summarize(study_rows(world), [])
     assert sentences == [
         "2 simulations on 1 network: 1 ok, 1 failed.",
         "Deadlock freedom in 1 simulation: 1 proven.",
@@ -425,6 +425,6 @@ def test_rows_have_the_facts_of_their_network_without_a_table(world):
     record = world.simulate("hops", curve=[point(0.1, 5)])
     outcome = Outcome("topology", record.topology, facts={"diameter": 3})
     write_outcome(outcome, record.topology_directory / "outcome.json")
-    views = Views(world.records, world.simulated)
-    assert views.loads.jobs["diameter"].tolist() == [3]
-    assert views.simulations.jobs["diameter"].tolist() == [3]
+    study_rows = StudyRows(world.records, world.simulated)
+    assert study_rows.loads.jobs["diameter"].tolist() == [3]
+    assert study_rows.simulations.jobs["diameter"].tolist() == [3]

@@ -11,22 +11,22 @@ from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import simulate_command
 from routelab.report.page.summary import summarize
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.plugin import SmpiEngine
 from routelab.study import Figure, Reference, Source, Table
 
 
-def views(world):
-    return Views(world.records, world.simulated, world.flows)
+def study_rows(world):
+    return StudyRows(world.records, world.simulated, world.flows)
 
 
 def table(world, reference=None, **spec):
     made = Table(of="flows", **spec)
-    return build_table("t", made, views(world).flows, reference, "here: ")
+    return build_table("t", made, study_rows(world).flows, reference, "here: ")
 
 
 def test_a_row_is_a_run_with_its_machine_job_and_table(world):
@@ -40,7 +40,7 @@ def test_a_row_is_a_run_with_its_machine_job_and_table(world):
         overhead=1e-7,
     )
     world.flow("rdr", status="unsupported")
-    jobs = views(world).flows.jobs
+    jobs = study_rows(world).flows.jobs
     assert jobs["workload"].tolist() == ["CG", "osu-alltoall"]
     assert jobs["program"].tolist() == ["npb-cg", "osu-alltoall"]
     assert jobs["status"].tolist() == ["ok", "unsupported"]
@@ -165,7 +165,7 @@ def test_channels_and_ranks_are_drawn(world):
     world.flow(
         "dor", facts={"bottleneck_share": 1.0}, tables={"channels": channels, "ranks": ranks}
     )
-    seen = views(world).flows
+    seen = study_rows(world).flows
     ecdf = Figure(kind="ecdf", of="flow-channels", x="share")
     assert len(draw_figure(FigureRequest(ecdf, seen, (), "here: ")).data) == 4
     box = Figure(kind="box", of="flow-ranks", x="workload", y="timed_s")
@@ -183,7 +183,7 @@ def test_engines_are_told_apart_by_a_column(world):
     rows = table(world, rows=["routing", "engine"], values=["timed_s"]).rows
     assert [(row["engine"], row["timed_s"]) for row in rows] == [("flow", 1.0), ("smpi", 2.0)]
     figure = Figure(kind="ecdf", of="flow-channels", x="share")
-    assert len(draw_figure(FigureRequest(figure, views(world).flows, (), "here: ")).data) == 4
+    assert len(draw_figure(FigureRequest(figure, study_rows(world).flows, (), "here: ")).data) == 4
     record = world.flows[-1]
     assert record.settings_id == "engine=smpi"
     assert simulate_command(record, record.engine).endswith("osu-alltoall --engine smpi")
@@ -193,7 +193,7 @@ def test_runs_are_counted_in_words(world):
     world.add("dor", "4x2")
     world.flow("dor", facts={"timed_s": 1.0})
     world.flow("dor", workload="tornado", status="failed")
-    sentences = summarize(views(world), [])
+    sentences = summarize(study_rows(world), [])
     assert "2 flow simulations on 1 network: 1 ok, 1 failed." in sentences
 
 

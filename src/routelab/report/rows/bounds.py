@@ -9,7 +9,7 @@ from typing import Any
 
 from routelab.metrics.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
 from routelab.metrics.bounds.throughput.facts import throughput_facts
-from routelab.report.frames.pending_jobs import outcome_in
+from routelab.report.rows.pending_jobs import outcome_in
 from routelab.results.outcome import Outcome
 
 

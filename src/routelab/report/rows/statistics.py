@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import REFERENCE_RUN
-from routelab.report.frames.view import View, key_text
+from routelab.report.rows.derivation import REFERENCE_RUN
+from routelab.report.rows.rows import Rows, key_text
 
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
@@ -28,7 +28,7 @@ def statistics_of(
     mine: pd.DataFrame,
     statistics: Mapping[str, Sequence[str]],
     over: Mapping[str, str],
-    frames: View,
+    frames: Rows,
     place: str,
 ) -> dict[str, Any]:
     """Compute one row of a table.
@@ -42,7 +42,7 @@ def statistics_of(
     over : mapping of str to str
         Parameters with separate statistics for each setting. The lower median of these is the
         value; if any parameter is pooled to its range, the extremes are the range.
-    frames : View
+    frames : Rows
     place : str
         Prefix of messages: where the table is declared.
 
@@ -75,7 +75,7 @@ def statistics_of(
     return row
 
 
-def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+def _numbers(frames: Rows, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
     values = frames.column(mine, column, f"{place}statistics: ").dropna()
     try:
         return values.map(float).astype(float)
@@ -85,7 +85,7 @@ def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Se
         ) from None
 
 
-def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: View) -> list[list[int]]:
+def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: Rows) -> list[list[int]]:
     """Group rows by the setting of the parameters `over`, and by the reference routing."""
     settings = [mine[parameter].map(key_text).tolist() for parameter in over]
     if over and REFERENCE_RUN in mine:

@@ -10,13 +10,13 @@ import pandas as pd
 from typing_extensions import override
 
 from routelab.api import InputError
-from routelab.report.frames.bench_rows import KINDS, BenchRecord, BenchRow
-from routelab.report.frames.columns import BENCHMARKS
-from routelab.report.frames.comparison_files import ComparisonFiles
-from routelab.report.frames.derivation import IMPROVEMENT, derive_columns
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.simulations import table_facts
-from routelab.report.frames.view import OK, View, add_bare_names
+from routelab.report.rows.bench_rows import KINDS, BenchRecord, BenchRow
+from routelab.report.rows.columns import BENCHMARKS
+from routelab.report.rows.comparison_files import ComparisonFiles
+from routelab.report.rows.derivation import IMPROVEMENT, derive_columns
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.rows import OK, Rows, add_bare_names
+from routelab.report.rows.simulations import table_facts
 from routelab.study import Relative
 
 SINGLE = "benchmark-runs"
@@ -35,20 +35,20 @@ SWITCH_WARNING = (
 )
 
 
-class BenchFrames(View):
+class BenchmarkRows(Rows):
     """Figures of merit of a study's benchmarks, as data frames.
 
     Parameters
     ----------
     rows : sequence of BenchRow
         In the study's order.
-    routes : Frames
+    routes : RouteRows
         The study's tables; rows also have the facts of their routing's table.
     """
 
     kinds = KINDS
 
-    def __init__(self, rows: Sequence[BenchRow], routes: Frames) -> None:
+    def __init__(self, rows: Sequence[BenchRow], routes: RouteRows) -> None:
         self._routes = routes
         self.rows = tuple(rows)
         self.records: tuple[BenchRecord, ...] = tuple(row.record for row in rows)
@@ -113,7 +113,7 @@ class BenchFrames(View):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return the values of single runs with their rounds; see `View.details`."""
+        """Return the values of single runs with their rounds; see `Rows.details`."""
         lines = [
             (run, turn, value) for run in runs for turn, value in self.rows[run].sample.items()
         ]

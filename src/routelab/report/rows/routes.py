@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.bounds import bound_outcomes, with_bounds
-from routelab.report.frames.derivation import derive_columns
-from routelab.report.frames.pending_jobs import on_table, outcome_in
-from routelab.report.frames.view import (
+from routelab.report.rows.bounds import bound_outcomes, with_bounds
+from routelab.report.rows.derivation import derive_columns
+from routelab.report.rows.pending_jobs import on_table, outcome_in
+from routelab.report.rows.rows import (
     OK,
     Record,
-    View,
+    Rows,
     add_bare_names,
     facts_of_networks,
     outcome_of,
@@ -56,7 +56,7 @@ class JobRecord(Record):
     network_bound: Path | None = None
 
 
-class Frames(View):
+class RouteRows(Rows):
     """Results of a study's runs as data frames.
 
     Parameters
@@ -119,7 +119,7 @@ class Frames(View):
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
         fact of the run and its network, and every metric. Parameters are ``topology.<parameter>``
         and ``routing.<parameter>``, and also have their bare name (the routing's, if any routing
-        has a parameter of that name). `routelab.report.frames.derivation` adds further columns.
+        has a parameter of that name). `routelab.report.rows.derivation` adds further columns.
         """
         metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
@@ -153,7 +153,7 @@ class Frames(View):
         return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return channels with their loads, or prohibited turns; see `View.details`."""
+        """Return channels with their loads, or prohibited turns; see `Rows.details`."""
         if of == "turns":
             return self._turns(runs)
         if of != "channels":

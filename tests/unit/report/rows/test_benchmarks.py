@@ -16,14 +16,14 @@ from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import SWITCH_WARNING
-from routelab.report.frames.views import Views
 from routelab.report.labels import label
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
 from routelab.report.page.measurements import RESTORE_ALARM
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.benchmarks import SWITCH_WARNING
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table_formats import to_latex
 from routelab.report.tables import build_table
 from routelab.results.outcome import Outcome, read_outcome, write_outcome
@@ -160,17 +160,17 @@ class Comparison:
         )
 
 
-def views(world, measured):
+def study_rows(world, measured):
     for routing in dict.fromkeys(record.routing for record in measured):
         if all(job.routing != routing for job in world.records):
             world.add(routing, DIMS, load=[3])
-    return Views(world.records, (), (), measured)
+    return StudyRows(world.records, (), (), measured)
 
 
 def table(world, records, **spec):
     made = Table(of="benchmarks", **spec)
-    seen = views(world, records)
-    return build_table("t", made, seen.view_for(made), None, "here: ")
+    seen = study_rows(world, records)
+    return build_table("t", made, seen.rows_for(made), None, "here: ")
 
 
 def two(world, **more):
@@ -179,7 +179,7 @@ def two(world, **more):
 
 
 def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
-    jobs = views(world, two(world).records).of("benchmarks").jobs
+    jobs = study_rows(world, two(world).records).of("benchmarks").jobs
     assert jobs["routing"].tolist() == ["dor", "fast"]
     assert jobs["metric"].tolist() == ["seconds"] * 2
     for row, sample in zip(jobs.to_dict("records"), (SLOW, FAST), strict=True):
@@ -225,7 +225,7 @@ def test_only_the_figure_that_stands_for_a_benchmark_is_shown_unless_metrics_are
 
 
 def test_what_is_no_merit_has_no_improvement(world):
-    jobs = views(world, two(world).records).benchmarks.jobs
+    jobs = study_rows(world, two(world).records).benchmarks.jobs
     counts = jobs[jobs["metric"] == "rounds_done"]
     assert counts["improvement_percent"].isna().all()
     assert counts["runs"].tolist() == [5, 5]
@@ -272,7 +272,7 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     made = Comparison(
         world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, Lost("timeout"), wrong]}
     )
-    row = views(world, made.records).of("benchmarks").jobs.iloc[1]
+    row = study_rows(world, made.records).of("benchmarks").jobs.iloc[1]
     assert (row["status"], row["reason"]) == ("ok", "2 of 4 processes")
     assert (row["runs"], row["failed"]) == (2, 3)
     assert row["failures"] == "2 wrong-processes, 1 timeout"
@@ -292,7 +292,7 @@ def test_numbers_of_fewer_runs_than_were_made_are_told_below_the_table(world):
 def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
     cells = {("dor", "A"): SLOW, ("same", "A"): SLOW}
     cells |= {(f"fast{k}", "A"): [value / k for value in SLOW] for k in (2, 3, 4, 5)}
-    (sentence,) = benchmark_sentences(views(world, Comparison(world, cells).records).merits)
+    (sentence,) = benchmark_sentences(study_rows(world, Comparison(world, cells).records).merits)
     assert sentence.startswith(
         "Of 5 measured differences from the baseline, 4 are more than noise: +400 % by fast5 over "
         "dor in A on torus~dims=4x2 (+400 to +400 %); +300 % by fast4"
@@ -305,7 +305,7 @@ def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
     (made.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
         (made.directory / name).unlink()
-    jobs = views(world, made.records).of("benchmarks").jobs
+    jobs = study_rows(world, made.records).of("benchmarks").jobs
     assert jobs["status"].tolist() == ["not-run", "not-run"]
     assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
     assert jobs["metric"].tolist() == ["seconds"] * 2
@@ -316,7 +316,7 @@ def test_a_damaged_table_is_named(world):
     text = (made.directory / "figures.csv").read_text()
     (made.directory / "figures.csv").write_text(text.replace("lower", "shorter"))
     with pytest.raises(InputError, match=r"figures.csv is damaged: better is 'shorter'"):
-        _ = views(world, made.records).benchmarks
+        _ = study_rows(world, made.records).benchmarks
 
 
 @pytest.mark.parametrize("applied", [{"dor": "no", "fast": "no"}, {"dor": "no"}])
@@ -353,14 +353,16 @@ def test_predictions_stand_beside_measurements(world):
     assert [row["predicted"] for row in rows] == [3, 2]
     assert [row["predicted_improvement_percent"] for row in rows] == [0, 50]
     spec = Figure(kind="scatter", of="benchmarks", x="predicted", y="median")
-    drawn = draw_figure(FigureRequest(spec, views(world, records).view_for(spec), (), "here: "))
+    drawn = draw_figure(
+        FigureRequest(spec, study_rows(world, records).rows_for(spec), (), "here: ")
+    )
     assert drawn.data["predicted"].tolist() == [3, 2]
     assert drawn.data["median_low"].tolist() == [10, 8]
 
 
 def test_facts_and_predictions_of_another_table_are_not_beside_measurements(world):
     records = predicted(world, {"dor": 3.0, "fast": 2.0})
-    views(world, records)  # writes the tables
+    study_rows(world, records)  # writes the tables
     used = {"dor": "old", "fast": "new"}
     present = {"digest": "new", "sources": {"table": "new"}}
     known = [(records[0].directory, {"sources": used})]
@@ -370,14 +372,14 @@ def test_facts_and_predictions_of_another_table_are_not_beside_measurements(worl
     for folder, provenance in known:
         outcome = read_outcome(folder / "outcome.json")
         write_outcome(replace(outcome, provenance=provenance), folder / "outcome.json")
-    first, second = views(world, records).of("benchmarks").jobs.to_dict("records")
+    first, second = study_rows(world, records).of("benchmarks").jobs.to_dict("records")
     assert (first["median"], second["median"]) == (11, 8.2)
     assert (second["max_load"], second["predicted"]) == (3, 2)
     assert pd.isna([first["max_load"], first["predicted"]]).all()
 
 
 def test_without_a_model_there_is_no_prediction(world):
-    jobs = views(world, two(world).records).of("benchmarks").jobs
+    jobs = study_rows(world, two(world).records).of("benchmarks").jobs
     assert jobs["predicted"].isna().all()
     assert "predicted_improvement_percent" not in jobs.dropna(axis="columns", how="all")
 
@@ -397,9 +399,9 @@ def test_metrics_of_which_less_and_more_is_better_are_not_compared_as_one(world)
 
 def test_bars_have_intervals_and_a_sign_for_noise(world):
     cells = {("dor", "A"): SLOW, ("fast", "A"): FAST, ("same", "A"): [*SLOW[1:], SLOW[0]]}
-    seen = views(world, Comparison(world, cells).records)
+    seen = study_rows(world, Comparison(world, cells).records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
-    drawn = draw_figure(FigureRequest(spec, seen.view_for(spec), (), "here: "))
+    drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
     jobs = seen.of("benchmarks").jobs.set_index("routing")
     for name in ("fast", "same"):
@@ -413,14 +415,14 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
 
 
 def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
-    seen = views(world, two(world, sizes=[8, 1024]).records)
+    seen = study_rows(world, two(world, sizes=[8, 1024]).records)
     spec = Figure(kind="line", of="benchmarks", x="size", y="median")
-    drawn = draw_figure(FigureRequest(spec, seen.view_for(spec), (), "here: "))
+    drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     first = drawn.data.iloc[0]
     assert (first["median_low"], first["median"], first["median_high"]) == (80, 88, 96)
     assert drawn.figure.axes[0].get_ylabel() == "median, seconds (s)"
     box = Figure(kind="box", of="benchmarks", x="routing", y="value", where={"size": 8})
-    drawn = draw_figure(FigureRequest(box, seen.view_for(box), (), "here: "))
+    drawn = draw_figure(FigureRequest(box, seen.rows_for(box), (), "here: "))
     assert drawn.data["count"].tolist() == [5, 5]
     assert drawn.data["max"].tolist() == [96, pytest.approx(67.2)]
     assert "of all runs" in drawn.description
@@ -432,9 +434,9 @@ def test_below_a_figure_stands_what_was_not_measured(world):
         ("bad", "B"): [Lost("timeout")],
     }
     made = Comparison(world, cells)
-    seen = views(world, made.records)
+    seen = study_rows(world, made.records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
-    request = FigureRequest(spec, seen.view_for(spec), (), "here: ")
+    request = FigureRequest(spec, seen.rows_for(spec), (), "here: ")
     drawn = draw_figure(request)
     notes = absent_series(request, drawn.data)
     assert notes == ["Without a value: bad in B (no result: reached a limit)."]
@@ -499,7 +501,7 @@ def written(world, write_study, **more):
         ("fast", "B"): [Lost("timeout", reason="stopped after 600 s")] * 5,
     }
     made = Comparison(world, cells, **more)
-    views(world, made.records)
+    study_rows(world, made.records)
     study = write_study(STUDY)
     folder = world.results / "report" / study.name
     write_study_report(study, world.records, world.results, folder, benchmarks=made.records)

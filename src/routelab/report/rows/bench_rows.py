@@ -11,7 +11,7 @@ from typing import Any
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
 from routelab.cluster.bench import statistics
 from routelab.registry.names import parse_name
-from routelab.report.frames.comparison_files import (
+from routelab.report.rows.comparison_files import (
     ComparisonFiles,
     Key,
     Merit,
@@ -20,9 +20,9 @@ from routelab.report.frames.comparison_files import (
     no_runs,
     read_comparison,
 )
-from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.pending_jobs import PendingOutcome
-from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
+from routelab.report.rows.derivation import IMPROVEMENT
+from routelab.report.rows.pending_jobs import PendingOutcome
+from routelab.report.rows.rows import OK, Record, outcome_of, terminals_of
 from routelab.results.missing_results import NOT_RUN
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings

@@ -15,8 +15,8 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.registry.names import without_parameters
 from routelab.registry.suggest import did_you_mean
-from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
-from routelab.report.frames.pending_jobs import outcome_in
+from routelab.report.rows.derivation import GROUPS, compare_runs, lies_between
+from routelab.report.rows.pending_jobs import outcome_in
 from routelab.results.outcome import Outcome, read_outcome
 from routelab.study import Between, Relative
 from routelab.study.view_columns import setting_for
@@ -60,7 +60,7 @@ class Record:
         )
 
 
-class View(ABC):
+class Rows(ABC):
     """Rows of one kind.
 
     Attributes
@@ -147,7 +147,7 @@ class View(ABC):
             What asks, to begin messages with.
         relative : Relative, optional
             Compare rows with those of other routings. Then the result has a row for each pair, with
-            the columns of `routelab.report.frames.derivation.compare_runs`.
+            the columns of `routelab.report.rows.derivation.compare_runs`.
 
         Raises
         ------
