@@ -162,8 +162,8 @@ def _print(arguments: argparse.Namespace) -> int:
         result = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
-        with atomic_file(arguments.certificate) as new:
-            write_certificate(result.verdict, result.routed.table, new)
+        with atomic_file(arguments.certificate) as draft:
+            write_certificate(result.verdict, result.routed.table, draft)
     values = {m.metric: m.value for m, _ in result.measurements}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **result.facts})
     if arguments.format == "csv":

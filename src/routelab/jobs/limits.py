@@ -187,14 +187,14 @@ class _Supervisor:
         """Wait for the end of the job; see `_run`."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
-        others = run_lifetime.watch_handles()
-        for each in (handle, interruptions.handle, *others):
-            poll.register(each, select.POLLIN)
-        first = pause = FIRST_PAUSE
+        watch_handles = run_lifetime.watch_handles()
+        for watched in (handle, interruptions.handle, *watch_handles):
+            poll.register(watched, select.POLLIN)
+        shortest_pause = pause = FIRST_PAUSE
         try:
             while True:
-                ready = {each for each, _ in poll.poll(pause * 1000)}
-                if ready.intersection(others):
+                ready = {ready_handle for ready_handle, _ in poll.poll(pause * 1000)}
+                if ready.intersection(watch_handles):
                     run_lifetime.kill_descendants_and_exit()
                 if interruptions.arrived:
                     return None
@@ -205,8 +205,8 @@ class _Supervisor:
                 if failure is not None:
                     return failure
                 cost = time.thread_time() - begin
-                first = min(1.5 * first, PAUSE)
-                pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
+                shortest_pause = min(1.5 * shortest_pause, PAUSE)
+                pause = min(max(shortest_pause, cost / SHARE), LONGEST_PAUSE)
                 if self._limits() is None and self._outer is None:
                     pause = LONGEST_PAUSE
         finally:
@@ -271,7 +271,7 @@ class _Supervisor:
         self._last_look = now
         total, before = self._cpu.seconds, self._last_cpu
         self._last_cpu = total
-        if total > before or any("R" in thread_states(each.pid) for each in processes):
+        if total > before or any("R" in thread_states(process.pid) for process in processes):
             return 0.0
         return self._idle + elapsed
 

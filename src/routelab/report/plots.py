@@ -36,8 +36,8 @@ def check_plot(file: Path | None) -> None:
     if file is None:
         return
     if file.suffix[1:] not in SUFFIXES:
-        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
-        raise InputError(f"{PLACE}{file}: unknown format; name a file that ends with {known}")
+        suffixes = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise InputError(f"{PLACE}{file}: unknown format; name a file that ends with {suffixes}")
     check_file_writable(file)
 
 

@@ -45,9 +45,9 @@ def _difference_text(values: dict[str, Any]) -> str:
         values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )
     size = number_text("size", values["size"])
-    what = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
+    case = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
     return (
-        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {what} "
+        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {case} "
         f"({_signed_text(low)} to {_signed_text(high)} %)"
     )
 

@@ -34,8 +34,12 @@ class PageTable:
     @property
     def marked_rows(self) -> set[int]:
         """Positions of the rows of routings that the answer compares; empty if that is all rows."""
-        shown = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
-        return set() if all(shown) else {at for at, is_compared in enumerate(shown) if is_compared}
+        compared_flags = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
+        return (
+            set()
+            if all(compared_flags)
+            else {at for at, is_compared in enumerate(compared_flags) if is_compared}
+        )
 
     @property
     def marked_columns(self) -> set[int]:

@@ -48,8 +48,8 @@ def throughput_command(record: EngineRecord, outcome: Outcome) -> str:
     """
     topology, traffic = _shell_word(record.topology_name), _shell_word(record.work_name)
     seed = traffic_seeds(record.engine.parameters)[0]
-    own = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
-    loads = ",".join(f"{one['load']:g}" for one in own.get("accepted", ()))
+    facts = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
+    loads = ",".join(f"{accepted_load['load']:g}" for accepted_load in facts.get("accepted", ()))
     more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 0)
     return " ".join([f"routelab bound {topology} --traffic {traffic}", *more])
 

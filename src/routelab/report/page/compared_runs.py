@@ -65,8 +65,8 @@ def compared_runs(
         sources.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
     for numbers, names in sources:
         for run, name, *at in zip(numbers, names, frame[ROUTING], *columns, strict=True):
-            one = (name, verdicts.get(run) in PROVEN, states.get(run, ""))
-            runs.setdefault(tuple(at), {})[run] = one
+            compared_run = (name, verdicts.get(run) in PROVEN, states.get(run, ""))
+            runs.setdefault(tuple(at), {})[run] = compared_run
     return runs
 
 
@@ -108,7 +108,7 @@ def problem_of(runs: Sequence[Run], routing: str) -> str:
     if not _is_proven(routing, runs):
         return f"{routing} is not proven free of deadlock"
     for state, text in _LEFT_OUT.items():
-        names = dict.fromkeys(name for name, _, one in runs if one == state)
+        names = dict.fromkeys(name for name, _, run_state in runs if run_state == state)
         if names:
             return text.format(" and ".join(names))
     return ""
@@ -117,8 +117,8 @@ def problem_of(runs: Sequence[Run], routing: str) -> str:
 def unproven_text(baseline: str, cases: Sequence[Sequence[Run]]) -> str:
     """Return in how many cases a baseline is not proven free of deadlock; empty if in none."""
     unproven = sum(not _is_proven(baseline, runs) for runs in cases)
-    rest = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
-    return f"; {baseline} is not proven free of deadlock{rest}" if unproven else ""
+    share = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
+    return f"; {baseline} is not proven free of deadlock{share}" if unproven else ""
 
 
 def states_text(runs: Sequence[Run]) -> str:

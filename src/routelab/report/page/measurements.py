@@ -123,20 +123,20 @@ def _alarms(files: ComparisonFiles) -> list[str]:
 def _counts(files: ComparisonFiles) -> str:
     runs = [run for run in files.runs if run["round"] >= 1]
     warm = len(files.runs) - len(runs)
-    good = sum(run["status"] == OK for run in runs)
-    text = f"{good} of {len(runs)} runs gave figures"
+    successful = sum(run["status"] == OK for run in runs)
+    text = f"{successful} of {len(runs)} runs gave figures"
     return f"{text}, plus {warm} for warm-up." if warm else f"{text}."
 
 
 def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]:
     facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
-    nodes, each = facts.get("nodes"), facts.get("ranks_per_node")
+    nodes, ranks_per_node = facts.get("nodes"), facts.get("ranks_per_node")
     seconds = facts.get("wall_seconds")
     times = [str(facts[name]) for name in ("started", "ended") if facts.get(name)]
     lines = [
         ("Cluster", str(facts.get("cluster") or record.cluster)),
-        ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {each}" if nodes else ""),
+        ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {ranks_per_node}" if nodes else ""),
         ("Nodes", ", ".join(map(str, hosts)) or ("this machine" if facts else "")),
         ("Allocations", f"{len(jobs)} ({', '.join(map(str, jobs))})" if jobs else "none"),
         ("Launcher", str(facts.get("launcher") or "")),
@@ -153,11 +153,11 @@ def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]
 
 def _versions(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the versions of benchmarks that ran, such as ``LU 3.4.1; osu-alltoall 5.7, 7.4``."""
-    found: dict[str, dict[str, None]] = {}
+    versions_of: dict[str, dict[str, None]] = {}
     for run in runs:
         if run["version"]:
-            found.setdefault(run["benchmark"], {})[run["version"]] = None
-    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in found.items())
+            versions_of.setdefault(run["benchmark"], {})[run["version"]] = None
+    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in versions_of.items())
 
 
 def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -187,8 +187,8 @@ def answer_section(report: Report) -> dict[str, Any]:
     ]
     return {
         "lead": report.lead_figure,
-        "proof": [shown for shown in tables if shown.table.name == answer.table],
-        "tables": [shown for shown in tables if shown.table.name != answer.table],
+        "proof": [page_table for page_table in tables if page_table.table.name == answer.table],
+        "tables": [page_table for page_table in tables if page_table.table.name != answer.table],
         "table_suffixes": list(FORMATS),
     }
 
@@ -258,9 +258,9 @@ def run_lists(study_rows: StudyRows) -> dict[str, Rows]:
 def rows_csv(view: Rows) -> str:
     """Return all rows as CSV with all columns, and the command of each row."""
     jobs = view.jobs
-    first = [*view.identity, "status", "reason", "nodes"]
-    first = [name for name in first if name in jobs]
-    sorted_jobs = jobs[[*first, *jobs.columns.drop(first)]]
+    first_columns = [*view.identity, "status", "reason", "nodes"]
+    first_columns = [name for name in first_columns if name in jobs]
+    sorted_jobs = jobs[[*first_columns, *jobs.columns.drop(first_columns)]]
     texts = pd.DataFrame(
         {
             column: [escape_cell(number_text("", value, 10)) for value in sorted_jobs[column]]

@@ -73,7 +73,7 @@ def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
 def _routers_sentence(study_rows: StudyRows) -> list[str]:
     """Return the routers of the packet simulations in words."""
     settings = [record.engine.parameters for record in study_rows.simulations.records]
-    texts = dict.fromkeys(one.text for one in settings if isinstance(one, Router))
+    texts = dict.fromkeys(router.text for router in settings if isinstance(router, Router))
     return [f"Simulated routers: {'; '.join(texts)}."] if texts else []
 
 
@@ -127,11 +127,13 @@ def proof_sentence(frames: RouteRows) -> list[str]:
     if not total:
         return []
     if counts["proven"] == total:
-        one = "The route table is" if total == 1 else f"All {total} route tables are"
-        return [f"{one} proven free of deadlock."]
-    others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"]
+        subject = "The route table is" if total == 1 else f"All {total} route tables are"
+        return [f"{subject} proven free of deadlock."]
+    unproven = [
+        f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"
+    ]
     proven = f"{counts['proven']} of {_count(total, 'route table')}"
-    return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
+    return [f"Proven free of deadlock: {proven}; not proven: {', '.join(unproven)}."]
 
 
 def _algorithms_sentence(study_rows: StudyRows) -> list[str]:
@@ -147,8 +149,8 @@ def _algorithms_sentence(study_rows: StudyRows) -> list[str]:
         return []
     parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     total = _count(counts.total(), "simulation")
-    others = " of the other routings," if with_tables else ""
-    return [f"Deadlock freedom{others} in {total}: {parts}."]
+    scope = " of the other routings," if with_tables else ""
+    return [f"Deadlock freedom{scope} in {total}: {parts}."]
 
 
 def _bounds_sentence(frames: RouteRows) -> list[str]:

@@ -126,8 +126,12 @@ class BenchmarkRows(Rows):
             for row in map(self.rows.__getitem__, runs)
             if row.values["applied"] in ("no", "partly")
         ]
-        where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in unapplied)
-        return [f"{SWITCH_WARNING} This applies to: {', '.join(where)}."] if where else []
+        comparisons = dict.fromkeys(
+            f"{record.topology} ({record.settings_id})" for record in unapplied
+        )
+        return (
+            [f"{SWITCH_WARNING} This applies to: {', '.join(comparisons)}."] if comparisons else []
+        )
 
     def notes(self, runs: Iterable[int]) -> list[str]:
         """Return a sentence for each row with failed runs."""
@@ -146,11 +150,11 @@ class BenchmarkRows(Rows):
     @property
     def versions(self) -> dict[str, list[str]]:
         """Versions of benchmarks that ran, as they print them, by the plugin's name."""
-        found: dict[str, set[str]] = {}
+        versions_of: dict[str, set[str]] = {}
         for row in self.rows:
-            versions = {one for one in row.values["version"].split("; ") if one}
-            found.setdefault(row.values["program"], set()).update(versions)
-        return {name: sorted(ran, key=_by_number) for name, ran in found.items() if ran}
+            row_versions = {version for version in row.values["version"].split("; ") if version}
+            versions_of.setdefault(row.values["program"], set()).update(row_versions)
+        return {name: sorted(ran, key=_by_number) for name, ran in versions_of.items() if ran}
 
     @property
     def comparisons(self) -> list[ComparisonFiles]:

@@ -73,7 +73,9 @@ class RouteRows(Rows):
 
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records: tuple[JobRecord, ...] = tuple(records)
-        self.tables = {(one.topology, one.routing): _table_outcome(one) for one in self.records}
+        self.tables = {
+            (record.topology, record.routing): _table_outcome(record) for record in self.records
+        }
         self.outcomes = tuple(
             with_bounds(_outcome_of(record, table), record.rules_bound, record.network_bound)
             for record in self.records
@@ -126,7 +128,9 @@ class RouteRows(Rows):
             metrics.setdefault(run, {})[metric] = value
         rows = []
         # the networks of a survey have no folders
-        networks = facts_of_networks(one for one in self.records if one.survey_result is None)
+        networks = facts_of_networks(
+            record for record in self.records if record.survey_result is None
+        )
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
             row = networks.get(record.topology_directory, {}) | metrics.get(run, {})
             row |= outcome.facts

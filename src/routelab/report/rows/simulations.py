@@ -128,7 +128,11 @@ class SimulationRows(Rows):
     @cached_property
     def _throughput(self) -> dict[Path, Outcome]:
         folders = [record.throughput for record in self.records]
-        return {one: throughput_outcome(one) for one in dict.fromkeys(folders) if one is not None}
+        return {
+            folder: throughput_outcome(folder)
+            for folder in dict.fromkeys(folders)
+            if folder is not None
+        }
 
     @property
     def throughput_outcomes(self) -> tuple[Outcome, ...]:
@@ -253,9 +257,9 @@ class SimulationRows(Rows):
         table = self._details[of, path]
         if "load" not in names:
             return table
-        mine: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
+        load_lines: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
         # this column is part of the row
-        return mine.drop(columns="load")
+        return load_lines.drop(columns="load")
 
 
 def _first(names: Sequence[str]) -> str:

@@ -74,8 +74,8 @@ class StudyRows:
     @cached_property
     def measurements(self) -> BenchmarkRows:
         """One row for each benchmark under a routing."""
-        first = {id(row.record): row for row in reversed(self.merits.rows)}
-        return BenchmarkRows(list(reversed(first.values())), self.routes)
+        main_rows = {id(row.record): row for row in reversed(self.merits.rows)}
+        return BenchmarkRows(list(reversed(main_rows.values())), self.routes)
 
     @property
     def named_rows(self) -> tuple[tuple[str, Rows], ...]:
@@ -102,15 +102,15 @@ class StudyRows:
             return self.benchmarks
         return self.of(spec.of)
 
-    def of(self, what: str) -> Rows:
+    def of(self, kind: str) -> Rows:
         """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
-        if what in BENCHMARKS:
+        if kind in BENCHMARKS:
             return self.merits
-        if what in FLOWS:
+        if kind in FLOWS:
             return self.flows
-        if what not in SIMULATED:
+        if kind not in SIMULATED:
             return self.routes
-        return self.simulations if what == "simulations" else self.loads
+        return self.simulations if kind == "simulations" else self.loads
 
     @property
     def bound_outcomes(self) -> tuple[Outcome, ...]:
@@ -125,7 +125,7 @@ class StudyRows:
             *routes.outcomes,
             *self.simulations.outcomes,
             *self.flows.outcomes,
-            *(one.outcome for one in self.benchmarks.comparisons),
+            *(comparison.outcome for comparison in self.benchmarks.comparisons),
             *routes.topology_outcomes,
             *self.bound_outcomes,
         )

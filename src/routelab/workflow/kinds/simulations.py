@@ -86,11 +86,11 @@ class EngineJob(TableJob):
         works : mapping of str to (Instance, sequence of EngineChoice)
             Traffic or workloads by id, each with the engines that run it.
         """
-        digests = {r: code_digest(one) for r, one in parts.routings.items()}
-        of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
-        engines = {one.id: one for _, some in works.values() for one in some}
-        of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
-        names = {id_: name_of(one.engine) for id_, one in engines.items()}
+        digests = {r: code_digest(routing) for r, routing in parts.routings.items()}
+        of_works = {id_: code_digest(work) for id_, (work, _) in works.items()}
+        engines = {choice.id: choice for _, choices in works.values() for choice in choices}
+        of_engines = {id_: _engine_digest(choice.engine) for id_, choice in engines.items()}
+        names = {id_: name_of(choice.engine) for id_, choice in engines.items()}
         for t, r in pairs:
             routing = parts.routings[r]
             on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
@@ -274,10 +274,10 @@ class FlowJob(EngineJob):
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
         works = workload_engines(parts.study, parts.workloads)
         jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
-        for one in predictions(parts):
-            if one.flow not in jobs:  # several benchmarks may have the same model
-                work = {one.work_id: (one.work, [one.chosen])}
-                jobs |= {job.ids: job for job in cls.of(parts, [one.ids[:2]], work)}
+        for prediction in predictions(parts):
+            if prediction.flow not in jobs:  # several benchmarks may have the same model
+                work = {prediction.work_id: (prediction.work, [prediction.chosen])}
+                jobs |= {job.ids: job for job in cls.of(parts, [prediction.ids[:2]], work)}
         return jobs.values()
 
 

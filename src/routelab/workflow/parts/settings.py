@@ -90,14 +90,17 @@ def workload_engines(
         for name in study.flows
         if name not in (*workloads, DEFAULT_NAME)
     ]
-    every = [one for settings in study.flows.values() for one in settings]
-    found = _locate_engines(study, "flow", every, mistakes)
+    engines = [engine for settings in study.flows.values() for engine in settings]
+    choices = _locate_engines(study, "flow", engines, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     return {
         id_: (
             instance,
-            [found[name_of(one)] for one in study.flows.get(id_, study.flows[DEFAULT_NAME])],
+            [
+                choices[name_of(engine)]
+                for engine in study.flows.get(id_, study.flows[DEFAULT_NAME])
+            ],
         )
         for id_, instance in workloads.items()
     }
@@ -107,13 +110,13 @@ def _locate_engines(
     study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
 ) -> dict[str, EngineChoice]:
     """Return engines by their canonical names in the study, without unusable ones."""
-    found: dict[str, EngineChoice] = {}
-    for one in engines:
+    choices: dict[str, EngineChoice] = {}
+    for engine in engines:
         try:
-            found[name_of(one)] = EngineChoice.of(study, one)
+            choices[name_of(engine)] = EngineChoice.of(study, engine)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
-    return found
+    return choices
 
 
 def settings_id(settings: EnginePlugin | BenchSettings) -> str:

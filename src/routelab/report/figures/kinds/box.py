@@ -54,10 +54,10 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
             series = panel_rows[panel_rows[hue].map(key_text) == name]
             if series.empty:
                 continue
-            first = (1 - beside) * step / 2 + number % beside * step
+            offset = (1 - beside) * step / 2 + number % beside * step
             axis.bxp(
                 [_box(row) for _, row in series.iterrows()],
-                positions=[places.index(key_text(at)) + first for at in series[x]],
+                positions=[places.index(key_text(at)) + offset for at in series[x]],
                 widths=0.85 * step,
                 showfliers=False,
                 showmeans=True,

@@ -92,11 +92,11 @@ def _mark_end(
     without = series[series[y].isna()]
     if without.empty or not pd.api.types.is_numeric_dtype(series[x]):
         return []
-    first = without.iloc[0]
-    state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
+    end_row = without.iloc[0]
+    state = str(end_row["state"]) if str(end_row["state"]) in MARKS else "undecided"
     with mpl.rc_context({"text.parse_math": True}):
         axis.plot(
-            [float(first[x])],
+            [float(end_row[x])],
             [height],
             transform=axis.get_xaxis_transform(),
             clip_on=False,

@@ -113,12 +113,12 @@ def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
     least = previous = float("inf")
     reached = None
     for at in sorted(range(len(costs)), key=lambda at: costs[at]):
-        first, second = costs[at]
-        if first != reached:
+        primary, secondary = costs[at]
+        if primary != reached:
             # points with equal first values do not count before
-            reached, previous = first, least
-        front[at] = second < previous and second <= least
-        least = min(least, second)
+            reached, previous = primary, least
+        front[at] = secondary < previous and secondary <= least
+        least = min(least, secondary)
     return front
 
 
