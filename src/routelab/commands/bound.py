@@ -131,10 +131,10 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
     if arguments.load is None:
         return (1.0,)
     try:
-        found = {positive(text) for text in arguments.load.replace("+", ",").split(",")}
+        loads = {positive(text) for text in arguments.load.replace("+", ",").split(",")}
     except argparse.ArgumentTypeError as error:
         raise InputError(f"--load {arguments.load}: {error}") from None
-    return tuple(sorted(found))
+    return tuple(sorted(loads))
 
 
 def _write(arguments: argparse.Namespace) -> int:

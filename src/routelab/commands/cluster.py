@@ -104,13 +104,13 @@ def run_check(arguments: argparse.Namespace) -> int:
     else:
         study = study_file(arguments.study)
         checks = check_study_on_cluster(arguments.name, study, arguments.results)
-    rows = [(one.what, one.state, one.found, one.fix) for one in checks]
+    rows = [(check.what, check.state, check.found, check.fix) for check in checks]
     print_rows(("what", "state", "found", "fix"), rows, arguments.format)
-    missing = sum(one.state == "missing" for one in checks)
+    num_missing = sum(check.state == "missing" for check in checks)
     if arguments.format == "table":
-        told = f"nothing is missing; to try it out: {smoke_command(arguments.name)}"
-        print(f"\nmissing: {missing}" if missing else f"\n{told}")
-    return 1 if missing else 0
+        advice = f"nothing is missing; to try it out: {smoke_command(arguments.name)}"
+        print(f"\nmissing: {num_missing}" if num_missing else f"\n{advice}")
+    return 1 if num_missing else 0
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -139,6 +139,6 @@ def run_schema(arguments: argparse.Namespace) -> int:
     else:
         from routelab.results.atomic import atomic_file
 
-        with atomic_file(arguments.output) as new:
-            new.write_text(text, encoding="utf-8")
+        with atomic_file(arguments.output) as draft:
+            draft.write_text(text, encoding="utf-8")
     return 0

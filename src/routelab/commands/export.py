@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.verify is not None:
         with show_progress(arguments):
-            found = stage.verify(arguments.export, arguments.routes, arguments.verify)
-        print(found)
+            verdict_text = stage.verify(arguments.export, arguments.routes, arguments.verify)
+        print(verdict_text)
         return 0
     if arguments.output is not None:
         stage.check_destination(arguments.output)

@@ -117,7 +117,7 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
     from routelab.commands._shared.logging import show_progress
 
     with show_progress(arguments):
-        found = check_fabric(
+        check = check_fabric(
             arguments.fabric,
             arguments.lfts,
             arguments.sls,
@@ -125,34 +125,34 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
             replies=arguments.replies,
             bound_seconds=arguments.bound_seconds,
         )
-    return found.verdict, _output(found, arguments.format)
+    return check.verdict, _output(check, arguments.format)
 
 
-def _output(found: FabricCheck, form: str) -> str:
+def _output(check: FabricCheck, form: str) -> str:
     if form == "json":
-        return json.dumps(_as_json(found), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(_as_json(check), indent=2, ensure_ascii=False) + "\n"
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
         text = io.StringIO()
-        write_csv_rows(text, [list(found.facts), list(found.facts.values())])
+        write_csv_rows(text, [list(check.facts), list(check.facts.values())])
         return text.getvalue()
     from routelab.cluster.infiniband.texts import check_lines
     from routelab.commands._shared.errors import safe_text
 
-    return "".join(f"{safe_text(line)}\n" for line in check_lines(found))
+    return "".join(f"{safe_text(line)}\n" for line in check_lines(check))
 
 
 def _faults(faults: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"kind": kind, "text": text} for kind, text in faults]
 
 
-def _as_json(found: FabricCheck) -> dict[str, Any]:
+def _as_json(check: FabricCheck) -> dict[str, Any]:
     return {
-        **found.facts,
-        "faults": _faults(found.faults),
-        "gaps": [gap.missing for gap in found.gaps],
-        "possible_faults": _faults(found.possible),
-        "remarks": found.remarks,
-        "busiest": [asdict(one) for one in found.busiest],
+        **check.facts,
+        "faults": _faults(check.faults),
+        "gaps": [gap.missing for gap in check.gaps],
+        "possible_faults": _faults(check.possible),
+        "remarks": check.remarks,
+        "busiest": [asdict(channel) for channel in check.busiest],
     }

@@ -163,8 +163,8 @@ def _print(arguments: argparse.Namespace) -> int:
         routed, facts, measured = route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
-        with atomic_file(arguments.certificate) as new:
-            write_certificate(routed.verdict, routed.table, new)
+        with atomic_file(arguments.certificate) as draft:
+            write_certificate(routed.verdict, routed.table, draft)
     values = {m.metric: m.value for m, _ in measured}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":

@@ -101,7 +101,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     often = parser.add_argument_group("most used settings")
     models = dict.fromkeys(engine.Parameters for engine in engine_classes())
     for model in models:
-        names = [one.name for one in engine_classes() if one.Parameters is model]
+        names = [engine.name for engine in engine_classes() if engine.Parameters is model]
         add_settings(
             parser, model, f"settings of --engine {', '.join(names)}", shared_options, often
         )
@@ -146,7 +146,9 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.report.plots import check_plot
 
     engine = engine_class(arguments.engine)
-    models = {f"--engine {one.name}": one.Parameters.model_fields for one in engine_classes()}
+    models = {
+        f"--engine {offered.name}": offered.Parameters.model_fields for offered in engine_classes()
+    }
     refuse_others(vars(arguments), models, f"--engine {engine.name}")
     try:
         check_plot(arguments.plot)
@@ -160,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         _plot(arguments, engine, runs)
     # what is wrong with the input or the work comes first: a verdict is about all of it
-    codes = {_code(one, engine, len(runs) > 1) for one in runs}
+    codes = {_code(result, engine, len(runs) > 1) for result in runs}
     return next(code for code in (2, 1, EXIT_CODES["broken"], 0) if code in codes)
 
 
@@ -195,8 +197,8 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
             except RoutelabError as error:
                 if len(algorithms) == 1:
                     raise
-                wrong = isinstance(error, (UnsupportedError, InputError))
-                status = "unsupported" if wrong else "failed"
+                is_refusal = isinstance(error, (UnsupportedError, InputError))
+                status = "unsupported" if is_refusal else "failed"
                 runs.append(Run(names, {}, status=status, error=error))
                 continue
             loads = result.tables.get("loads", {})
@@ -265,14 +267,14 @@ def _look_up(
 
 def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
     """Print the results in the chosen format."""
-    for one in runs:
-        if one.output:
+    for run in runs:
+        if run.output:
             # scripts read standard output, which must not contain the output of the program
-            print(one.output, file=sys.stderr, end="")
+            print(run.output, file=sys.stderr, end="")
     if arguments.format == "json":
         from routelab.results.json_files import to_plain
 
-        whole = [_json_object(engine, one, len(runs) > 1) for one in runs]
+        whole = [_json_object(engine, run, len(runs) > 1) for run in runs]
         print(
             json.dumps(to_plain(whole if len(runs) > 1 else whole[0]), indent=2, ensure_ascii=False)
         )
@@ -280,9 +282,9 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequ
         _print_csv(engine, runs)
     else:
         _print_tables(engine, runs)
-        for one in runs:
-            start = f"{one.names['routing']}: " if len(runs) > 1 else ""
-            for note in one.notes:
+        for run in runs:
+            start = f"{run.names['routing']}: " if len(runs) > 1 else ""
+            for note in run.notes:
                 print(start + with_option_names(note, engine.Parameters))
 
 
@@ -294,22 +296,22 @@ def _columns_first(engine: type[EnginePlugin]) -> list[str]:
     return [*names, *_table_columns(engine, FACTS[engine.work])]
 
 
-def _facts(engine: type[EnginePlugin], one: Run) -> dict[str, Any]:
+def _facts(engine: type[EnginePlugin], run: Run) -> dict[str, Any]:
     """Return names and facts of a run, the important ones first."""
-    facts = {**one.names, **one.facts}
-    if one.curve:
+    facts = {**run.names, **run.facts}
+    if run.curve:
         return facts
     return {name: facts[name] for name in _columns_first(engine) if name in facts} | facts
 
 
-def _json_object(engine: type[EnginePlugin], one: Run, several: bool) -> dict[str, Any]:
-    status = {"status": one.status, "reason": _reason(one, engine)} if several else {}
-    curve = {"curve": one.curve} if one.curve else {}
-    return {**_facts(engine, one), **status, **curve}
+def _json_object(engine: type[EnginePlugin], run: Run, several: bool) -> dict[str, Any]:
+    status = {"status": run.status, "reason": _reason(run, engine)} if several else {}
+    curve = {"curve": run.curve} if run.curve else {}
+    return {**_facts(engine, run), **status, **curve}
 
 
-def _reason(one: Run, engine: type[EnginePlugin]) -> str:
-    return "" if one.error is None else with_option_names(str(one.error), engine.Parameters)
+def _reason(run: Run, engine: type[EnginePlugin]) -> str:
+    return "" if run.error is None else with_option_names(str(run.error), engine.Parameters)
 
 
 def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
@@ -317,11 +319,11 @@ def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
     from routelab.toolkit.csv_cells import write_csv_rows
 
     rows: list[Mapping[str, Any]] = []
-    for one in runs:
-        lines = one.curve or [_facts(engine, one)]
+    for run in runs:
+        lines = run.curve or [_facts(engine, run)]
         if len(runs) > 1:
-            start = {"routing": one.names["routing"], "status": one.status}
-            start["reason"] = _reason(one, engine)
+            start = {"routing": run.names["routing"], "status": run.status}
+            start["reason"] = _reason(run, engine)
             lines = [start | {k: v for k, v in line.items() if k not in start} for line in lines]
         rows += lines
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -332,35 +334,35 @@ def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
 def _print_tables(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
     """Print a row for each load, or a list of facts; of several routings, one table."""
     several = len(runs) > 1
-    if any(one.curve for one in runs):
+    if any(run.curve for run in runs):
         columns = _load_columns(engine, runs)
-        lines = [(one, row) for one in runs for row in one.curve or [{"state": one.status}]]
+        lines = [(run, row) for run in runs for row in run.curve or [{"state": run.status}]]
         texts = [[_with_interval(row, name) for name in columns] for _, row in lines]
     elif several:
         columns = [
             name
             for name in _columns_first(engine)[4:]
-            if any(one.facts.get(name) is not None for one in runs)
+            if any(run.facts.get(name) is not None for run in runs)
         ]
-        lines = [(one, one.facts) for one in runs]
+        lines = [(run, run.facts) for run in runs]
         texts = [[cell_text(row.get(name)) for name in columns] for _, row in lines]
     else:
         facts = _facts(engine, runs[0])
-        first = _columns_first(engine)
-        shown = {name: cell_text(facts[name]) for name in first if facts.get(name) is not None}
-        print_facts(shown, engine.columns)
+        names = _columns_first(engine)
+        texts_of = {name: cell_text(facts[name]) for name in names if facts.get(name) is not None}
+        print_facts(texts_of, engine.columns)
         return
     if several:
         columns = ["routing", *columns]
-        texts = [[one.names["routing"], *row] for (one, _), row in zip(lines, texts, strict=True)]
+        texts = [[run.names["routing"], *row] for (run, _), row in zip(lines, texts, strict=True)]
     print_table(columns, texts, declared=engine.columns)
 
 
 def _table_columns(engine: type[EnginePlugin], of: str) -> list[str]:
     """Return the columns of the printed table of such rows; all if the engine marks none."""
-    mine = [column for column in engine.columns if of in column.of]
-    shown = [column.name for column in mine if "simulate" in column.shown]
-    return shown or [column.name for column in mine]
+    declared = [column for column in engine.columns if of in column.of]
+    marked = [column.name for column in declared if "simulate" in column.shown]
+    return marked or [column.name for column in declared]
 
 
 def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
@@ -370,12 +372,12 @@ def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
         name
         for name in _table_columns(engine, "loads")
         if any(
-            name in one.curve[0] and (not needs[name] or one.facts.get(needs[name]))
-            for one in runs
-            if one.curve
+            name in run.curve[0] and (not needs[name] or run.facts.get(needs[name]))
+            for run in runs
+            if run.curve
         )
     ]
-    if not any(row.get("load") for one in runs for row in one.curve):
+    if not any(row.get("load") for run in runs for row in run.curve):
         columns = [name for name in columns if name != "load"]
     return columns
 
@@ -387,26 +389,26 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     from routelab.api.engine import FACTS
     from routelab.report.plots import LATENCY, plot_latency, plot_merit
 
-    finished = [one for one in runs if one.error is None]
+    finished = [run for run in runs if run.error is None]
     if not finished:
         logging.getLogger(__name__).warning("%s: there is no result to draw", arguments.plot)
         return
     title = f"{finished[0].facts[engine.work]} on {finished[0].names['topology']}"
-    curves = {one.names["routing"]: one.curve for one in finished}
+    curves = {run.names["routing"]: run.curve for run in finished}
     if any(row.get("load") and LATENCY in row for curve in curves.values() for row in curve):
         plot_latency(title, curves, arguments.plot)
         return
-    shown = _table_columns(engine, FACTS[engine.work])
+    printed = _table_columns(engine, FACTS[engine.work])
     merits = [
         column
         for column in engine.columns
-        if FACTS[engine.work] in column.of and column.better and column.name in shown
+        if FACTS[engine.work] in column.of and column.better and column.name in printed
     ]
     for column in merits:
         values = {
-            one.names["routing"]: float(one.facts[column.name])
-            for one in finished
-            if one.facts.get(column.name) is not None
+            run.names["routing"]: float(run.facts[column.name])
+            for run in finished
+            if run.facts.get(column.name) is not None
         }
         if values:
             plot_merit(title, column, values, arguments.plot)
@@ -414,7 +416,7 @@ def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Seque
     logging.getLogger(__name__).warning("%s: there is no value to draw", arguments.plot)
 
 
-def _code(one: Run, engine: type[EnginePlugin], several: bool) -> int:
+def _code(run: Run, engine: type[EnginePlugin], several: bool) -> int:
     """Return the exit code, and log the reason.
 
     2 if the network is wrong for a parameter, 1 if there is no result, 6 if packets were blocked.
@@ -426,15 +428,15 @@ def _code(one: Run, engine: type[EnginePlugin], several: bool) -> int:
 
     logger = logging.getLogger(__name__)
     sys.stdout.flush()
-    start = f"{one.names['routing']}: " if several else ""
-    if one.error is not None:
-        reason = _message(one.error, engine)
-        named = reason.startswith(f"{one.names['routing']}: ")
-        logger.error("%s%s", "" if named else f"{one.names['routing']}: ", reason)
-        return 2 if isinstance(one.error, InputError) else 1
-    if one.facts.get("blocked") is None:
+    start = f"{run.names['routing']}: " if several else ""
+    if run.error is not None:
+        reason = _message(run.error, engine)
+        named = reason.startswith(f"{run.names['routing']}: ")
+        logger.error("%s%s", "" if named else f"{run.names['routing']}: ", reason)
+        return 2 if isinstance(run.error, InputError) else 1
+    if run.facts.get("blocked") is None:
         return 0
-    logger.error("%spackets are blocked: %s", start, one.facts["blocked"])
+    logger.error("%spackets are blocked: %s", start, run.facts["blocked"])
     return EXIT_CODES["broken"]
 
 

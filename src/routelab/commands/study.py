@@ -86,6 +86,6 @@ def run_schema(arguments: argparse.Namespace) -> int:
     else:
         from routelab.results.atomic import atomic_file
 
-        with atomic_file(arguments.output) as new:
-            new.write_text(text, encoding="utf-8")
+        with atomic_file(arguments.output) as draft:
+            draft.write_text(text, encoding="utf-8")
     return 0

@@ -145,11 +145,11 @@ def read_jobs(path: Path) -> tuple[BaseJob, ...]:
     """
     content = read_json(path, SPEC)
     try:
-        return tuple(_job(one) for one in content["jobs"])
+        return tuple(_job(job) for job in content["jobs"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
-        said = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
+        problem = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
         raise InputError(
-            f"{path} is not a list of jobs as this version of routelab writes it ({said}); the "
+            f"{path} is not a list of jobs as this version of routelab writes it ({problem}); the "
             "next run of the workflow writes it again"
         ) from error
 
@@ -162,10 +162,10 @@ def _adapter(kind: type[BaseJob]) -> TypeAdapter[BaseJob]:
 def _job(content: dict[str, Any]) -> BaseJob:
     module, _, name = content.pop("class").partition(":")
     del content["fingerprint"]
-    found = getattr(importlib.import_module(module), name)
-    if not (isinstance(found, type) and issubclass(found, BaseJob)):
+    job_class = getattr(importlib.import_module(module), name)
+    if not (isinstance(job_class, type) and issubclass(job_class, BaseJob)):
         raise TypeError(f"{module}:{name} is not a kind of job")
-    job: BaseJob = _adapter(found).validate_json(json.dumps(content))
+    job: BaseJob = _adapter(job_class).validate_json(json.dumps(content))
     return job
 
 
@@ -194,26 +194,28 @@ def run_batch(spec: Path, manifest: Path) -> int:
     jobs = read_jobs(spec)
     if not jobs:
         raise InputError(f"{spec} lists no jobs")
-    missing = [job for job in jobs if not job.is_done()]
-    if missing:
-        rehearsals = unique_rehearsals(missing)
+    unfinished = [job for job in jobs if not job.is_done()]
+    if unfinished:
+        rehearsals = unique_rehearsals(unfinished)
         look_up_software()  # once, not in every process of jobs
         in_prepared_process(
             partial(_prepare, rehearsals),
-            partial(_do_all, missing),
+            partial(_do_all, unfinished),
             Limits(
                 seconds=PREPARE_SECONDS * max(1, len(rehearsals)),
-                memory_gb=max(job.limits.memory_gb for job in missing),
-                idle_seconds=max(job.limits.idle_seconds for job in missing),
+                memory_gb=max(job.limits.memory_gb for job in unfinished),
+                idle_seconds=max(job.limits.idle_seconds for job in unfinished),
             ),
         )
     type(jobs[0]).write_manifest(jobs, manifest)
-    return len(missing)
+    return len(unfinished)
 
 
 def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
     """Return the rehearsals of some jobs, without duplicates."""
-    return list({one.key: one for job in jobs for one in job.rehearsals()}.values())
+    return list(
+        {rehearsal.key: rehearsal for job in jobs for rehearsal in job.rehearsals()}.values()
+    )
 
 
 def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
@@ -228,40 +230,40 @@ def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
 def _do_all(jobs: Sequence[BaseJob]) -> None:
     """Do jobs one after another in one process; go on in a new one behind an item that ends it."""
     total = len(jobs)
-    left = [job.start() for job in jobs]
-    while left:
+    remaining = [job.start() for job in jobs]
+    while remaining:
         meter = Meter()
         unwritten = mmap.mmap(-1, 1)  # memory that the process shares
         ended = run_limited(
-            partial(_do_from, left, total - len(left), meter, unwritten),
-            partial(_present_limits, left, meter),
+            partial(_do_from, remaining, total - len(remaining), meter, unwritten),
+            partial(_present_limits, remaining, meter),
             meter=meter,
         )
         number, position = meter.job, meter.position
         if unwritten[0]:
-            raise RoutelabError(f"{left[number].folder}: no outcome was written, see above")
-        first = number == position == 0
-        left = left[number:]
-        if position == NOT_BEGUN or not left:
+            raise RoutelabError(f"{remaining[number].folder}: no outcome was written, see above")
+        is_first = number == position == 0
+        remaining = remaining[number:]
+        if position == NOT_BEGUN or not remaining:
             continue
-        if first or not (isinstance(ended, Failure) and ended.memory):
-            left[0].end(ended, meter)
+        if is_first or not (isinstance(ended, Failure) and ended.memory):
+            remaining[0].end(ended, meter)
             position += 1
         # else the memory may be that of earlier items: this one is tried again, as the first
-        rest = left[0].rest(position)
-        left[:1] = [] if rest is None else [rest]
+        remainder = remaining[0].rest(position)
+        remaining[:1] = [] if remainder is None else [remainder]
 
 
 def _present_limits(jobs: Sequence[BaseJob], meter: Meter) -> Limits:
     return jobs[min(meter.job, len(jobs) - 1)].limits
 
 
-def _do_from(jobs: Sequence[BaseJob], done: int, meter: Meter, unwritten: mmap.mmap) -> int:
+def _do_from(jobs: Sequence[BaseJob], num_done: int, meter: Meter, unwritten: mmap.mmap) -> int:
     """Do jobs until one of them leaves threads behind."""
     with subreaper():  # so that `clean_up` finds all processes
         for number, job in enumerate(jobs):
             meter.begin_job(number)
-            logger.info("[%d/%d] %s", done + number + 1, done + len(jobs), job.folder)
+            logger.info("[%d/%d] %s", num_done + number + 1, num_done + len(jobs), job.folder)
             try:
                 job.do()
             except RoutelabError as error:

@@ -179,8 +179,8 @@ def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
         from routelab.jobs.containment import UnexpectedError, sentence
 
         # interruptions are ignored here, so a plugin raised what is not an Exception
-        own = isinstance(raised, Exception)
-        error = raised if own else UnexpectedError(sentence(raised))
+        is_ordinary = isinstance(raised, Exception)
+        error = raised if is_ordinary else UnexpectedError(sentence(raised))
         error.add_note(traceback.format_exc())
         try:
             content = pickle.dumps((None, error))

@@ -91,8 +91,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, RoutelabError):
         return readable(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    said = " ".join(readable(error).split())
-    return f"{type(error).__name__}: {said} ({frame.filename}, line {frame.lineno})"
+    message = " ".join(readable(error).split())
+    return f"{type(error).__name__}: {message} ({frame.filename}, line {frame.lineno})"
 
 
 def readable(error: BaseException) -> str:
@@ -101,7 +101,10 @@ def readable(error: BaseException) -> str:
         text = str(error).strip()
     except Exception:
         text = "its message cannot be read"
-    text = "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in text)
+    text = "".join(
+        character if character.isprintable() or character in "\n\t" else "\ufffd"
+        for character in text
+    )
     return (
         text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
     ) or "no reason given"

@@ -46,9 +46,9 @@ class CpuTime:
             earlier = self._claims.pop(pid, 0)
             included = min(earlier, growth)
             self._ended += earlier - included
-            rest = lost[pid] - (growth - included)
-            if rest > 0:
-                self._claims[pid] = rest
+            unclaimed = lost[pid] - (growth - included)
+            if unclaimed > 0:
+                self._claims[pid] = unclaimed
         self._last = now
 
     def end(self, pid: int, seconds: float) -> None:
@@ -61,8 +61,8 @@ class CpuTime:
             CPU time of the child and the children that it had waited for.
         """
         process = self._last.pop(pid, None)
-        seen = process.ticks + self._claims.pop(pid, 0) if process else 0
-        self._ended += max(seen, seconds * TICKS)
+        ticks = process.ticks + self._claims.pop(pid, 0) if process else 0
+        self._ended += max(ticks, seconds * TICKS)
 
     def _exists(self, pid: int, now: dict[int, Process]) -> bool:
         return pid in now and now[pid].start == self._last[pid].start

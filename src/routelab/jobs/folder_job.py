@@ -132,13 +132,13 @@ def run_job(job: FolderJob) -> Outcome:
     InputError
         If a name is wrong or the folder cannot be written.
     """
-    here = Path.cwd()
+    start_folder = Path.cwd()
     sources = job.sources()
     task, compute = job.load()
     facts = dict(task.facts)
     with ResourceMeter() as resources:
         result = run_contained(lambda: compute(facts))
-    os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
+    os.chdir(start_folder)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= {**task.provenance, "sources": sources}
     if isinstance(result, Result):

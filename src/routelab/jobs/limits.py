@@ -85,14 +85,14 @@ class Supervisor:
         """Return the status of the ended child, why it was stopped, or None after a signal."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
-        others = run_lifetime.watch_handles()
-        for each in (handle, interruptions.handle, *others):
-            poll.register(each, select.POLLIN)
-        first = pause = FIRST_PAUSE
+        watch_handles = run_lifetime.watch_handles()
+        for watched in (handle, interruptions.handle, *watch_handles):
+            poll.register(watched, select.POLLIN)
+        shortest_pause = pause = FIRST_PAUSE
         try:
             while True:
-                ready = {each for each, _ in poll.poll(pause * 1000)}
-                if ready.intersection(others):
+                ready = {ready_handle for ready_handle, _ in poll.poll(pause * 1000)}
+                if ready.intersection(watch_handles):
                     run_lifetime.kill_descendants_and_exit()
                 if interruptions.arrived:
                     return None
@@ -103,8 +103,8 @@ class Supervisor:
                 if failure is not None:
                     return failure
                 cost = time.thread_time() - begin
-                first = min(1.5 * first, PAUSE)
-                pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
+                shortest_pause = min(1.5 * shortest_pause, PAUSE)
+                pause = min(max(shortest_pause, cost / SHARE), LONGEST_PAUSE)
                 if self._limits() is None and self._outer is None:
                     pause = LONGEST_PAUSE
         finally:
@@ -169,7 +169,7 @@ class Supervisor:
         self._last_look = now
         total, before = self._cpu.seconds, self._last_cpu
         self._last_cpu = total
-        if total > before or any("R" in thread_states(each.pid) for each in processes):
+        if total > before or any("R" in thread_states(process.pid) for process in processes):
             return 0.0
         return self._idle + elapsed
 

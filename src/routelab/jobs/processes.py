@@ -123,8 +123,8 @@ def children(pid: int, thread: int | None = None) -> list[int]:
     if not _lists_children():
         return _parents().get(pid, [])
     threads = _threads(pid) if thread is None else [thread]
-    lists = (_read(f"/proc/{pid}/task/{each}/children") for each in threads)
-    return [int(child) for found in lists if found for child in found.split()]
+    lists = (_read(f"/proc/{pid}/task/{task}/children") for task in threads)
+    return [int(child) for pids in lists if pids for child in pids.split()]
 
 
 def read_tree(pids: Collection[int]) -> list[Process]:
@@ -133,21 +133,21 @@ def read_tree(pids: Collection[int]) -> list[Process]:
     Each process is read before its children. So the CPU time of a child that ends meanwhile is
     never found twice, in the child and in its parent.
     """
-    found: dict[int, Process] = {}
+    tree: dict[int, Process] = {}
     pending = list(pids)
     by_parent = None if _lists_children() else _parents()
     for pid in pending:  # grows while it is walked
-        process = None if pid in found else read_process(pid)
+        process = None if pid in tree else read_process(pid)
         if process is None:
             continue
-        found[pid] = process
+        tree[pid] = process
         if by_parent is not None:
             pending += by_parent.get(pid, [])
         elif process.threads == 1:
             pending += children(pid, pid)
         else:
             pending += children(pid)
-    return list(found.values())
+    return list(tree.values())
 
 
 class Descendants:
@@ -165,27 +165,29 @@ class Descendants:
     def __init__(self, everything: bool = False) -> None:
         self._pid = os.getpid()
         self._thread = None if everything else self._pid
-        others = () if everything else map(read_process, children(self._pid))
-        self._others = {process.key for process in others if process}
+        earlier_children = () if everything else map(read_process, children(self._pid))
+        self._others = {process.key for process in earlier_children if process}
         self._known: dict[Key, Process] = {}
 
     def read(self) -> list[Process]:
         """Read all descendants, parents before children, also ended ones."""
-        first = children(self._pid, self._thread)
+        roots = children(self._pid, self._thread)
         if self._others:
-            others = {pid for pid, _ in self._others}
-            known = (read_process(pid) for pid in first if pid in others)
-            apart = {process.pid for process in known if process and process.key in self._others}
-            first = [pid for pid in first if pid not in apart]
-        tree = read_tree(first)
-        found = {process.key: process for process in tree if process.key not in self._others}
-        for pid, start in self._known.keys() - found.keys():
+            excluded_pids = {pid for pid, _ in self._others}
+            candidates = (read_process(pid) for pid in roots if pid in excluded_pids)
+            apart = {
+                process.pid for process in candidates if process and process.key in self._others
+            }
+            roots = [pid for pid in roots if pid not in apart]
+        tree = read_tree(roots)
+        descendants = {process.key: process for process in tree if process.key not in self._others}
+        for pid, start in self._known.keys() - descendants.keys():
             # a list of children may have lacked the process, or its parent has ended meanwhile
             process = read_process(pid)
             if process and process.start == start:
-                found[process.key] = process
-        self._known = found
-        return list(found.values())
+                descendants[process.key] = process
+        self._known = descendants
+        return list(descendants.values())
 
     def reap(self, process: Process) -> float | None:
         """Wait for an ended process that has become a child of this one.
@@ -361,12 +363,12 @@ def _lists_children() -> bool:
 
 def _parents() -> dict[int, list[int]]:
     """Return the children of each process that has any, from a scan of all processes."""
-    found: dict[int, list[int]] = {}
+    children_of: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208
         process = read_process(int(name)) if name.isdigit() else None
         if process:
-            found.setdefault(process.parent, []).append(process.pid)
-    return found
+            children_of.setdefault(process.parent, []).append(process.pid)
+    return children_of
 
 
 def _threads(pid: int) -> list[int]:

@@ -114,8 +114,8 @@ def follow_parent(parent: int, handle: int | None) -> None:
         A pidfd of the parent, opened before the fork.
     """
     global _parent
-    for other in _handles:
-        os.close(other)
+    for inherited in _handles:
+        os.close(inherited)
     _handles[:] = [] if handle is None else [handle]
     _parent = parent
     _tie()

@@ -91,11 +91,11 @@ class Catalogue:
             If the kind does not exist.
         """
         _check_kind(kind)
-        return sorted(key for other, key in self._points if other == kind)
+        return sorted(key for point_kind, key in self._points if point_kind == kind)
 
     def kinds_of(self, key: str) -> list[str]:
         """Return the kinds that have a plugin `key`; imports no plugin."""
-        return sorted(kind for kind, other in self._points if other == key)
+        return sorted(kind for kind, point_key in self._points if point_key == key)
 
     def entries(self, kind: str | None = None, key: str | None = None) -> list[CatalogueEntry]:
         """Load and list all plugins (of a kind, with a key) in order of kind and key.
@@ -157,12 +157,12 @@ class Catalogue:
         ]
 
     def _unknown_plugin(self, kind: str, key: str) -> str:
-        known = self.keys(kind)
-        others = self.kinds_of(key)
-        if others:
-            hint = f"; {key!r} is a plugin of kind {' and '.join(others)}"
+        keys = self.keys(kind)
+        other_kinds = self.kinds_of(key)
+        if other_kinds:
+            hint = f"; {key!r} is a plugin of kind {' and '.join(other_kinds)}"
         else:
-            hint = did_you_mean(key, known)
+            hint = did_you_mean(key, keys)
         return f"no {kind} plugin is called {key!r}{hint} (see `routelab plugins list {kind}`)"
 
     def _all(self, kind: str, key: str) -> list[CatalogueEntry]:
@@ -198,10 +198,12 @@ class Catalogue:
         for kind, name in composition_names(composition).items():
             try:
                 plugin = self.plugin(kind, name.key)
-                found = default_problems(plugin.Parameters, dict(name.parameters))
+                part_problems = default_problems(plugin.Parameters, dict(name.parameters))
             except InputError as error:
-                found = [str(error)]
-            problems += [f"expected to use {kind} {str(name)!r}, found {text}" for text in found]
+                part_problems = [str(error)]
+            problems += [
+                f"expected to use {kind} {str(name)!r}, found {text}" for text in part_problems
+            ]
         if problems:
             raise PluginError(f"{label}: {'; '.join(problems)}")
 

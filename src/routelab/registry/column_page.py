@@ -36,12 +36,12 @@ those of installed plugins.
 
 def column_page(columns: Iterable[Column]) -> str:
     """Return sections with tables of columns, by kind of rows and by group."""
-    known = list({(column.name, column.of): column for column in columns}.values())
+    distinct = list({(column.name, column.of): column for column in columns}.values())
     lines = [INTRODUCTION]
     for rows in sorted(get_args(Rows), key=list(HEADINGS).index):
-        mine = [column for column in known if rows in column.of]
-        if mine:
-            lines += [f"## {HEADINGS[rows]}", "", f"`of: {rows}`", "", *column_tables(mine)]
+        row_columns = [column for column in distinct if rows in column.of]
+        if row_columns:
+            lines += [f"## {HEADINGS[rows]}", "", f"`of: {rows}`", "", *column_tables(row_columns)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -38,27 +38,34 @@ class Columns:
 
     def find(self, name: str, rows: str = "") -> Column | None:
         """Return the column of this name for `rows` (if empty: for any rows); None if not found."""
-        found = self._look_up(name, rows)
-        if found is None and self._more is not None:
+        column = self._look_up(name, rows)
+        if column is None and self._more is not None:
             more, self._more = self._more, None
             self._add(more())
-            found = self._look_up(name, rows)
-        return found
+            column = self._look_up(name, rows)
+        return column
 
     def _look_up(self, name: str, rows: str) -> Column | None:
         if rows:
             return self._found.get((rows, name))
-        return next((one for (_, other), one in self._found.items() if other == name), None)
+        return next(
+            (column for (_, column_name), column in self._found.items() if column_name == name),
+            None,
+        )
 
     def of(self, rows: str) -> dict[str, Column]:
         """Return the columns of `rows` by name, in the order of their declaration."""
         self.find("", rows)
-        return {name: column for (other, name), column in self._found.items() if other == rows}
+        return {
+            name: column
+            for (column_rows, name), column in self._found.items()
+            if column_rows == rows
+        }
 
     def rows_of(self, name: str) -> list[str]:
         """List the kinds of rows that have a column of this name."""
         self.find("", "")
-        return [rows for rows, other in self._found if other == name]
+        return [rows for rows, column_name in self._found if column_name == name]
 
     def __iter__(self) -> Iterator[Column]:
         """Iterate over all columns, each once."""
@@ -83,10 +90,10 @@ def core_columns() -> tuple[Column, ...]:
 
 
 def _point_columns(point: EntryPoint) -> tuple[Column, ...]:
-    found = point.load()
-    if not isinstance(found, tuple) or not all(isinstance(one, Column) for one in found):
+    columns = point.load()
+    if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
         raise PluginError(f"{GROUP}: {point.name} ({point.value}) is not a tuple of Column")
-    return found
+    return columns
 
 
 def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:
@@ -104,15 +111,17 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
         If its `list_columns` raises an exception or returns anything else than columns.
     """
     try:
-        found = tuple(plugin.list_columns())
+        columns = tuple(plugin.list_columns())
     except (Exception, SystemExit) as error:
         raise PluginError(
             f"{plugin.name}: list_columns() raised {type(error).__name__}: {error}"
         ) from error
-    for one in found:
-        if not isinstance(one, Column):
-            raise PluginError(f"{plugin.name}: list_columns() returned {one!r}, expected a Column")
-    return found
+    for column in columns:
+        if not isinstance(column, Column):
+            raise PluginError(
+                f"{plugin.name}: list_columns() returned {column!r}, expected a Column"
+            )
+    return columns
 
 
 @cache

@@ -69,11 +69,11 @@ def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
 
     The name is qualified by the kind if two parts have an open parameter of that name.
     """
-    names = [name for each in parts for name in each.open_parameters]
+    names = [name for part in parts for name in part.open_parameters]
     return {
-        (each.kind, name): name if names.count(name) == 1 else f"{each.kind}.{name}"
-        for each in parts
-        for name in each.open_parameters
+        (part.kind, name): name if names.count(name) == 1 else f"{part.kind}.{name}"
+        for part in parts
+        for name in part.open_parameters
     }
 
 
@@ -90,50 +90,50 @@ def forward(
 
     Returns
     -------
-    given : dict
+    values_of : dict
         Values of the part's open parameters, by kind.
     problems : list of str
         One for each value that matches no parameter or several.
     """
-    given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
+    values_of: dict[str, dict[str, Any]] = {part.kind: {} for part in parts}
     problems = []
     for name_text, value in values.items():
         takers = list(_takers(parts, name_text, fixed=False))
         if not takers:
             problems.append(_no_taker(parts, name_text))
         elif len(takers) > 1:
-            owners = " and ".join(each.label for each, _ in takers)
-            names = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
+            owners = " and ".join(part.label for part, _ in takers)
+            names = " or ".join(f"{part.kind}.{name}=" for part, name in takers)
             problems.append(f"{name_text!r} is a parameter of {owners}; write {names}")
-        elif takers[0][1] in given[takers[0][0].kind]:
+        elif takers[0][1] in values_of[takers[0][0].kind]:
             problems.append(f"parameter {name_text!r} is given twice")
         else:
-            each, name = takers[0]
-            given[each.kind][name] = value
-    return given, problems
+            part, name = takers[0]
+            values_of[part.kind][name] = value
+    return values_of, problems
 
 
 def part_rows(parts: list[Part]) -> Sequence[ParameterRow]:
     """Describe the open parameters of the parts, under the names for users."""
-    shown = parameter_names(parts)
+    user_names = parameter_names(parts)
     return [
-        replace(row, name=shown[each.kind, row.name])
-        for each in parts
-        for row in rows(each.plugin.Parameters)
-        if (each.kind, row.name) in shown
+        replace(row, name=user_names[part.kind, row.name])
+        for part in parts
+        for row in rows(part.plugin.Parameters)
+        if (part.kind, row.name) in user_names
     ]
 
 
 def _takers(parts: list[Part], name_text: str, fixed: bool) -> Iterator[tuple[Part, str]]:
     kind, _, bare = name_text.rpartition(".")
-    for each in parts:
-        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open_parameters):
-            yield each, bare
+    for part in parts:
+        if kind in ("", part.kind) and bare in (part.fixed if fixed else part.open_parameters):
+            yield part, bare
 
 
 def _no_taker(parts: list[Part], name_text: str) -> str:
-    for each, name in _takers(parts, name_text, fixed=True):
+    for part, name in _takers(parts, name_text, fixed=True):
         return (
-            f"{name_text!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
+            f"{name_text!r} is fixed: the routing uses {part.label} with {name}={part.fixed[name]}"
         )
     return no_such_parameter(name_text, parameter_names(parts).values())

@@ -38,12 +38,12 @@ CLAIM_KINDS = (*PARTS, "routing")
 """Kinds whose capabilities help a user to choose."""
 
 
-def check_contract(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
-    """Return `found` if it is a plugin of `kind` that fulfils the contract.
+def check_contract(plugin: Any, kind: str, key: str, label: str) -> type[Plugin]:
+    """Return `plugin` if it is a plugin of `kind` that fulfils the contract.
 
     Parameters
     ----------
-    found : object
+    plugin : object
         Object of the entry point.
     label : str
         The plugin and its distribution, for messages.
@@ -54,22 +54,22 @@ def check_contract(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
         If not; the text names the plugin, and the expected and actual value of each problem.
     """
     bases = KINDS[kind]
-    if not (isinstance(found, type) and issubclass(found, bases)):
+    if not (isinstance(plugin, type) and issubclass(plugin, bases)):
         names = " or ".join(base.__name__ for base in bases)
-        raise PluginError(f"{label}: expected a subclass of {names}, found {found!r}")
-    problems = [*_attribute_problems(found, key), *_parameter_problems(found)]
-    if issubclass(found, Composition):
-        problems += _composition_problems(found)
-    problems += _kernel_problems(found)
+        raise PluginError(f"{label}: expected a subclass of {names}, found {plugin!r}")
+    problems = [*_attribute_problems(plugin, key), *_parameter_problems(plugin)]
+    if issubclass(plugin, Composition):
+        problems += _composition_problems(plugin)
+    problems += _kernel_problems(plugin)
     if problems:
         raise PluginError(f"{label}: {'; '.join(problems)}")
-    return found
+    return plugin
 
 
 def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     if inspect.isabstract(plugin):
-        missing = ", ".join(sorted(plugin.__abstractmethods__))
-        yield f"expected every method of its kind, found none for {missing}"
+        abstract_methods = ", ".join(sorted(plugin.__abstractmethods__))
+        yield f"expected every method of its kind, found none for {abstract_methods}"
     name = getattr(plugin, "name", None)
     if name != key:
         yield f"expected name to be the entry point's, {key!r}, found {name!r}"
@@ -84,10 +84,12 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     ):
         yield f"expected citations to be a sequence of Citation, found {citations!r}"
     columns = plugin.columns
-    if not isinstance(columns, Sequence) or not all(isinstance(one, Column) for one in columns):
+    if not isinstance(columns, Sequence) or not all(
+        isinstance(column, Column) for column in columns
+    ):
         yield f"expected columns to be a sequence of Column, found {columns!r}"
-    elif taken := sorted({one.name for one in columns} & set(IDENTITY)):
-        yield f"expected no column called like one of every row, found {', '.join(taken)}"
+    elif clashes := sorted({column.name for column in columns} & set(IDENTITY)):
+        yield f"expected no column called like one of every row, found {', '.join(clashes)}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
@@ -117,13 +119,13 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
     if work not in FACTS:
         yield f"expected work to be one of {', '.join(FACTS)}, found {work!r}"
         return
-    if taken := sorted(set(RESERVED) & set(fields(plugin.Parameters))):
-        yield f"expected no parameter called like an option of routelab, found {', '.join(taken)}"
+    if clashes := sorted(set(RESERVED) & set(fields(plugin.Parameters))):
+        yield f"expected no parameter called like an option of routelab, found {', '.join(clashes)}"
     rows = {FACTS[work], *TABLES[work]}
     for column in plugin.columns:
-        if other := sorted(set(column.of) - rows):
-            known = ", ".join(sorted(rows))
-            yield f"expected columns of {known}, found {column.name} of {other[0]}"
+        if foreign_rows := sorted(set(column.of) - rows):
+            row_kinds = ", ".join(sorted(rows))
+            yield f"expected columns of {row_kinds}, found {column.name} of {foreign_rows[0]}"
     names = {column.name for column in plugin.columns} | set(fields(plugin.Parameters))
     if strange := sorted(set(plugin.clock) - names):
         yield f"expected clock to name columns, found {', '.join(strange)}"

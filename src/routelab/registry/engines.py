@@ -33,12 +33,12 @@ def engine_class(
         If the engine is broken.
     """
     catalogue = catalogue or installed_catalogue()
-    found = cast(type[EnginePlugin], catalogue.plugin(KEY, name))
-    if work is None or found.work == work:
-        return found
-    others = ", ".join(one.name for one in engine_classes(work, catalogue))
+    engine = cast(type[EnginePlugin], catalogue.plugin(KEY, name))
+    if work is None or engine.work == work:
+        return engine
+    names = ", ".join(suitable.name for suitable in engine_classes(work, catalogue))
     raise InputError(
-        f"engine {name!r} runs {_work_text(found.work)}, not {_work_text(work)} (engines: {others})"
+        f"engine {name!r} runs {_work_text(engine.work)}, not {_work_text(work)} (engines: {names})"
     )
 
 
@@ -58,14 +58,16 @@ def engine_classes(
     distribution : str, optional
         Only engines of this distribution.
     """
-    found = [
+    engines = [
         cast(type[EnginePlugin], entry.plugin)
         for entry in (catalogue or installed_catalogue()).entries(KEY)
         if entry.plugin is not None and distribution in (None, entry.distribution)
     ]
-    first = list(DEFAULT_ENGINES.values())
-    found.sort(key=lambda one: first.index(one.name) if one.name in first else len(first))
-    return [one for one in found if work in (None, one.work)]
+    defaults = list(DEFAULT_ENGINES.values())
+    engines.sort(
+        key=lambda engine: defaults.index(engine.name) if engine.name in defaults else len(defaults)
+    )
+    return [engine for engine in engines if work in (None, engine.work)]
 
 
 def _work_text(work: str) -> str:

@@ -102,7 +102,7 @@ class HopRouting:
     @property
     def plugins(self) -> tuple[Plugin, ...]:
         """The plugin, and all plugins of the routings that it is built on."""
-        return (self.plugin, *(other for part in self.parts.values() for other in part.plugins))
+        return (self.plugin, *(plugin for part in self.parts.values() for plugin in part.plugins))
 
 
 Routing: TypeAlias = CompleteRouting | ComposedRouting | HopRouting
@@ -246,9 +246,13 @@ def parameter_rows(
 
 def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
-    parameters, wrong = read_parameters(part.plugin.Parameters, {**part.fixed, **values})
+    parameters, parameter_problems = read_parameters(
+        part.plugin.Parameters, {**part.fixed, **values}
+    )
     if problems or parameters is None:
-        raise _refusal(text, problems + wrong, {part.label: rows(part.plugin.Parameters)})
+        raise _refusal(
+            text, problems + parameter_problems, {part.label: rows(part.plugin.Parameters)}
+        )
     return part.plugin(parameters)
 
 
@@ -296,8 +300,8 @@ def _named_composition(
     problems = [f"parameter {key!r} is given twice" for key in values if key in whole.fixed]
     plugins = _make_parts(parts, {**whole.fixed, **values}, composition.name, problems, takes)
     pairs = tuple(
-        (shown, plugins[kind].parameters.non_defaults()[parameter])
-        for (kind, parameter), shown in compositions.parameter_names(parts).items()
+        (user_name, plugins[kind].parameters.non_defaults()[parameter])
+        for (kind, parameter), user_name in compositions.parameter_names(parts).items()
         if parameter in plugins[kind].parameters.non_defaults()
     )
     return ComposedRouting(
@@ -309,16 +313,16 @@ def _unnamed_composition(
     names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
     parts: list[Part] = []
-    wrong: list[InputError] = []
+    errors: list[InputError] = []
     # layers may be left out
     for kind, part_name in zip(PARTS, (*names, Name(NO_LAYERS)), strict=False):
         try:
             parts.append(compositions.make_part(kind, part_name, catalogue))
         except InputError as error:
-            wrong.append(error)
-    if wrong:
-        refusal = _refusal(compose(names), list(map(str, wrong)), {})
-        only_broken = all(isinstance(error, QuarantinedError) for error in wrong)
+            errors.append(error)
+    if errors:
+        refusal = _refusal(compose(names), list(map(str, errors)), {})
+        only_broken = all(isinstance(error, QuarantinedError) for error in errors)
         raise QuarantinedError(str(refusal)) if only_broken else refusal
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, compose(names), [], takes)
@@ -336,16 +340,16 @@ def _make_parts(
     takes: Mapping[str, Sequence[ParameterRow]],
 ) -> dict[str, Plugin]:
     """Make the plugins of the parts, by kind; raise one error with all problems."""
-    given, misplaced = compositions.forward(parts, values)
-    shown = compositions.parameter_names(parts)
+    values_of, misplaced = compositions.forward(parts, values)
+    user_names = compositions.parameter_names(parts)
     problems = problems + misplaced
     models: dict[str, Parameters] = {}
     for part in parts:
-        labels = {name: text for (kind, name), text in shown.items() if kind == part.kind}
-        model, wrong = read_parameters(
-            part.plugin.Parameters, {**part.fixed, **given[part.kind]}, labels
+        labels = {name: text for (kind, name), text in user_names.items() if kind == part.kind}
+        model, parameter_problems = read_parameters(
+            part.plugin.Parameters, {**part.fixed, **values_of[part.kind]}, labels
         )
-        problems += [f"{part.label}: {problem}" for problem in wrong]
+        problems += [f"{part.label}: {problem}" for problem in parameter_problems]
         if model is not None:
             models[part.kind] = model
     if problems:

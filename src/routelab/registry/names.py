@@ -53,11 +53,11 @@ class Name:
         for word in (self.key, *(parameter for parameter, _ in self.parameters)):
             if not _WORD.fullmatch(word):
                 raise InputError(f"{word!r} cannot be used in a name: {_WORD_IS}")
-        given: set[str] = set()
+        names: set[str] = set()
         for parameter, value in self.parameters:
-            if parameter in given:
+            if parameter in names:
                 raise InputError(f"parameter {parameter!r} of {self.key!r} is given twice")
-            given.add(parameter)
+            names.add(parameter)
             if not _is_balanced(value):
                 raise InputError(
                     f"the value {value!r} of parameter {parameter!r} of {self.key!r} cannot be "
@@ -159,20 +159,20 @@ class _Reader:
         """The next character, empty at the end."""
         return self.text[self.at : self.at + 1]
 
-    def error(self, what: str, at: int | None = None) -> InputError:
+    def error(self, problem: str, at: int | None = None) -> InputError:
         place = self.at if at is None else at
         text = self.text
         if len(text) > 4 * _SHOWN:
-            first = max(place - _SHOWN, 0)
-            before, after = "..." * (first > 0), "..." * (place + _SHOWN < len(text))
-            text = f"{before}{text[first : place + _SHOWN]}{after}"
-            place += len(before) - first
-        return InputError(f"bad name: {what}\n    {text}\n    {' ' * place}^")
+            start = max(place - _SHOWN, 0)
+            before, after = "..." * (start > 0), "..." * (place + _SHOWN < len(text))
+            text = f"{before}{text[start : place + _SHOWN]}{after}"
+            place += len(before) - start
+        return InputError(f"bad name: {problem}\n    {text}\n    {' ' * place}^")
 
     def take(self, char: str) -> bool:
-        found = self.next == char
-        self.at += found
-        return found
+        is_next = self.next == char
+        self.at += is_next
+        return is_next
 
     def end(self) -> None:
         if self.next:
@@ -189,20 +189,20 @@ class _Reader:
             raise self.error("parameters come after '~', as in key~parameter=value")
         return Name(key, tuple(parameters))
 
-    def parameter(self, given: list[tuple[str, str]]) -> tuple[str, str]:
+    def parameter(self, earlier: list[tuple[str, str]]) -> tuple[str, str]:
         start = self.at
-        hint = f"; a value with a comma goes in brackets, {given[-1][0]}=[...]" if given else ""
+        hint = f"; a value with a comma goes in brackets, {earlier[-1][0]}=[...]" if earlier else ""
         name = self.word("a parameter", hint)
-        if any(name == other for other, _ in given):
+        if any(name == earlier_name for earlier_name, _ in earlier):
             raise self.error(f"parameter {name!r} is given twice", start)
         if not self.take("="):
             raise self.error(f"expected '=' and a value for parameter {name!r}{hint}")
         return name, self.value(name)
 
-    def word(self, what: str, hint: str = "") -> str:
+    def word(self, noun: str, hint: str = "") -> str:
         match = _WORD.match(self.text, self.at)
         if not match:
-            raise self.error(f"expected {what}; {_WORD_IS}{hint}")
+            raise self.error(f"expected {noun}; {_WORD_IS}{hint}")
         self.at = match.end()
         return match.group()
 

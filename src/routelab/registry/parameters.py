@@ -58,7 +58,7 @@ def as_text(value: Any) -> Any:
 
 
 def read_parameters(
-    model: type[Parameters], values: Mapping[str, Any], shown: Mapping[str, str] | None = None
+    model: type[Parameters], values: Mapping[str, Any], labels: Mapping[str, str] | None = None
 ) -> tuple[Parameters | None, list[str]]:
     """Make a model of parameters from values (most often text).
 
@@ -67,7 +67,7 @@ def read_parameters(
     model : class
     values : mapping
         Values by the names for users.
-    shown : mapping, optional
+    labels : mapping, optional
         Longer names of parameters for messages, if users see longer ones.
 
     Returns
@@ -77,19 +77,19 @@ def read_parameters(
     problems : list of str
         All problems, in plain words.
     """
-    known = fields(model)
-    problems = [no_such_parameter(name, known) for name in values if name not in known]
+    names = fields(model)
+    problems = [no_such_parameter(name, names) for name in values if name not in names]
     try:
-        parameters = model(**{name: value for name, value in values.items() if name in known})
+        parameters = model(**{name: value for name, value in values.items() if name in names})
     except ValidationError as error:
-        problems += _plain(error.errors(), values, shown or {})
+        problems += _plain(error.errors(), values, labels or {})
         return None, problems
     return (None if problems else parameters), problems
 
 
-def no_such_parameter(name: str, known: Iterable[str]) -> str:
+def no_such_parameter(name: str, names: Iterable[str]) -> str:
     """Return the message about a parameter that does not exist."""
-    return f"unknown parameter {name!r}{did_you_mean(name, known)}"
+    return f"unknown parameter {name!r}{did_you_mean(name, names)}"
 
 
 def name_fields(model: type[Parameters]) -> dict[str, str]:
@@ -104,10 +104,10 @@ def name_fields(model: type[Parameters]) -> dict[str, str]:
 
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
     """List the problems of a model's defaults and of `values`, except missing values."""
-    known = fields(model)
-    problems = [no_such_parameter(name, known) for name in values if name not in known]
+    names = fields(model)
+    problems = [no_such_parameter(name, names) for name in values if name not in names]
     try:
-        model(**{name: value for name, value in values.items() if name in known})
+        model(**{name: value for name, value in values.items() if name in names})
     except ValidationError as error:
         about_values = [
             details for details in error.errors() if details["loc"] and details["type"] != "missing"
@@ -131,23 +131,23 @@ def rows(model: type[Parameters]) -> tuple[ParameterRow, ...]:
 
 
 def _plain(
-    errors: Iterable[ErrorDetails], values: Mapping[str, Any], shown: Mapping[str, str]
+    errors: Iterable[ErrorDetails], values: Mapping[str, Any], labels: Mapping[str, str]
 ) -> list[str]:
     """Return pydantic's errors in plain words, one sentence per parameter or item."""
-    found: dict[tuple[str, str], list[str]] = {}
+    messages_at: dict[tuple[str, str], list[str]] = {}
     for details in errors:
         name = str(details["loc"][0]) if details["loc"] else ""
-        label = shown.get(name, name)
+        label = labels.get(name, name)
         if details["type"] == "missing":
-            found[name, f"parameter {label!r}"] = ["is required"]
+            messages_at[name, f"parameter {label!r}"] = ["is required"]
             continue
         items = [f" item {part + 1}" for part in details["loc"][1:] if isinstance(part, int)]
         place = f"{label}={values.get(name, details['input'])}:{''.join(items)}" if name else ""
-        messages = found.setdefault((name, place), [])
+        messages = messages_at.setdefault((name, place), [])
         message = _message(details)
         if message not in messages:
             messages.append(message)
-    return [f"{place} {' or '.join(texts)}".strip() for (_, place), texts in found.items()]
+    return [f"{place} {' or '.join(texts)}".strip() for (_, place), texts in messages_at.items()]
 
 
 def _message(details: ErrorDetails) -> str:

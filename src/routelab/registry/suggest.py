@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'torus'?"`` for the closest of `known`, or ""."""
-    spelled = {name.lower(): name for name in known}
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return ``"; did you mean 'torus'?"`` for the closest of `names`, or ""."""
+    spelled = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), spelled, n=1)
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""

@@ -95,8 +95,8 @@ def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
             if before[column].any()
         ]
         keys = [name for name in NAMES if name in before and name in after]
-        found = compare_tables(study, file, before, after, keys, rtol)
-        changes += [one for one in found if " " not in one.old + one.new]
+        table_changes = compare_tables(study, file, before, after, keys, rtol)
+        changes += [change for change in table_changes if " " not in change.old + change.new]
     return changes
 
 
@@ -142,10 +142,10 @@ def compare_tables(
     intervals overlap.
     """
     on = [*keys, "#"]
-    first, second = (
+    old_rows, new_rows = (
         table.assign(**{"#": table.groupby([*keys]).cumcount()}) for table in (old, new)
     )
-    merged = first.merge(second, "outer", on, suffixes=(" old", " new"), indicator="side")
+    merged = old_rows.merge(new_rows, "outer", on, suffixes=(" old", " new"), indicator="side")
     rows = [" ".join(filter(None, key)) for key in merged[[*keys]].to_numpy()]
     changes = [
         Change(study, file, row, difference="missing" if side == "left_only" else "new")

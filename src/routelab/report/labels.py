@@ -101,7 +101,7 @@ def column_of(name: str, of: str = "") -> Column | None:
     """Return the column of some rows, of the routes that they are about, or of any rows."""
     columns = installed_columns()
     rows = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
-    return next((column for one in rows if (column := columns.find(name, one))), None)
+    return next((column for row_kind in rows if (column := columns.find(name, row_kind))), None)
 
 
 def number_text(column: str, value: Any, digits: int = 4) -> str:
@@ -144,8 +144,8 @@ def duration_text(seconds: float) -> str:
 
 def shown_path(path: Path) -> str:
     """Return a path for readers: one below the current folder does not name the folders above."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    current_folder = Path.cwd()
+    return str(path.relative_to(current_folder) if path.is_relative_to(current_folder) else path)
 
 
 @cache
@@ -153,9 +153,9 @@ def decimals_of(column: str) -> int | None:
     """Return the fixed decimals of a column, or of the column from which it is computed, if any."""
     words = column.split("_")
     # a statistic has a suffix, a published number a prefix
-    for first in range(len(words)):
-        for last in range(len(words), first, -1):
-            source = column_of("_".join(words[first:last]))
+    for start in range(len(words)):
+        for end in range(len(words), start, -1):
+            source = column_of("_".join(words[start:end]))
             if source is not None:
                 return source.decimals
     return None

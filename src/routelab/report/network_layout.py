@@ -130,7 +130,7 @@ def _level_orders(topology: Topology, members: list[Int64Array]) -> list[Int64Ar
     """
     if topology.coordinates is not None:
         rank = np.lexsort(topology.coordinates.T[::-1])
-        return [rank[np.isin(rank, mine)] for mine in members]
+        return [rank[np.isin(rank, level)] for level in members]
     if topology.num_switches > LARGEST_BY_SUBTREES:
         return members
     source, target = topology.channel_source, topology.channel_target
@@ -138,7 +138,7 @@ def _level_orders(topology: Topology, members: list[Int64Array]) -> list[Int64Ar
     np.add.at(laplacian, (source, target), -1.0)
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
     place = np.linalg.eigh(laplacian + laplacian.T)[1][:, 1].round(6)
-    return [mine[np.argsort(place[mine], kind="stable")] for mine in members]
+    return [level[np.argsort(place[level], kind="stable")] for level in members]
 
 
 def _spread(count: int, widest: int) -> Float64Array:
@@ -156,10 +156,10 @@ def _in_groups(topology: Topology, group: Int64Array) -> SwitchLayout:
     places = np.zeros((topology.num_switches, 2))
     captions = []
     names, marks = _group_names(topology, members)
-    for number, mine in enumerate(members):
+    for number, switches in enumerate(members):
         outwards = np.pi / 2 - 2 * np.pi * number / len(members)
-        angles = outwards + np.pi / 2 - 2 * np.pi * (np.arange(len(mine)) + 0.5) / len(mine)
-        places[mine] = large * _direction(outwards) + small * _direction(angles)
+        angles = outwards + np.pi / 2 - 2 * np.pi * (np.arange(len(switches)) + 0.5) / len(switches)
+        places[switches] = large * _direction(outwards) + small * _direction(angles)
         x, y = (large + small + 0.8) * _direction(np.float64(outwards))
         captions.append((float(x), float(y), names[number]))
     hints = [f"At the rim: {_coordinate_names(topology, 0)}."] * any(names)
@@ -182,14 +182,14 @@ def _group_names(
     if grid is None or GROUP_COORDINATES not in topology.attributes:
         return [""] * len(members), ("",) * topology.num_switches
     shared, inner = _group_coordinates(topology)
-    names = [",".join(map(str, grid[mine[0], shared].tolist())) for mine in members]
+    names = [",".join(map(str, grid[switches[0], shared].tolist())) for switches in members]
     texts = [".".join(map(str, row)) for row in grid[:, inner].tolist()]
     return names, _short(texts)
 
 
-def _coordinate_names(topology: Topology, which: int) -> str:
+def _coordinate_names(topology: Topology, part: int) -> str:
     """Return the names of the coordinates that a group shares (0), or of the others (1)."""
-    return ", ".join(coordinate_name(topology, at) for at in _group_coordinates(topology)[which])
+    return ", ".join(coordinate_name(topology, at) for at in _group_coordinates(topology)[part])
 
 
 def _short(texts: Sequence[str]) -> tuple[str, ...]:

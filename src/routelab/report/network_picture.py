@@ -112,13 +112,13 @@ def picture_of(topology: Topology) -> Picture:
         lanes[ends] += 1
         start, end = switches[ends[0]], switches[ends[1]]
         if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
-            mine = _cut_channel(start, end, side, switches, dimension)
+            channel_lines = _cut_channel(start, end, side, switches, dimension)
         elif sizes is not None and dimension not in rings and length > 1:
-            mine = [_arc(start, end, side)]
+            channel_lines = [_arc(start, end, side)]
         else:
-            mine = [_straight(start, end, side)]
-        lines += mine
-        owners += [channel] * len(mine)
+            channel_lines = [_straight(start, end, side)]
+        lines += channel_lines
+        owners += [channel] * len(channel_lines)
     if len(lines) > topology.num_channels:
         hint += " Open ends close a ring with those at the other side."
     return Picture(switches, tuple(lines), tuple(owners), marks, ticks, hint, tuple(captions))
@@ -220,11 +220,14 @@ def _arc(start: Points, end: Points, side: float) -> Points:
     """Draw a channel that bends to its right, round the switches between its ends."""
     height = BULGE * float(np.hypot(*(end - start))) + side
     control = (start + end) / 2 + 2 * height * _right_of(_unit(end - start))
-    first, last = start + RADIUS * _unit(control - start), end - RADIUS * _unit(end - control)
+    curve_start, curve_end = (
+        start + RADIUS * _unit(control - start),
+        end - RADIUS * _unit(end - control),
+    )
     t = np.linspace(0, 1, ARC_POINTS)[:, np.newaxis]
-    curve = (1 - t) ** 2 * first + 2 * t * (1 - t) * control + t**2 * last
+    curve = (1 - t) ** 2 * curve_start + 2 * t * (1 - t) * control + t**2 * curve_end
     along = _unit(end - control)
-    return np.vstack([curve, last - BARB_BACK * along + BARB_OUT * _right_of(along)])
+    return np.vstack([curve, curve_end - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
 def _cut_channel(

@@ -104,12 +104,18 @@ def column_format(
         Published values of the column. They keep their decimals, and ours have as many.
     """
     heading, unit = heading_parts(column, of)
-    theirs = [number for value in published if (number := finite_number(value)) is not None]
-    numbers = [number for value in values if (number := finite_number(value)) is not None] + theirs
+    published_numbers = [
+        number for value in published if (number := finite_number(value)) is not None
+    ]
+    numbers = [
+        number for value in values if (number := finite_number(value)) is not None
+    ] + published_numbers
     largest = max(map(abs, numbers), default=0.0)
-    scale, shown = 1.0, unit
+    scale, scaled_unit = 1.0, unit
     if unit == SECOND and largest:
-        scale, shown = next((one for one in TIMES if largest >= one[0]), TIMES[-1])
+        scale, scaled_unit = next(
+            (time_unit for time_unit in TIMES if largest >= time_unit[0]), TIMES[-1]
+        )
     base = column_of(column, of)
     declared = base.decimals if base is not None else _base_decimals(column, of)
     if declared is None:
@@ -117,11 +123,11 @@ def column_format(
     if declared is None:
         decimals = _common_decimals([number / scale for number in numbers])
     else:
-        decimals = max([declared, *map(_decimals, theirs)])
-    printed = max((_decimals(number / scale) for number in theirs), default=None)
+        decimals = max([declared, *map(_decimals, published_numbers)])
+    printed = max((_decimals(number / scale) for number in published_numbers), default=None)
     if printed is not None and decimals is not None:
         printed = min(printed, decimals)
-    return ColumnFormat(heading, shown, scale, decimals, printed)
+    return ColumnFormat(heading, scaled_unit, scale, decimals, printed)
 
 
 def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
@@ -135,13 +141,14 @@ def column_formats(table: ReportTable) -> dict[str, ColumnFormat]:
         column.name: by_name[column.of].source if column.of else column.source
         for column in table.columns
     }
-    ours: dict[str, list[Any]] = {source: [] for source in sources.values()}
-    theirs: dict[str, list[Any]] = {source: [] for source in sources.values()}
+    computed: dict[str, list[Any]] = {source: [] for source in sources.values()}
+    published: dict[str, list[Any]] = {source: [] for source in sources.values()}
     for column in table.columns:
-        target = theirs if column.role == "reference" and column.of else ours
+        target = published if column.role == "reference" and column.of else computed
         target[sources[column.name]] += [row.get(column.name) for row in table.rows]
     formats = {
-        source: column_format(source, table.of, ours[source], theirs[source]) for source in ours
+        source: column_format(source, table.of, computed[source], published[source])
+        for source in computed
     }
     return {name: formats[source] for name, source in sources.items()}
 
@@ -163,8 +170,8 @@ def _base_decimals(column: str, of: str) -> int | None:
     base, _, suffix = column.rpartition("_")
     if not base or suffix in ("ratio", "gain"):
         return None
-    found = column_of(base, of)
-    return _base_decimals(base, of) if found is None else found.decimals
+    base_column = column_of(base, of)
+    return _base_decimals(base, of) if base_column is None else base_column.decimals
 
 
 def _common_decimals(numbers: list[float]) -> int | None:
@@ -174,8 +181,8 @@ def _common_decimals(numbers: list[float]) -> int | None:
     sizes = [abs(number) for number in numbers if number]
     if max(sizes) > LARGEST_SPREAD * min(sizes):
         return None
-    most = max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
-    return max(_decimals(round(number, most)) for number in numbers)
+    max_decimals = max(0, DIGITS - 1 - math.floor(math.log10(max(sizes))))
+    return max(_decimals(round(number, max_decimals)) for number in numbers)
 
 
 def _decimals(number: float) -> int:

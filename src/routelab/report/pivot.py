@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from routelab.api import InputError
-from routelab.report.frames.view import key_text, sort_texts
+from routelab.report.rows.rows import key_text, sort_texts
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.study import Pivot
 
@@ -48,8 +48,8 @@ def pivot_table(
     renamed = {
         (column.name, name): _named(column, name, alone) for column in pivoted for name in names
     }
-    taken = {column.name for column in (*keys, *shared)}
-    if clash := taken & {column.name for column in renamed.values()}:
+    row_names = {column.name for column in (*keys, *shared)}
+    if clash := row_names & {column.name for column in renamed.values()}:
         raise InputError(f"{place}pivot: {', '.join(sorted(clash))} is a column of the table, too")
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for line in table.rows:
@@ -64,8 +64,8 @@ def pivot_table(
                 )
         name = key_text(line[pivot.by])
         for column in pivoted:
-            new = renamed[column.name, name].name
-            row[new] = line.get(column.name)
+            pivoted_name = renamed[column.name, name].name
+            row[pivoted_name] = line.get(column.name)
     if pivot.groups == "names":
         order = [renamed[column.name, name] for name in names for column in pivoted]
     else:

@@ -36,8 +36,8 @@ def check_plot(file: Path | None) -> None:
     if file is None:
         return
     if file.suffix[1:] not in SUFFIXES:
-        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
-        raise InputError(f"{PLACE}{file}: unknown format; name a file that ends with {known}")
+        suffixes = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise InputError(f"{PLACE}{file}: unknown format; name a file that ends with {suffixes}")
     check_file_writable(file)
 
 
@@ -62,7 +62,7 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     from routelab.report.figures.drawing import house_style
     from routelab.report.figures.kinds.curve import curve_drawing
     from routelab.report.figures.request import FigureRequest
-    from routelab.report.frames.runs import Frames
+    from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 
     ends = f"{LATENCY}_low", f"{LATENCY}_high"
@@ -78,7 +78,7 @@ def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], 
     for end in ends:
         data[end] = data[end].fillna(data[LATENCY])
     spec = FigureSpec(kind="curve", of="loads", x="load", y=LATENCY, hue="routing")
-    request = FigureRequest(spec, Frames([]), place=PLACE)
+    request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
         drawing = curve_drawing(request, data)
     _write(drawing, title, file)
@@ -108,14 +108,14 @@ def plot_channel_loads(
     from routelab.report.figures.kinds.ranked import ranked_drawing
     from routelab.report.figures.lines import COUNT, LOAD
     from routelab.report.figures.request import FigureRequest
-    from routelab.report.frames.runs import Frames
+    from routelab.report.rows.routes import RouteRows
     from routelab.study import Figure as FigureSpec
 
     parts = [
         pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()
     ]
     spec = FigureSpec(kind="ranked", of="channels", y=LOAD, hue="routing")
-    request = FigureRequest(spec, Frames([]), place=PLACE)
+    request = FigureRequest(spec, RouteRows([]), place=PLACE)
     with house_style():
         drawing = ranked_drawing(request, pd.concat(parts), "channels")
     _write(drawing, title, file)

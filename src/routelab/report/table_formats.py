@@ -104,11 +104,11 @@ def layout(table: ReportTable) -> Layout:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
         beside = [
-            other
-            for other in table.with_role("reference")
-            if other.of == column.name and other.by == column.by
+            reference
+            for reference in table.with_role("reference")
+            if reference.of == column.name and reference.by == column.by
         ]
-        columns += [(one, column) for one in (column, *beside)]
+        columns += [(shown_column, column) for shown_column in (column, *beside)]
         form = formats[column.name]
         value = Heading(form.heading, unit=form.unit)
         if not column.by:
@@ -117,7 +117,9 @@ def layout(table: ReportTable) -> Layout:
             key, upper, lower = f"={column.by}", Heading(column.by), value
         else:
             key, upper, lower = column.source, value, Heading(column.by)
-        prefixes = [label(other.source.removesuffix(column.source)).strip() for other in beside]
+        prefixes = [
+            label(reference.source.removesuffix(column.source)).strip() for reference in beside
+        ]
         groups += [(key, upper)] * (1 + len(beside))
         second += [lower, *map(Heading, prefixes)]
     rows = tuple(
@@ -126,7 +128,9 @@ def layout(table: ReportTable) -> Layout:
     )
     sources = ["" if column.by else column.source for column, _ in columns]
     return Layout(
-        tuple(_spanning([heading for _, heading in same]) for _, same in groupby(groups, _key)),
+        tuple(
+            _spanning([heading for _, heading in headings]) for _, headings in groupby(groups, _key)
+        ),
         tuple(second) if any(heading.text for heading in second) else None,
         rows,
         sources.index(VERDICT) if VERDICT in sources else None,
@@ -170,7 +174,9 @@ def _best_texts(
     """Return the best value of a row in each value of a pivot, as printed."""
     texts = {}
     for source, direction in table.better.items():
-        columns = [one for one in table.with_role("value") if one.by and one.source == source]
+        columns = [
+            column for column in table.with_role("value") if column.by and column.source == source
+        ]
         values = [finite_number(row.get(column.name)) for column in columns]
         numbers = [number for number in values if number is not None]
         if numbers:
@@ -194,10 +200,10 @@ def _reference_cell(
     row: dict[str, Any], column: ReportColumn, value: ReportColumn, form: ColumnFormat
 ) -> TableCell:
     """Return the published value with its relation to ours, both as exact as the published ones."""
-    text, ours = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
-    if not text or not ours or isinstance(row[column.name], str):
+    text, computed = form.as_published(row.get(column.name)), form.as_published(row.get(value.name))
+    if not text or not computed or isinstance(row[column.name], str):
         return TableCell(text)
-    if float(ours) == float(text):
+    if float(computed) == float(text):
         return TableCell(text, relation="equal")
     gap = float(form.text(row.get(value.name))) - float(text)
     difference = ("+" if gap > 0 else "−") + form.digits(abs(gap))

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import middle_of
-from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.pivot import pivot_table
+from routelab.report.rows.derivation import middle_of
+from routelab.report.rows.rows import OK, Rows, key_text, sort_texts
+from routelab.report.rows.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.results.missing_results import cause_text
 from routelab.study import Beside, Reference
@@ -24,7 +24,7 @@ MOST_CAUSES = 5
 
 
 def build_table(
-    name: str, spec: TableSpec, frames: View, reference: Reference | None, place: str
+    name: str, spec: TableSpec, frames: Rows, reference: Reference | None, place: str
 ) -> ReportTable:
     """Build a table of a study.
 
@@ -33,7 +33,7 @@ def build_table(
     name : str
         Key of the table in the study.
     spec : TableSpec
-    frames : View
+    frames : Rows
         The rows that ``spec.of`` names.
     reference : Reference or None
         Published numbers that `spec` may place next to ours.
@@ -76,13 +76,13 @@ def build_table(
             f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
             "show 'statistics'"
         )
-    every = _group_runs(frames, jobs, spec.rows, place)
+    groups = _group_runs(frames, jobs, spec.rows, place)
     if spec.statistics:
-        rows = _statistic_rows(spec, frames, jobs, every, place)
+        rows = _statistic_rows(spec, frames, jobs, groups, place)
     elif spec.count:
         rows = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
     else:
-        rows = _pooled_rows(spec, frames, jobs, every, place)
+        rows = _pooled_rows(spec, frames, jobs, groups, place)
 
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
@@ -116,24 +116,24 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=(*_reason(spec), *_notes(jobs, every, spec.rows), *frames.notes(runs)),
+        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows), *frames.notes(runs)),
         of=spec.of,
         warnings=tuple(frames.warnings(runs)),
     )
 
 
-def select_rows(spec: TableSpec, frames: View, place: str) -> pd.DataFrame:
+def select_rows(spec: TableSpec, frames: Rows, place: str) -> pd.DataFrame:
     """Return the runs of a table, with the columns that it names."""
     for parameter in spec.over:
         frames.parameter(parameter, f"{place}over: ")
     jobs = frames.select(spec.where, spec.over, place, spec.relative)
-    for new, old in spec.names.items():
-        jobs = jobs.assign(**{new: frames.column(jobs, old, f"{place}names: ")})
+    for alias, column in spec.names.items():
+        jobs = jobs.assign(**{alias: frames.column(jobs, column, f"{place}names: ")})
     return jobs
 
 
 def _group_runs(
-    frames: View, jobs: pd.DataFrame, keys: Sequence[str], place: str
+    frames: Rows, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Group runs by the texts of their `keys`, in the order of the table's rows.
 
@@ -152,7 +152,7 @@ def _group_runs(
 
 def _statistic_rows(
     spec: TableSpec,
-    frames: View,
+    frames: Rows,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -160,15 +160,15 @@ def _statistic_rows(
     """Return a row for each group of runs, with statistics of the runs that have a result."""
     rows = []
     for positions in groups.values():
-        mine = jobs.loc[positions]
-        row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
-        ok_runs = mine[mine["status"] == OK]
+        group = jobs.loc[positions]
+        row = {column: frames.column(group, column, place).iloc[0] for column in spec.rows}
+        ok_runs = group[group["status"] == OK]
         rows.append(row | statistics_of(ok_runs, spec.statistics, spec.over, frames, place))
     return rows
 
 
 def _counted_rows(
-    spec: TableSpec, frames: View, jobs: pd.DataFrame, place: str
+    spec: TableSpec, frames: Rows, jobs: pd.DataFrame, place: str
 ) -> list[dict[str, Any]]:
     """Return a row for each combination of keys and values of runs."""
     rows = []
@@ -181,7 +181,7 @@ def _counted_rows(
 
 def _pooled_rows(
     spec: TableSpec,
-    frames: View,
+    frames: Rows,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -189,56 +189,56 @@ def _pooled_rows(
     """Return a row for each group of runs."""
     rows = []
     for runs in groups.values():
-        mine = jobs.loc[runs]
+        group = jobs.loc[runs]
         # without any result there is no column for the load
-        identity = [name for name in frames.identity if name in mine]
-        _check_rows_distinct(mine[identity], spec.rows, place)
-        row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
-        row["runs"] = int((mine["status"] == OK).sum())
+        identity = [name for name in frames.identity if name in group]
+        _check_rows_distinct(group[identity], spec.rows, place)
+        row = {column: frames.column(group, column, place).iloc[0] for column in spec.rows}
+        row["runs"] = int((group["status"] == OK).sum())
         for column in spec.values:
-            values = frames.column(mine, column, place).dropna()
+            values = frames.column(group, column, place).dropna()
             if "mean" in spec.over.values():
-                values = _average(values, mine, spec.over, f"{place}values: column {column!r}")
+                values = _average(values, group, spec.over, f"{place}values: column {column!r}")
             middle = middle_of(column, spec.relative, frames.better)
-            _pool(column, values, mine, spec.over, row, middle)
+            _pool(column, values, group, spec.over, row, middle)
         rows.append(row)
     return rows
 
 
-def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
-    labels = mine.drop_duplicates()
+def _check_rows_distinct(names: pd.DataFrame, rows: Sequence[str], place: str) -> None:
+    labels = names.drop_duplicates()
     if len(labels) > 1:
-        one, other = (_run_text(labels.iloc[at]) for at in (0, 1))
+        first_run, second_run = (_run_text(labels.iloc[at]) for at in (0, 1))
         raise InputError(
-            f"{place}rows {', '.join(rows)} do not distinguish {one} from {other}; add a column "
-            "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
+            f"{place}rows {', '.join(rows)} do not distinguish {first_run} from {second_run}; add "
+            "a column to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
 
 
 def _run_text(names: pd.Series[Any]) -> str:
     """Return text such as ``dor on torus~dims=4``; for simulations also work and load."""
-    rest = [
+    work = [
         f"{kind} {key_text(value)}"
         for kind, value in names.items()
         if kind not in ("topology", "routing")
     ]
-    return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(rest)})" if rest else "")
+    return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(work)})" if work else "")
 
 
 def _average(
-    values: pd.Series[Any], mine: pd.DataFrame, over: Mapping[str, str], what: str
+    values: pd.Series[Any], jobs: pd.DataFrame, over: Mapping[str, str], subject: str
 ) -> pd.Series[Any]:
     """Return the mean over the parameters marked ``mean``, at the first run of each setting."""
-    others = [parameter for parameter, how in over.items() if how != "mean"]
+    kept_parameters = [parameter for parameter, how in over.items() if how != "mean"]
     settings: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
-        setting = tuple(key_text(mine.loc[run, parameter]) for parameter in others)
+        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in kept_parameters)
         settings.setdefault(setting, []).append(run)
     try:
         means = {runs[0]: fmean(map(float, values[runs])) for runs in settings.values()}
     except ValueError:
         raise InputError(
-            f"{what} holds words, which have no mean; pool it to the median in a separate table"
+            f"{subject} holds words, which have no mean; pool it to the median in a separate table"
         ) from None
     return pd.Series(means, dtype=float)
 
@@ -246,7 +246,7 @@ def _average(
 def _pool(
     column: str,
     values: pd.Series[Any],
-    mine: pd.DataFrame,
+    jobs: pd.DataFrame,
     over: Mapping[str, str],
     row: dict[str, Any],
     middle: Callable[[list[Any]], Any],
@@ -260,7 +260,7 @@ def _pool(
     ranged = [parameter for parameter, how in over.items() if how == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
     for run in values.index:
-        setting = tuple(key_text(mine.loc[run, parameter]) for parameter in ranged)
+        setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in ranged)
         settings.setdefault(setting, []).append(int(run))
     if not settings:
         return
@@ -292,11 +292,11 @@ def published_lines(
                 "column that distinguishes them in 'on'"
             )
         lines[key] = line
-    known = reference.columns(beside.reference)
-    if unknown := set(columns) - set(known):
+    published_columns = reference.columns(beside.reference)
+    if unknown := set(columns) - set(published_columns):
         raise InputError(
             f"{place}beside: {beside.reference} has no column {', '.join(sorted(unknown))}; it has "
-            f"{', '.join(known)}"
+            f"{', '.join(published_columns)}"
         )
     return lines
 
@@ -314,8 +314,8 @@ def _join_reference(
     names = beside.columns or reference.columns(beside.reference)
     joined = [name for name in names if name not in beside.on]
     for row in rows:
-        theirs = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
-        row |= {f"{beside.prefix}{name}": parse_published(theirs.get(name, "")) for name in joined}
+        line = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
+        row |= {f"{beside.prefix}{name}": parse_published(line.get(name, "")) for name in joined}
     joined.sort(key=lambda name: values.index(name) if name in values else len(values))
     return [
         ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
@@ -352,11 +352,11 @@ def _notes(
     """
     notes = []
     for key, runs in groups.items():
-        mine = jobs.loc[runs]
-        failures = mine[mine["status"] != OK]
+        group = jobs.loc[runs]
+        failures = group[group["status"] != OK]
         if failures.empty:
             continue
-        what = ", ".join(
+        row_text = ", ".join(
             text
             if column in ("routing", "topology", "traffic", "workload", "benchmark")
             else f"{column} {text or 'unknown'}"
@@ -370,5 +370,7 @@ def _notes(
         causes = "; ".join(texts[:MOST_CAUSES])
         if len(texts) > MOST_CAUSES:
             causes += f"; and {len(texts) - MOST_CAUSES} more"
-        notes.append(f"Without a result: {len(failures)} of {len(mine)} runs of {what} ({causes})")
+        notes.append(
+            f"Without a result: {len(failures)} of {len(group)} runs of {row_text} ({causes})"
+        )
     return notes

@@ -38,11 +38,11 @@ class MarkedTurn:
 
 def pair_turns(turns: Iterable[Turn]) -> tuple[MarkedTurn, ...]:
     """Join opposite turns; the result is in ascending order of switches at which packets turn."""
-    known = set(turns)
+    distinct_turns = set(turns)
     return tuple(
-        MarkedTurn(a, b, c, (c, b, a) in known)
-        for b, a, c in sorted((b, a, c) for a, b, c in known)
-        if a < c or (c, b, a) not in known
+        MarkedTurn(a, b, c, (c, b, a) in distinct_turns)
+        for b, a, c in sorted((b, a, c) for a, b, c in distinct_turns)
+        if a < c or (c, b, a) not in distinct_turns
     )
 
 
@@ -54,18 +54,20 @@ def turn_arcs(
     Arcs take the shorter way round their switch, and those that would overlap different radii.
     """
     angles = _link_angles(topology, picture)
-    taken: dict[int, list[list[tuple[float, float]]]] = {}
+    rings_at: dict[int, list[list[tuple[float, float]]]] = {}
     arcs = []
     for turn in turns:
-        first = angles[turn.switch, turn.before]
-        sweep = (angles[turn.switch, turn.after] - first + np.pi) % (2 * np.pi) - np.pi
-        span = (first, first + sweep) if sweep > 0 else (first + sweep, first)
-        rings = taken.setdefault(turn.switch, [])
+        start_angle = angles[turn.switch, turn.before]
+        sweep = (angles[turn.switch, turn.after] - start_angle + np.pi) % (2 * np.pi) - np.pi
+        span = (
+            (start_angle, start_angle + sweep) if sweep > 0 else (start_angle + sweep, start_angle)
+        )
+        rings = rings_at.setdefault(turn.switch, [])
         ring = next((r for r, spans in enumerate(rings) if _is_free(span, spans)), len(rings))
         if ring == len(rings):
             rings.append([])
         rings[ring].append(span)
-        along = first + np.linspace(0, sweep, 2 + int(abs(sweep) / STEP))
+        along = start_angle + np.linspace(0, sweep, 2 + int(abs(sweep) / STEP))
         radius = INNERMOST + SPACING * ring
         arc = picture.switches[turn.switch] + radius * _direction(along)
         if not turn.both_ways:
@@ -82,24 +84,24 @@ def _link_angles(topology: Topology, picture: Picture) -> dict[tuple[int, int], 
     lines: list[list[Points]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
         lines[channel].append(line)
-    for channel, mine in enumerate(lines):
+    for channel, channel_lines in enumerate(lines):
         source = int(topology.channel_source[channel])
         target = int(topology.channel_target[channel])
         # the last point of a line is its barb
         for ends, way in (
-            ((source, target), mine[0][1] - mine[0][0]),
-            ((target, source), mine[-1][-3] - mine[-1][-2]),
+            ((source, target), channel_lines[0][1] - channel_lines[0][0]),
+            ((target, source), channel_lines[-1][-3] - channel_lines[-1][-2]),
         ):
             angles.setdefault(ends, float(np.arctan2(way[1], way[0])))
     return angles
 
 
-def _is_free(span: tuple[float, float], others: Iterable[tuple[float, float]]) -> bool:
+def _is_free(span: tuple[float, float], spans: Iterable[tuple[float, float]]) -> bool:
     """Return whether an arc neither overlaps nor touches others of its radius."""
     gap = 0.2
-    for first, last in others:
+    for start, end in spans:
         for shift in (-2 * np.pi, 0, 2 * np.pi):
-            if span[0] < last + shift + gap and first + shift - gap < span[1]:
+            if span[0] < end + shift + gap and start + shift - gap < span[1]:
                 return False
     return True
 

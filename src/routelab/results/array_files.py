@@ -58,7 +58,7 @@ def write_arrays(
     InputError
         If `path` cannot be written.
     """
-    with atomic_file(path) as new, new.open("wb") as stream:
+    with atomic_file(path) as draft, draft.open("wb") as stream:
         members: dict[str, Any] = {METADATA: np.array(to_json(metadata)), **arrays}
         np.savez_compressed(stream, **members)
 
@@ -98,7 +98,7 @@ def read_arrays(
 def _read(
     path: str | os.PathLike[str], expected: str | None, names: Collection[str] | None
 ) -> tuple[dict[str, Any], Arrays]:
-    wanted = f"expected {expected or 'an npz artifact'}"
+    expectation = f"expected {expected or 'an npz artifact'}"
     try:
         with open_input(path, MAX_ARRAYS) as stream:
             if not zipfile.is_zipfile(stream):
@@ -108,22 +108,24 @@ def _read(
             file = np.load(stream, allow_pickle=False)
             members = set(file.files)
             if METADATA not in members:
-                raise InputError(f"{path} was not written by routelab; {wanted}, found no metadata")
+                raise InputError(
+                    f"{path} was not written by routelab; {expectation}, found no metadata"
+                )
             metadata = dict(json.loads(str(file[METADATA])))
             if expected is not None:
                 check_format(path, metadata.get("format"), expected)
-            missing = sorted(set(names or ()) - members)
-            if missing:
+            absent = sorted(set(names or ()) - members)
+            if absent:
                 raise InputError(
-                    f"{path} lacks {', '.join(missing)}; found {', '.join(sorted(members))}; "
+                    f"{path} lacks {', '.join(absent)}; found {', '.join(sorted(members))}; "
                     "remove it and run again"
                 )
             wanted_members = () if names is None else members - {METADATA}
             return metadata, {name: file[name] for name in wanted_members}
     except _DAMAGE as error:
         raise InputError(
-            f"{path} is damaged or not an npz file: {wanted}, found {error}; remove it and run "
-            "again"
+            f"{path} is damaged or not an npz file: {expectation}, found {error}; remove it and "
+            "run again"
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error

@@ -59,20 +59,20 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         If the disk is full or `path` cannot be written.
     """
     target = _target(path)
-    new = _temporary_path(target)
+    draft = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         # a folder that is being written is synced as a whole
         alone = target.parent not in _being_written
         try:
-            yield new
+            yield draft
             if alone:
-                _sync(new)
+                _sync(draft)
             _refuse_special(path)
-            new.replace(target)
+            draft.replace(target)
         except BaseException:
-            new.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
             raise
         if alone:
             _sync(target.parent)
@@ -97,23 +97,23 @@ def atomic_directory(path: str | os.PathLike[str], durable: bool = True) -> Iter
         If the disk is full or `path` cannot be written.
     """
     target = _target(path)
-    new = _temporary_path(target)
+    draft = _temporary_path(target)
     with explain_write_errors(Path(path), target):
-        new.mkdir(parents=True)
-        _being_written.add(new)
+        draft.mkdir(parents=True)
+        _being_written.add(draft)
         try:
-            yield new
+            yield draft
             if durable:
-                for folder, _, names in os.walk(new):
+                for folder, _, names in os.walk(draft):
                     for name in names:
                         _sync(Path(folder, name))
                     _sync(Path(folder))
-            _swap(new, target)
+            _swap(draft, target)
         except BaseException:
-            shutil.rmtree(new, ignore_errors=True)
+            shutil.rmtree(draft, ignore_errors=True)
             raise
         finally:
-            _being_written.discard(new)
+            _being_written.discard(draft)
         if durable:
             _sync(target.parent)
 
@@ -129,9 +129,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = _target(path)
     with explain_write_errors(Path(path), target):
         _refuse_file(target)
-        new = _temporary_path(target)
-        new.mkdir(parents=True)
-        new.rmdir()
+        draft = _temporary_path(target)
+        draft.mkdir(parents=True)
+        draft.rmdir()
 
 
 def check_file_writable(path: str | os.PathLike[str]) -> None:
@@ -146,9 +146,9 @@ def check_file_writable(path: str | os.PathLike[str]) -> None:
     with explain_write_errors(Path(path), target):
         _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = _temporary_path(target)
-        new.touch()
-        new.unlink()
+        draft = _temporary_path(target)
+        draft.touch()
+        draft.unlink()
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -185,20 +185,20 @@ def _refuse_folder(target: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, "a directory", str(target))
 
 
-def _swap(new: Path, target: Path) -> None:
-    """Move `new` to `target`; if that fails, put the old content back."""
+def _swap(draft: Path, target: Path) -> None:
+    """Move `draft` to `target`; if that fails, put the old content back."""
     _refuse_file(target)
-    old = _temporary_path(target) if target.exists() else None
-    if old:
-        target.rename(old)
+    backup = _temporary_path(target) if target.exists() else None
+    if backup:
+        target.rename(backup)
     try:
-        new.rename(target)
+        draft.rename(target)
     except BaseException:
-        if old:
-            old.rename(target)
+        if backup:
+            backup.rename(target)
         raise
-    if old:
-        shutil.rmtree(old, ignore_errors=True)
+    if backup:
+        shutil.rmtree(backup, ignore_errors=True)
 
 
 def _temporary_path(target: Path) -> Path:

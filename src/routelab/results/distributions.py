@@ -23,5 +23,5 @@ def distribution_of(module: str) -> tuple[str, str]:
 
     Both are empty for a plugin that is not installed.
     """
-    found = owner(module)
-    return ("", "") if found is None else (found.name, found.version)
+    distribution = owner(module)
+    return ("", "") if distribution is None else (distribution.name, distribution.version)

@@ -33,9 +33,9 @@ def export_files(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds
         raise PluginError(
             f"export/{plugin.name}: expected its files to be read back, found {error}"
         ) from None
-    found = None if back is None else table_mismatch(table, back)
-    if found is not None:
-        raise PluginError(f"export/{plugin.name}: its files do not hold the routes: {found}")
+    mismatch = None if back is None else table_mismatch(table, back)
+    if mismatch is not None:
+        raise PluginError(f"export/{plugin.name}: its files do not hold the routes: {mismatch}")
     return files
 
 
@@ -53,44 +53,44 @@ def file_mismatch(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, s
     return table_mismatch(table, back)
 
 
-def table_mismatch(table: RouteTable, other: RouteTable) -> str | None:
+def table_mismatch(table: RouteTable, back: RouteTable) -> str | None:
     """Return the first difference between two tables, in words; None if there is none.
 
     Directions, virtual channels and capacities are not compared: formats need not have them.
     """
     for name in NETWORK:
-        expected, found = getattr(table.topology, name), getattr(other.topology, name)
-        if not np.array_equal(expected, found):
-            return f"the network differs: {name} {_mismatch_text(expected, found)}"
-    if table.per_terminal != other.per_terminal:
+        expected, exported = getattr(table.topology, name), getattr(back.topology, name)
+        if not np.array_equal(expected, exported):
+            return f"the network differs: {name} {_mismatch_text(expected, exported)}"
+    if table.per_terminal != back.per_terminal:
         kinds = [
-            "routes to terminals" if each else "routes to switches"
-            for each in (table.per_terminal, other.per_terminal)
+            "routes to terminals" if per_terminal else "routes to switches"
+            for per_terminal in (table.per_terminal, back.per_terminal)
         ]
         return f"the table has {kinds[0]}, the files {kinds[1]}"
-    pair = _first_pair(table, other)
+    pair = _first_pair(table, back)
     if pair is None:
         return None
-    expected, found = (_paths(each, pair) for each in (table, other))
-    return f"from {table.describe_pair(pair)} the routes take {expected}, the files {found}"
+    expected, exported = (_paths(one_table, pair) for one_table in (table, back))
+    return f"from {table.describe_pair(pair)} the routes take {expected}, the files {exported}"
 
 
-def _mismatch_text(expected: object, found: object) -> str:
-    one, other = (np.atleast_1d(np.asarray(value)) for value in (expected, found))
-    if one.shape != other.shape:
-        return f"has {len(one)} entries, the files {len(other)}"
-    place = int(np.flatnonzero(one != other)[0])
-    where = f" of number {place}" if len(one) > 1 else ""
-    return f"{where} is {one[place]}, in the files {other[place]}".strip()
+def _mismatch_text(expected: object, exported: object) -> str:
+    table_values, file_values = (np.atleast_1d(np.asarray(value)) for value in (expected, exported))
+    if table_values.shape != file_values.shape:
+        return f"has {len(table_values)} entries, the files {len(file_values)}"
+    place = int(np.flatnonzero(table_values != file_values)[0])
+    entry = f" of number {place}" if len(table_values) > 1 else ""
+    return f"{entry} is {table_values[place]}, in the files {file_values[place]}".strip()
 
 
-def _first_pair(table: RouteTable, other: RouteTable) -> int | None:
+def _first_pair(table: RouteTable, back: RouteTable) -> int | None:
     """Return the first pair whose paths differ; None if there is none."""
     parts = ("pair_start", "path_start", "hop_channel")
-    if all(np.array_equal(getattr(table, part), getattr(other, part)) for part in parts):
-        off = ~np.isclose(table.path_weight, other.path_weight, rtol=1e-12, atol=0)
+    if all(np.array_equal(getattr(table, part), getattr(back, part)) for part in parts):
+        off = ~np.isclose(table.path_weight, back.path_weight, rtol=1e-12, atol=0)
         return int(table.path_pair[off][0]) if off.any() else None
-    return next(pair for pair in range(table.num_pairs) if _hops(table, pair) != _hops(other, pair))
+    return next(pair for pair in range(table.num_pairs) if _hops(table, pair) != _hops(back, pair))
 
 
 def _hops(table: RouteTable, pair: int) -> list[list[int]]:

@@ -62,8 +62,8 @@ def write_json(path: str | os.PathLike[str], value: Mapping[str, Any]) -> None:
     """
     text = to_json(value).removesuffix("\n}\n")
     seal = hashlib.sha256(text.encode()).hexdigest()
-    with atomic_file(path) as new:
-        new.write_text(f'{text},\n  "sha256": "{seal}"\n}}\n', encoding="utf-8")
+    with atomic_file(path) as draft:
+        draft.write_text(f'{text},\n  "sha256": "{seal}"\n}}\n', encoding="utf-8")
 
 
 def load_sealed(content: bytes) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
     return content
 
 
-def check_format(path: str | os.PathLike[str], found: object, expected: str) -> None:
+def check_format(path: str | os.PathLike[str], actual: object, expected: str) -> None:
     """Refuse an artifact whose kind or version the reader does not support.
 
     Raises
@@ -119,14 +119,14 @@ def check_format(path: str | os.PathLike[str], found: object, expected: str) -> 
     InputError
         With the file, what was found and what was expected.
     """
-    if found == expected:
+    if actual == expected:
         return
     kind, _, version = expected.partition("/")
-    found_kind, _, found_version = str(found or "").partition("/")
-    if found_kind != kind or not found_version.isdecimal():
+    actual_kind, _, actual_version = str(actual or "").partition("/")
+    if actual_kind != kind or not actual_version.isdecimal():
         fix = "give a file of that format"
-    elif int(found_version) > int(version):
+    elif int(actual_version) > int(version):
         fix = "a newer routelab wrote it; update routelab"
     else:
         fix = "an older routelab wrote it; remove it and run again"
-    raise InputError(f"{path}: expected format {expected}, found {found or 'none'}; {fix}")
+    raise InputError(f"{path}: expected format {expected}, found {actual or 'none'}; {fix}")

@@ -127,8 +127,8 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
             of_status["" if status == NOT_RUN else _shorten(job.reason)] += 1
 
     losses = []
-    for kind, first in kinds.items():
-        named = first.study, first.noun, first.plural
+    for kind, first_job in kinds.items():
+        named = first_job.study, first_job.noun, first_job.plural
         for (value, name), number in limits.get(kind, Counter()).items():
             whose = "its" if number == 1 else "their"
             predicate = f"reached {whose} limit of {value}; raise {name}"
@@ -163,23 +163,29 @@ def _limit(status: str, reason: str) -> re.Match[str] | None:
 
 def _shorten(reason: str) -> str:
     """Return the first line of a reason, shortened to fit into a sentence."""
-    first = " ".join(next(iter(reason.strip().splitlines()), "").split()).rstrip(".:; ")
-    return first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1].rstrip()}…"
+    first_line = " ".join(next(iter(reason.strip().splitlines()), "").split()).rstrip(".:; ")
+    return (
+        first_line
+        if len(first_line) <= LONGEST_REASON
+        else f"{first_line[: LONGEST_REASON - 1].rstrip()}…"
+    )
 
 
 def _merge(counts: Counter[str]) -> list[tuple[str, int]]:
     """Return reasons and how often they occur; combine many different ones into one."""
     if len(counts) <= MOST_REASONS:
         return list(counts.items())
-    (reason, _), *others = counts.most_common()
-    return [(f"{reason} (and {len(others)} other reasons)", counts.total())]
+    (reason, _), *other_reasons = counts.most_common()
+    return [(f"{reason} (and {len(other_reasons)} other reasons)", counts.total())]
 
 
 def _predicate(status: str, number: int) -> str:
-    one = number == 1
+    is_single = number == 1
     return {
         "failed": "failed",
         "timeout": "reached a limit",
-        NOT_RUN: f"{'has' if one else 'have'} not run yet",
-        "unsupported": "does not apply to its network" if one else "do not apply to their network",
+        NOT_RUN: f"{'has' if is_single else 'have'} not run yet",
+        "unsupported": "does not apply to its network"
+        if is_single
+        else "do not apply to their network",
     }[status]

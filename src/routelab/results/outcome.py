@@ -135,10 +135,10 @@ def is_whole(
     try:
         outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
         provenance = outcome["provenance"]
-        known = provenance.get("sources", {})
+        recorded = provenance.get("sources", {})
         return (
             bool(provenance["fingerprint"] == fingerprint)
-            and all(known.get(name) == digest for name, digest in sources.items())
+            and all(recorded.get(name) == digest for name, digest in sources.items())
             and all(
                 os.path.getsize(folder / name) == file["bytes"]  # noqa: PTH202 - of all results
                 for name, file in outcome.get("files", {}).items()
@@ -160,10 +160,10 @@ def digest_in(folder: str, fingerprint: str = "") -> str | None:
     path = Path(folder, OUTCOME)
     try:
         status = path.stat()
-        found, digest = _digests(path, status.st_mtime_ns, status.st_size)
+        recorded_fingerprint, digest = _digests(path, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return digest if fingerprint in ("", found) else None
+    return digest if fingerprint in ("", recorded_fingerprint) else None
 
 
 @lru_cache(maxsize=4096)
@@ -190,12 +190,12 @@ def check_file(path: Path) -> None:
     listed = _listed(outcome, status.st_mtime_ns, status.st_size)
     expected = listed.get(path.name, {}).get("sha256", "")
     try:
-        found = file_sum(path)
+        actual = file_sum(path)
     except OSError as error:
         raise InputError(
             f"cannot read {path}: {error.strerror}; remove the folder {path.parent} and run again"
         ) from error
-    if expected and found != expected:
+    if expected and actual != expected:
         raise InputError(
             f"{path} is damaged: it has another content than {OUTCOME} beside it says; remove the "
             f"folder {path.parent} and run again"

@@ -201,7 +201,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints; None if it fails, is missing or takes long."""
     environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", "--no-optional-locks", "-C", str(folder), *arguments],
             env=environ,
             capture_output=True,
@@ -211,7 +211,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def _describe(plugin: Plugin) -> dict[str, Any]:

@@ -48,23 +48,25 @@ class RowStore:
         """Return the status of all rows by fingerprint."""
         return {key: status for key, (status, _) in self._lines().items()}
 
-    def rows(self, wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+    def rows(self, fingerprints: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return those of the wanted rows that exist, by fingerprint."""
-        wanted = frozenset(wanted)
+        fingerprints = frozenset(fingerprints)
         return {
-            key: json.loads(content) for key, (_, content) in self._lines().items() if key in wanted
+            key: json.loads(content)
+            for key, (_, content) in self._lines().items()
+            if key in fingerprints
         }
 
     def _lines(self) -> dict[str, tuple[str, bytes]]:
-        found: dict[str, tuple[str, bytes]] = {}
+        lines: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             for line, content, status_, key_, seal in _LINE.findall(read_bytes(path, MAX_ARRAYS)):
                 if seal != _seal(line):
                     continue
                 key, status = key_.decode(), status_.decode()
-                if key not in found or status not in self._worse or found[key][0] in self._worse:
-                    found[key] = status, content
-        return found
+                if key not in lines or status not in self._worse or lines[key][0] in self._worse:
+                    lines[key] = status, content
+        return lines
 
     def writer(self, name: str) -> RowWriter:
         """Return a writer that appends to the file of that name.

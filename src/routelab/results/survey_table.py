@@ -53,15 +53,18 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
     InputError
         If a file cannot be written.
     """
-    known = dict.fromkeys([*NAMES, *columns])
-    found = dict.fromkeys(key for row in table.rows for key in row)
-    header = [*(key for key in known if key in found), *(key for key in found if key not in known)]
-    with atomic_file(path) as new:  # it gets its name last: a run of the workflow looks for it
-        write_csv(new, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+    ordered_columns = dict.fromkeys([*NAMES, *columns])
+    row_columns = dict.fromkeys(key for row in table.rows for key in row)
+    header = [
+        *(key for key in ordered_columns if key in row_columns),
+        *(key for key in row_columns if key not in ordered_columns),
+    ]
+    with atomic_file(path) as draft:  # it gets its name last: a run of the workflow looks for it
+        write_csv(draft, header, ([_text(row.get(key)) for key in header] for row in table.rows))
         facts = {
             "format": FORMAT,
             "columns": header,
-            "table": file_sum(new),
+            "table": file_sum(draft),
             "metrics": table.metrics,
             "origins": table.origins,
         }

@@ -27,7 +27,7 @@ def write_csv(
     InputError
         If `path` cannot be written.
     """
-    with atomic_file(path) as new, new.open("w", newline="", encoding="utf-8") as stream:
+    with atomic_file(path) as draft, draft.open("w", newline="", encoding="utf-8") as stream:
         write_csv_rows(stream, [columns])
         write_csv_rows(stream, rows)
 

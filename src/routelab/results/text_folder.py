@@ -14,7 +14,7 @@ SHOWN = 3
 
 
 def check_text_folder(
-    folder: Path, files: Sequence[str] | None = None, what: str = "these"
+    folder: Path, files: Sequence[str] | None = None, description: str = "these"
 ) -> None:
     """Refuse a folder that cannot be written, or that has other content, which would be lost.
 
@@ -23,7 +23,7 @@ def check_text_folder(
     folder : Path
     files : sequence of str, optional
         Names of the files to write; the folder may have no others.
-    what : str
+    description : str
         What the files are, for messages.
 
     Raises
@@ -31,17 +31,17 @@ def check_text_folder(
     InputError
     """
     if files is not None and is_folder(folder):
-        others = sorted(one.name for one in folder.iterdir() if one.name not in files)
-        if others:
-            more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in files)
+        if foreign:
+            more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
             raise InputError(
-                f"cannot write {folder}: it has files that are not {what} "
-                f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
+                f"cannot write {folder}: it has files that are not {description} "
+                f"({', '.join(foreign[:SHOWN])}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)
 
 
-def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") -> None:
+def write_folder(files: Mapping[str, str], folder: Path, description: str = "these") -> None:
     """Write all files into a folder, or none.
 
     Parameters
@@ -49,7 +49,7 @@ def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") ->
     files : mapping of str to str
         Text by file name.
     folder : Path
-    what : str
+    description : str
         What the files are, for messages.
 
     Raises
@@ -57,10 +57,10 @@ def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") ->
     InputError
         As `check_text_folder`.
     """
-    check_text_folder(folder, list(files), what)
-    with atomic_directory(folder) as new:
+    check_text_folder(folder, list(files), description)
+    with atomic_directory(folder) as draft:
         for name, text in files.items():
-            (new / name).write_text(text, encoding="utf-8")
+            (draft / name).write_text(text, encoding="utf-8")
 
 
 def read_folder(folder: Path) -> dict[str, str]:

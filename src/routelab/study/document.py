@@ -71,17 +71,17 @@ class Document:
 
     def place(self, location: Sequence[int | str]) -> str:
         """Return ``file:line: path: `` of a part, the beginning of a message."""
-        line, shown = self._find(location)
-        return f"{self.path}:{line}: " + (f"{shown}: " if shown else "")
+        line, key_path = self._find(location)
+        return f"{self.path}:{line}: " + (f"{key_path}: " if key_path else "")
 
     def _find(self, location: Sequence[int | str]) -> tuple[int, str]:
-        node, line, shown = self.root, self.root.start_mark.line, ""
+        node, line, key_path = self.root, self.root.start_mark.line, ""
         for step in location:
-            found = _step(node, step)
-            if found is not None:
-                line, node = found
-                shown += f"[{step}]" if isinstance(step, int) else f".{step}"
-        return line + 1, shown.lstrip(".")
+            child = _step(node, step)
+            if child is not None:
+                line, node = child
+                key_path += f"[{step}]" if isinstance(step, int) else f".{step}"
+        return line + 1, key_path.lstrip(".")
 
 
 def load_document(path: Path) -> Document:
@@ -174,16 +174,16 @@ def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
 
 
 def _duplicate_keys(node: yaml.Node) -> Sequence[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+    duplicates: list[tuple[int, str]] = []
     if isinstance(node, yaml.MappingNode):
-        seen = set()
+        keys = set()
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    found.append((key.start_mark.line, key.value))
-                seen.add(key.value)
-            found += _duplicate_keys(value)
+                if key.value in keys:
+                    duplicates.append((key.start_mark.line, key.value))
+                keys.add(key.value)
+            duplicates += _duplicate_keys(value)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            found += _duplicate_keys(item)
-    return found
+            duplicates += _duplicate_keys(item)
+    return duplicates

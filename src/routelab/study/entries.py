@@ -98,15 +98,15 @@ class Box(StudyPart):
         return tuple(islice(("x".join(map(str, grid)) for grid in self._all()), MAX_INSTANCES + 1))
 
     def _all(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-        left = self.dimensions - len(begin)
-        if not left:
+        num_open = self.dimensions - len(begin)
+        if not num_open:
             yield begin
             return
         low, high = self.sizes
         for size in range(low, high + 1):
             # the remaining sizes can be the smallest one, so every beginning leads to a grid
             if self.max_nodes is not None and (
-                prod(begin) * size * low ** (left - 1) > self.max_nodes
+                prod(begin) * size * low ** (num_open - 1) > self.max_nodes
             ):
                 return
             yield from self._all((*begin, size))

@@ -22,7 +22,7 @@ class ConfigError(InputError):
         super().__init__("\n".join(self.mistakes))
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, names: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` or else ``; known: a, b``, the end of a message."""
-    known = sorted(known)
-    return did_you_mean(word, known) or (f"; known: {', '.join(known)}" if known else "")
+    names = sorted(names)
+    return did_you_mean(word, names) or (f"; known: {', '.join(names)}" if names else "")

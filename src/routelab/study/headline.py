@@ -49,7 +49,7 @@ class Headline(StudyPart):
         """Return the routings of `compare`."""
         if self.compare is None:
             return []
-        return [str(one) for one in _listed(self.compare)]
+        return [str(routing) for routing in _listed(self.compare)]
 
 
 def _listed(value: Scalars) -> list[str | int | float | bool]:
@@ -115,13 +115,13 @@ def _comparison_mistakes(headline: Headline, table: Table, name: str) -> Iterato
     ratio = f"{relative.column}_ratio"
     if source not in ("improvement_percent", f"{relative.column}_gain", ratio):
         if baseline in (None, *relative.routings) and not relative.median:
-            what = (
+            problem = (
                 f"table {name!r} has no rows of the routing to compare with, as 'relative' is set"
             )
-            yield "value", f"{what}; compare {ratio!r}, or in another table"
+            yield "value", f"{problem}; compare {ratio!r}, or in another table"
     elif baseline is not None and baseline not in relative.routings:
         fix = suggestion(baseline, relative.routings)
         yield "baseline", f"{headline.value!r} does not compare with {baseline!r}{fix}"
     elif len(relative.routings) > 1 and "relative_to" not in table.rows:
-        what = f"the rows of table {name!r} mix several routings to compare with"
-        yield "value", f"{what}; add 'relative_to' to 'rows'"
+        problem = f"the rows of table {name!r} mix several routings to compare with"
+        yield "value", f"{problem}; add 'relative_to' to 'rows'"

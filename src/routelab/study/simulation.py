@@ -57,8 +57,8 @@ def read_study_settings(
     """
 
     def make(point: dict[str, Any]) -> tuple[str, Settings]:
-        one = _validate(document, within, model, point)
-        return one.model_dump_json(), one
+        settings = _validate(document, within, model, point)
+        return settings.model_dump_json(), settings
 
     return _read(document, within, make, by_name)
 
@@ -84,9 +84,9 @@ def read_engines(
             engine = engine_class(str(name), work)
         except InputError as error:
             raise ConfigError([f"{document.place((within, KEY))}{error}"]) from None
-        made = engine(_validate(document, within, engine.Parameters, values))
+        instance = engine(_validate(document, within, engine.Parameters, values))
         try:
-            return name_of(made), made
+            return name_of(instance), instance
         except InputError as error:
             raise ConfigError([f"{document.place((within,))}{error}"]) from None
 
@@ -109,13 +109,13 @@ def _read(
     by_name: bool,
 ) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
     """Read settings; `make` returns the settings of a point and a key for equal settings."""
-    given = document.data.get(within, {})
-    if not isinstance(given, Mapping):
+    content = document.data.get(within, {})
+    if not isinstance(content, Mapping):
         return {DEFAULT: ()}, []  # the study's model reports it
     mistakes = []
     swept: dict[str, list[Any]] = {}
     named: dict[str, Mapping[str, Any]] = {}
-    for key, value in given.items():
+    for key, value in content.items():
         if not isinstance(value, Mapping):
             swept[key] = [value]
         elif set(value) == {"sweep"} and isinstance(value["sweep"], list) and value["sweep"]:
@@ -135,15 +135,15 @@ def _read(
         if len(points) > MAX_POINTS:
             place = document.place((within,))
             return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
-        found: dict[str, Made] = {}
+        points_of: dict[str, Made] = {}
         for point in points:
             try:
-                key, one = make(point)
+                key, point_settings = make(point)
             except ConfigError as error:
                 mistakes += error.mistakes
             else:
-                found.setdefault(key, one)
-        settings[name] = tuple(found.values())
+                points_of.setdefault(key, point_settings)
+        settings[name] = tuple(points_of.values())
     mistakes = list(dict.fromkeys(mistakes))
     return ({DEFAULT: ()} if mistakes else settings), mistakes
 
@@ -192,16 +192,23 @@ def engines_schema(
     engines = list(engines)
     named = {
         "type": "string",
-        "description": "Engine: " + "; ".join(f"{one.name}: {one.summary}" for one in engines),
+        "description": "Engine: "
+        + "; ".join(f"{engine.name}: {engine.summary}" for engine in engines),
         "default": DEFAULT_ENGINES[work],
-        "examples": [one.name for one in engines],
+        "examples": [engine.name for engine in engines],
     }
     schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
     properties = {KEY: _sweep_schema(named, by_name)}
     for engine in engines:
-        own = settings_schema(engine.Parameters, by_name=by_name)
-        schema = {**own, **schema, "$defs": {**own.get("$defs", {}), **schema.get("$defs", {})}}
-        properties |= {k: part for k, part in own["properties"].items() if k not in properties}
+        engine_schema = settings_schema(engine.Parameters, by_name=by_name)
+        schema = {
+            **engine_schema,
+            **schema,
+            "$defs": {**engine_schema.get("$defs", {}), **schema.get("$defs", {})},
+        }
+        properties |= {
+            k: part for k, part in engine_schema["properties"].items() if k not in properties
+        }
     schema["properties"] = properties
     if not schema.get("$defs"):
         schema.pop("$defs", None)

@@ -206,24 +206,24 @@ class Study(StudyPart):
         return self
 
     @model_validator(mode="after")
-    def _has_what_it_shows(self) -> Study:
+    def _require_inputs_of_views(self) -> Study:
         views: list[tuple[str, Table | Figure]] = [
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
-        for key, settings, what, kinds, done in (
+        for key, settings, content, kinds, verb in (
             ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),
             ("workloads", "flow", "the programs to run", FLOWS, "simulate"),
             ("benchmarks", "bench", "the programs to measure", BENCHMARKS, "measure"),
         ):
-            given = bool(getattr(self, key))
-            if given and self.survey:
-                raise ValueError(f"a survey does not {done}: leave out '{key}', or 'survey'")
-            if getattr(self, settings) and not given:
-                raise ValueError(f"'{settings}' needs '{key}': {what}")
-            shown = [place for place, view in views if view.of in kinds and not given]
-            if shown:
-                raise ValueError(f"{', '.join(shown)}: nothing is {done}d; add '{key}'")
+            has_entries = bool(getattr(self, key))
+            if has_entries and self.survey:
+                raise ValueError(f"a survey does not {verb}: leave out '{key}', or 'survey'")
+            if getattr(self, settings) and not has_entries:
+                raise ValueError(f"'{settings}' needs '{key}': {content}")
+            places = [place for place, view in views if view.of in kinds and not has_entries]
+            if places:
+                raise ValueError(f"{', '.join(places)}: nothing is {verb}d; add '{key}'")
         return self
 
     _document: Document = PrivateAttr()
@@ -289,9 +289,9 @@ def load_study(path: Path | str) -> Study:
         raise ConfigError(
             [f"{document.place(())}a study must be a mapping with title, topologies, ..."]
         )
-    engines, wrong = _engines(document)
-    measured, more = read_study_settings(document, "bench", BenchSettings)
-    wrong += more + _useless_sweeps(document, measured[DEFAULT])
+    engines, problems = _engines(document)
+    measured, bench_problems = read_study_settings(document, "bench", BenchSettings)
+    problems += bench_problems + _useless_sweeps(document, measured[DEFAULT])
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -299,7 +299,7 @@ def load_study(path: Path | str) -> Study:
         raise ConfigError(
             [
                 *describe(error, document, Study),
-                *wrong,
+                *problems,
                 *_name_mistakes(draft),
                 *_citation_mistakes(draft),
             ]
@@ -308,7 +308,7 @@ def load_study(path: Path | str) -> Study:
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
     study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
-    mistakes = [*_name_mistakes(study), *wrong]
+    mistakes = [*_name_mistakes(study), *problems]
     for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
         mistakes.append(f"{study.place('headline', key)}{mistake}")
     try:
@@ -329,15 +329,15 @@ def _engines(
 
     No engine is loaded for a study that runs none.
     """
-    found: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
+    engines: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
     mistakes: list[str] = []
     lists = {kind: key for key, kind in ENTRIES.items()}
     for key, work in ENGINES.items():
-        found[key] = {DEFAULT: ()}
+        engines[key] = {DEFAULT: ()}
         if key in document.data or document.data.get(lists[work]):
-            found[key], wrong = read_engines(document, key, work, by_name=key in BY_NAME)
-            mistakes += wrong
-    return found, mistakes
+            engines[key], problems = read_engines(document, key, work, by_name=key in BY_NAME)
+            mistakes += problems
+    return engines, mistakes
 
 
 def load_draft(path: Path | str) -> Study | None:
@@ -380,9 +380,9 @@ def _draft(document: Document) -> Study:
 
 def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
     """Report sweeps of settings that do not affect measurements: they would share a folder."""
-    if len({one.canonical() for one in settings}) == len(settings):
+    if len({bench.canonical() for bench in settings}) == len(settings):
         return []
-    names = [name for name in NO_CHANGE if len({getattr(one, name) for one in settings}) > 1]
+    names = [name for name in NO_CHANGE if len({getattr(bench, name) for bench in settings}) > 1]
     place = document.place(("bench",))
     return [
         f"{place}{', '.join(names)}: cannot be swept, because it does not change what is measured"
@@ -413,9 +413,11 @@ def _load_citation(study: Study) -> Reference | None:
     for home in homes:
         if is_folder(home / study.cites):
             return load_reference(home / study.cites)
-    known = sorted(folder.name for home in homes if is_folder(home) for folder in home.iterdir())
+    references = sorted(
+        folder.name for home in homes if is_folder(home) for folder in home.iterdir()
+    )
     places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
-    fix = suggestion(study.cites, known)
+    fix = suggestion(study.cites, references)
     raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{fix}"])
 
 

@@ -69,14 +69,14 @@ def _keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
     for step in location:
         if str(step).startswith("<"):  # a branch of a union
             continue
-        here = [part for option in parts for part in _options(option, schema)]
+        schemas = [part for option in parts for part in _options(option, schema)]
         if isinstance(step, int):
-            below = [part["items"] for part in here if "items" in part]
+            below = [part["items"] for part in schemas if "items" in part]
         else:
             below = [
-                part["properties"][step] for part in here if step in part.get("properties", {})
+                part["properties"][step] for part in schemas if step in part.get("properties", {})
             ]
-            below += [part["additionalProperties"] for part in here if _open(part)]
+            below += [part["additionalProperties"] for part in schemas if _open(part)]
         parts = below
     for option in parts:
         for part in _options(option, schema):

@@ -41,9 +41,9 @@ def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
 def setting_for(column: str) -> str | None:
     """Return the setting that a column of simulations needs; None if it needs none."""
     for engine in engine_classes():
-        for one in engine.columns:
-            if one.name == column and one.needs:
-                return setting_text(engine, one.needs)
+        for engine_column in engine.columns:
+            if engine_column.name == column and engine_column.needs:
+                return setting_text(engine, engine_column.needs)
     return None
 
 

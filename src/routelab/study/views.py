@@ -306,14 +306,14 @@ class Figure(StudyPart):
     @model_validator(mode="after")
     def _keys_of_the_kind(self) -> Figure:
         needed, allowed = _FIGURE_KEYS[self.kind]
-        given = {
+        set_keys = {
             key
             for key in type(self).model_fields.keys() - _ANY_KIND
             if getattr(self, key) not in (None, [], {}, False)
         }
-        if missing := needed - given:
-            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")
-        if foreign := given - needed - allowed:
+        if absent := needed - set_keys:
+            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(absent))}")
+        if foreign := set_keys - needed - allowed:
             raise ValueError(
                 f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
             )

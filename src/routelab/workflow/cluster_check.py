@@ -77,24 +77,26 @@ def check_cluster(
     plugins = {text: _benchmark(text) for text in benchmarks}
     if topology is not None:
         canonical("topology", topology)
-    own = [cluster.topology] if cluster.topology and cluster.hosts else []
-    networks = [topology] if topology is not None else [*own, *cluster.node_sets]
+    own_network = [cluster.topology] if cluster.topology and cluster.hosts else []
+    networks = [topology] if topology is not None else [*own_network, *cluster.node_sets]
     checks, nodes = _check_site(file, networks)
-    each = cluster.ranks_per_node
+    ranks_per_node = cluster.ranks_per_node
     size = nodes.get(topology or cluster.topology or "") or cluster.nodes or len(cluster.all_hosts)
     for text, plugin in plugins.items():
-        checks += _check_programs(file, f"benchmark {text}", plugin, [(max(size, 1), each)])
-    known = [entry.key for entry in installed_catalogue().entries("benchmark")]
+        checks += _check_programs(
+            file, f"benchmark {text}", plugin, [(max(size, 1), ranks_per_node)]
+        )
+    benchmark_names = [entry.key for entry in installed_catalogue().entries("benchmark")]
     for key, setting in cluster.benchmarks.items() if not benchmarks else ():
-        what = f"benchmarks: {key}"
-        if key not in known:
-            fix = suggestion(key, known).removeprefix("; ")
-            checks.append(ClusterCheck(what, "missing", "benchmark plugin not found", fix))
+        subject = f"benchmarks: {key}"
+        if key not in benchmark_names:
+            fix = suggestion(key, benchmark_names).removeprefix("; ")
+            checks.append(ClusterCheck(subject, "missing", "benchmark plugin not found", fix))
         elif Path(setting).is_dir():
             note = f"add --benchmark {key}: the required files depend on its parameters"
-            checks.append(ClusterCheck(what, "cannot tell", f"folder {setting}", note))
+            checks.append(ClusterCheck(subject, "cannot tell", f"folder {setting}", note))
         else:
-            checks += _attempt(what, file, partial(cluster.executable, key, ()))
+            checks += _attempt(subject, file, partial(cluster.executable, key, ()))
     return checks
 
 
@@ -122,8 +124,8 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
             f"{study}: this study has no measurements on a cluster; add benchmarks: and bench: "
             f"{{cluster: {file.path.stem}}}"
         )
-    own = [job for job in jobs if _cluster_of(job).resolve() == file.path.resolve()]
-    return _check_comparisons(file, study, own or jobs)
+    on_this_cluster = [job for job in jobs if _cluster_of(job).resolve() == file.path.resolve()]
+    return _check_comparisons(file, study, on_this_cluster or jobs)
 
 
 def study_lines(study: Path, results: Path) -> list[str]:
@@ -157,9 +159,10 @@ def study_lines(study: Path, results: Path) -> list[str]:
             continue
         checks = _check_comparisons(file, study, [job for job in jobs if _cluster_of(job) == path])
         lines += [
-            f"{place}{one.what}: {one.found}{f'; {one.fix}' if one.fix else ''} ({one.state})"
-            for one in checks
-            if one.state != "ok"
+            f"{place}{check.what}: {check.found}"
+            f"{f'; {check.fix}' if check.fix else ''} ({check.state})"
+            for check in checks
+            if check.state != "ok"
         ] or [f"{place}nothing is missing"]
     return lines
 
@@ -175,19 +178,19 @@ def _check_comparisons(
 ) -> list[ClusterCheck]:
     allocations = "1 allocation" if len(jobs) == 1 else f"{len(jobs)} allocations"
     runs, hours = sum(job.comparison.runs for job in jobs), sum(job.node_hours for job in jobs)
-    found = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"
+    finding = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"
     expected = expected_node_hours(jobs)
     if expected is not None:
-        found += f", {expected:.2f} expected by the runs so far"
-    checks = [ClusterCheck("study", "ok", found)]
+        finding += f", {expected:.2f} expected by the runs so far"
+    checks = [ClusterCheck("study", "ok", finding)]
     named = dict.fromkeys(_cluster_of(job).stem for job in jobs)
     if file.path.stem not in named:
-        found = f"the study names {', '.join(named)}; this is what it would need here"
+        finding = f"the study names {', '.join(named)}; this is what it would need here"
         fix = f"to measure here, set bench: {{cluster: {file.path.stem}}}"
-        checks.append(ClusterCheck("study: cluster", "cannot tell", found, fix))
+        checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
-    most = max(len(job.comparison.routings) for job in jobs)
-    checks += _check_site(file, list(networks), most)[0]
+    max_routings = max(len(job.comparison.routings) for job in jobs)
+    checks += _check_site(file, list(networks), max_routings)[0]
     sizes = [
         (job.nodes, job.comparison.settings.ranks_per_node or file.cluster.ranks_per_node)
         for job in jobs
@@ -215,8 +218,8 @@ def _check_site(
         checks += _attempt(f"hosts of {text}", file, hosts_of)
     checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
     if _uses_slurm(cluster):
-        most = max([*nodes.values(), cluster.nodes or 1])
-        checks += _check_partitions(cluster, most)
+        max_nodes = max([*nodes.values(), cluster.nodes or 1])
+        checks += _check_partitions(cluster, max_nodes)
 
     def fabric() -> str:
         require_fabric(file, routings)
@@ -243,7 +246,7 @@ def _uses_slurm(cluster: Cluster) -> bool:
 def _check_partitions(cluster: Cluster, nodes: int) -> Iterable[ClusterCheck]:
     """Check whether Slurm answers, and its partitions are up and large enough."""
     try:
-        done = subprocess.run(
+        sinfo = subprocess.run(
             ["sinfo", "--all", "--noheader", "--format=%R|%a|%D"],
             env={**os.environ, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
@@ -257,54 +260,55 @@ def _check_partitions(cluster: Cluster, nodes: int) -> Iterable[ClusterCheck]:
         fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
         yield ClusterCheck("Slurm", "missing", text, fix)
         return
-    known = {line.split("|")[0]: line.split("|")[1:] for line in done.stdout.splitlines()}
+    partitions = {line.split("|")[0]: line.split("|")[1:] for line in sinfo.stdout.splitlines()}
     for name in cluster.partition.split(",") if cluster.partition else ():
-        what = f"partition {name}"
-        if name not in known:
-            fix = f"name one of Slurm's: {', '.join(known)}"
-            yield ClusterCheck(what, "missing", "Slurm does not know it", fix)
+        subject = f"partition {name}"
+        if name not in partitions:
+            fix = f"name one of Slurm's: {', '.join(partitions)}"
+            yield ClusterCheck(subject, "missing", "Slurm does not know it", fix)
             continue
-        state, count = known[name]
-        found = f"{state}, {count} nodes"
+        state, count = partitions[name]
+        finding = f"{state}, {count} nodes"
         if state != "up" or int(count) < nodes:
             fix = "choose another partition, or a smaller network (--topology)"
-            yield ClusterCheck(what, "missing", f"{found}; {nodes} are needed", fix)
+            yield ClusterCheck(subject, "missing", f"{finding}; {nodes} are needed", fix)
         else:
-            yield ClusterCheck(what, "ok", found)
+            yield ClusterCheck(subject, "ok", finding)
 
 
 def _check_programs(
-    file: ClusterFile, what: str, plugin: BenchmarkPlugin, sizes: Iterable[tuple[int, int]]
+    file: ClusterFile, subject: str, plugin: BenchmarkPlugin, sizes: Iterable[tuple[int, int]]
 ) -> list[ClusterCheck]:
     """Check the executables of a benchmark for all numbers of nodes, with processes on each."""
     checks: dict[str, list[ClusterCheck]] = {"ok": [], "missing": [], "cannot tell": []}
-    for nodes, each in sorted(set(sizes)):
-        reason = plugin.supports(nodes * each, each)
+    for nodes, ranks_per_node in sorted(set(sizes)):
+        reason = plugin.supports(nodes * ranks_per_node, ranks_per_node)
         if reason:
-            text = f"{reason} ({nodes} nodes with {each} ranks each): these runs are left out"
-            checks["cannot tell"].append(ClusterCheck(what, "cannot tell", text))
+            size = f"{nodes} nodes with {ranks_per_node} ranks each"
+            text = f"{reason} ({size}): these runs are left out"
+            checks["cannot tell"].append(ClusterCheck(subject, "cannot tell", text))
             continue
-        names = plugin.executables(nodes * each)
-        for one in _attempt(what, file, partial(file.cluster.executable, plugin.name, names)):
-            checks[one.state].append(one)
+        names = plugin.executables(nodes * ranks_per_node)
+        for check in _attempt(subject, file, partial(file.cluster.executable, plugin.name, names)):
+            checks[check.state].append(check)
     # one row for each state: the executables of all numbers of processes lack for one cause
     rows = []
-    for found in checks.values():
-        distinct = list(dict.fromkeys(found))
+    for state_checks in checks.values():
+        distinct = list(dict.fromkeys(state_checks))
         if distinct:
             more = f" and {len(distinct) - 1} more" if len(distinct) > 1 else ""
             rows.append(replace(distinct[0], found=distinct[0].found + more))
     return rows
 
 
-def _attempt(what: str, file: ClusterFile, find: Callable[[], object]) -> list[ClusterCheck]:
+def _attempt(subject: str, file: ClusterFile, find: Callable[[], object]) -> list[ClusterCheck]:
     """Return what a function finds, or the error that it raises, whose fix follows a semicolon."""
     try:
-        return [ClusterCheck(what, "ok", str(find()))]
+        return [ClusterCheck(subject, "ok", str(find()))]
     except RoutelabError as error:
         text = " ".join(str(error).removeprefix(f"{file.path}: ").split())
-        found, _, fix = text.partition("; ")
-        return [ClusterCheck(what, "missing", found, fix)]
+        finding, _, fix = text.partition("; ")
+        return [ClusterCheck(subject, "missing", finding, fix)]
 
 
 def _benchmark(text: str) -> BenchmarkPlugin:

@@ -47,10 +47,10 @@ def use_short_lines(workflow: Any, plan: Plan) -> None:
         Plan with the batches that the lines name.
     """
     for handler in workflow.logger_manager.logger.handlers:
-        theirs = handler.formatter
-        quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
+        formatter = handler.formatter
+        quiet = {choice.name for choice in getattr(formatter, "quiet", ())}
         if handler.name == HANDLER and "REASON" in quiet:
-            handler.setFormatter(ShortFormatter(theirs, plan))
+            handler.setFormatter(ShortFormatter(formatter, plan))
 
 
 class ShortFormatter(logging.Formatter):
@@ -58,13 +58,13 @@ class ShortFormatter(logging.Formatter):
 
     Parameters
     ----------
-    theirs : logging.Formatter
+    formatter : logging.Formatter
     plan : Plan
     """
 
-    def __init__(self, theirs: logging.Formatter, plan: Plan) -> None:
+    def __init__(self, formatter: logging.Formatter, plan: Plan) -> None:
         super().__init__()
-        self._theirs = theirs
+        self._theirs = formatter
         self._plan = plan
         self._titles: dict[int, str] = {}
         self._jobs: dict[int, Sequence[BaseJob]] = {}
@@ -103,11 +103,11 @@ def failure_text(name: str, logs: Iterable[str]) -> str:
     lines = []
     for log in logs:
         try:
-            said = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+            lines_of_log = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError as error:
-            said = [f"it cannot be read: {error.strerror}"]
+            lines_of_log = [f"it cannot be read: {error.strerror}"]
         lines.append(f"FAILED: {name}. The end of its log, {log}:")
-        lines += [f"    {line}" for line in said[-LOG_LINES:] or ["it is empty"]]
+        lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]
     return "\n".join(lines)
 
 
@@ -120,8 +120,8 @@ def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
                 cause = cause_text(status, next(iter(reason.strip().splitlines()), ""))
                 titles.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")
     return [
-        f"{first}{f' and {len(more)} more' if more else ''}: {cause}"
-        for cause, (first, *more) in titles.items()
+        f"{title}{f' and {len(more)} more' if more else ''}: {cause}"
+        for cause, (title, *more) in titles.items()
     ]
 
 
@@ -145,7 +145,9 @@ def _batch_title(plan: Plan, kind: str, id_: str) -> str:
     if kinds()[kind].per_batch == 1:
         return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
     study, _, number = id_.rpartition("-")
-    parts = sum(of == kind and other.rpartition("-")[0] == study for of, other in plan.batches)
+    parts = sum(
+        of == kind and batch_id.rpartition("-")[0] == study for of, batch_id in plan.batches
+    )
     return f"{plural} of {study}, part {number} of {parts} ({_count(batch.size)})"
 
 

@@ -72,7 +72,7 @@ def evaluate_routings(
         or without a proof, or the plot cannot be drawn.
     """
     texts = tuple(routings)
-    _, _, (name, network), *found = collect_errors(
+    _, _, (name, network), *plugins = collect_errors(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: check_plot(plot),
         lambda: load_network(topology),
@@ -81,7 +81,7 @@ def evaluate_routings(
     )
     if plot is not None and not network.num_channels:
         raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
-    chosen, measures = found[: len(texts)], found[len(texts) :]
+    chosen, measures = plugins[: len(texts)], plugins[len(texts) :]
     for routing in chosen:
         report_phase(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
@@ -105,7 +105,7 @@ def metric_columns(metrics: Sequence[str]) -> list[str]:
         If a name is wrong.
     """
     plugins = [load("metric", text) for text in metrics]
-    return list(dict.fromkeys(column.name for one in plugins for column in columns_of(one)))
+    return list(dict.fromkeys(column.name for metric in plugins for column in columns_of(metric)))
 
 
 def _check_options(
@@ -138,7 +138,7 @@ def _row(
     }
     try:
         routed, facts, measured = route_network(network, routing, metrics)
-        facts = {one.metric: one.value for one, _ in measured} | facts
+        facts = {measurement.metric: measurement.value for measurement, _ in measured} | facts
         if bounds is not None:
             report_phase(routing.name, "bounds")
             rules = ""
@@ -159,6 +159,6 @@ def _row(
     if certificate is not None:
         if not routed.verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")
-        with atomic_file(certificate) as new:
-            write_certificate(routed.verdict, routed.table, new)
+        with atomic_file(certificate) as draft:
+            write_certificate(routed.verdict, routed.table, draft)
     return {**row, **facts}, routed.table

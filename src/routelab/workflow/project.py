@@ -39,17 +39,17 @@ def create_project(directory: Path, *, notebook: bool = False) -> None:
     """
     files = project_files(notebook=notebook)
     if is_folder(directory):
-        found = sorted(path.name for path in directory.iterdir())
-        if found:
-            more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        names = sorted(path.name for path in directory.iterdir())
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise InputError(
-                f"{directory} is not empty (it contains {', '.join(found[:3])}{more}); name a new "
+                f"{directory} is not empty (it contains {', '.join(names[:3])}{more}); name a new "
                 "folder or an empty one"
             )
         _fill(directory, files)
     else:
-        with atomic_directory(directory) as new:
-            _copy(new, files)
+        with atomic_directory(directory) as draft:
+            _copy(draft, files)
 
 
 def project_files(*, notebook: bool = False) -> dict[str, Path]:
@@ -82,18 +82,18 @@ def _copy(folder: Path, files: Mapping[str, Path]) -> None:
 
 def _fill(directory: Path, files: Mapping[str, Path]) -> None:
     """Fill an empty folder without replacing it: it may be somebody's working directory."""
-    new = directory / f".{uuid.uuid4().hex}"
-    made = [new]
+    draft = directory / f".{uuid.uuid4().hex}"
+    paths = [draft]
     with explain_write_errors(directory, directory):
         try:
-            new.mkdir()
-            _copy(new, files)
-            for path in sorted(new.iterdir()):
-                made.append(directory / path.name)
-                path.rename(made[-1])
-            new.rmdir()
+            draft.mkdir()
+            _copy(draft, files)
+            for path in sorted(draft.iterdir()):
+                paths.append(directory / path.name)
+                path.rename(paths[-1])
+            draft.rmdir()
         except BaseException:
-            for path in made:
+            for path in paths:
                 if is_folder(path):
                     shutil.rmtree(path, ignore_errors=True)
                 else:

@@ -14,12 +14,12 @@ from routelab.api import BenchmarkPlugin
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineRecord
-from routelab.report.frames.survey import survey_records
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.survey import survey_records
 from routelab.routing.bound import BARE
 from routelab.study.cluster.file import CLUSTERS
 from routelab.workflow.kinds.bounds import BoundJob, rules_ids
@@ -54,23 +54,27 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
         If the study is invalid, or the folder cannot be written.
     """
     report_phase(study.stem, "plan")
-    (shown,) = expand_studies([study], results).studies.values()
-    parts = shown.parts
-    records = _records(shown)
-    if shown.study.survey:
-        tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
+    (study_plan,) = expand_studies([study], results).studies.values()
+    parts = study_plan.parts
+    records = _records(study_plan)
+    if study_plan.study.survey:
+        tables = [
+            SurveyJob.manifest(results, job.ids[0]) for job in study_plan.jobs[SurveyJob.kind]
+        ]
         records = survey_records(records, tables)
-    simulated = _engine_records(shown, SimulationJob)
+    simulated = _engine_records(study_plan, SimulationJob)
     # simulations that only predict measurements are not rows of the study
-    wanted = {
+    flow_ids = {
         job.ids
-        for job in FlowJob.of(parts, parts.pairs, workload_engines(shown.study, parts.workloads))
+        for job in FlowJob.of(
+            parts, parts.pairs, workload_engines(study_plan.study, parts.workloads)
+        )
     }
-    flows = _engine_records(shown, FlowJob, wanted)
-    measured = _bench_records(shown)
-    plugins = study_plugins(parts, shown.jobs)
+    flows = _engine_records(study_plan, FlowJob, flow_ids)
+    measured = _bench_records(study_plan)
+    plugins = study_plugins(parts, study_plan.jobs)
     write_study_report(
-        shown.study, records, results, directory, plugins, simulated, flows, measured
+        study_plan.study, records, results, directory, plugins, simulated, flows, measured
     )
     report_phase(study.stem, "written", ended=True)
 
@@ -86,8 +90,8 @@ def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     return () if set(named) <= set(installed_catalogue().default_metrics()) else named
 
 
-def _records(shown: StudyPlan) -> list[JobRecord]:
-    parts, results = shown.parts, shown.parts.results
+def _records(study_plan: StudyPlan) -> list[JobRecord]:
+    parts, results = study_plan.parts, study_plan.parts.results
     metrics = _metrics_to_name(parts.metrics)
     rules = rules_ids(parts)
 
@@ -99,7 +103,7 @@ def _records(shown: StudyPlan) -> list[JobRecord]:
 
     return [
         JobRecord(
-            **_of_pair(shown, topology, routing),
+            **_of_pair(study_plan, topology, routing),
             directory=Path(RouteJob.folder_of(results, (topology, routing))),
             metrics=metrics,
             metrics_directory=measured(pair) if parts.metrics else None,
@@ -111,9 +115,9 @@ def _records(shown: StudyPlan) -> list[JobRecord]:
     ]
 
 
-def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
+def _of_pair(study_plan: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
     """Return the common fields of the records of all jobs on a network."""
-    parts = shown.parts
+    parts = study_plan.parts
     network, algorithm = parts.topologies[topology].text, parts.routings[routing].text
     return {
         "topology": topology,
@@ -127,14 +131,14 @@ def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
 
 
 def _engine_records(
-    shown: StudyPlan, kind: type[EngineJob], wanted: Collection[tuple[str, ...]] | None = None
+    study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
 ) -> list[EngineRecord]:
-    """Return a record for every simulation of a kind, or only for those in `wanted`."""
-    bounded = shown.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
+    """Return a record for every simulation of a kind, or only for those in `ids`."""
+    bounded = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
     bounds = {job.ids: Path(job.folder) for job in bounded}
     return [
         EngineRecord(
-            **_of_pair(shown, *job.ids[:2]),
+            **_of_pair(study_plan, *job.ids[:2]),
             directory=Path(job.folder),
             work=job.ids[2],
             work_name=job.work,
@@ -143,31 +147,31 @@ def _engine_records(
             settings_id=job.ids[3],
             throughput=bounds.get((job.ids[0], job.ids[2])),
         )
-        for job in shown.jobs.get(kind.kind, ())
-        if isinstance(job, kind) and (wanted is None or job.ids in wanted)
+        for job in study_plan.jobs.get(kind.kind, ())
+        if isinstance(job, kind) and (ids is None or job.ids in ids)
     ]
 
 
-def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
+def _bench_records(study_plan: StudyPlan) -> list[BenchRecord]:
     """Return a record for every benchmark under every routing of every comparison."""
-    settings_of = {settings_id(one): one for one in shown.study.bench_settings}
-    flows = {one.ids: one.flow for one in predictions(shown.parts)}
-    jobs = shown.jobs.get(ComparisonJob.kind, ())
+    settings_of = {settings_id(bench): bench for bench in study_plan.study.bench_settings}
+    flows = {prediction.ids: prediction.flow for prediction in predictions(study_plan.parts)}
+    jobs = study_plan.jobs.get(ComparisonJob.kind, ())
     # a study without benchmarks needs no cluster
-    settings = settings_and_hosts(shown.parts)[0] if jobs else ()
-    switched = {one.id: one.cluster.cluster.fabric is not None for one in settings}
+    settings = settings_and_hosts(study_plan.parts)[0] if jobs else ()
+    switched = {bench.id: bench.cluster.cluster.fabric is not None for bench in settings}
     records = []
     for job in jobs:
         assert isinstance(job, ComparisonJob)
         _, topology, chosen = job.ids
-        names = {one.id: one.text for one in job.comparison.routings}
+        names = {routing_part.id: routing_part.text for routing_part in job.comparison.routings}
         baseline = settings_of[chosen].baseline or next(iter(names))
         cluster = Path(job.comparison.settings.cluster)
         for routing, benchmark in product(names, job.comparison.benchmarks):
             flow = flows.get((topology, routing, benchmark.id, chosen))
             records.append(
                 BenchRecord(
-                    **_of_pair(shown, topology, routing),
+                    **_of_pair(study_plan, topology, routing),
                     directory=Path(job.folder),
                     benchmark=benchmark.id,
                     benchmark_name=benchmark.text,
@@ -179,7 +183,7 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
                     switched=switched[chosen],
                     baseline=baseline,
                     baseline_name=names.get(baseline, ""),
-                    prediction=flow and Path(FlowJob.folder_of(shown.parts.results, flow)),
+                    prediction=flow and Path(FlowJob.folder_of(study_plan.parts.results, flow)),
                     store=Path(job.store),
                 )
             )

@@ -100,12 +100,12 @@ def apply_option(config: Mapping[str, Any]) -> str:
 
 
 def _truth(config: Mapping[str, Any], key: str) -> bool:
-    told = config.get(key, False)
+    setting = config.get(key, False)
     # on the command line Snakemake accepts only the spelling True for a truth value
-    value = {"true": True, "false": False}.get(str(told).lower())
+    value = {"true": True, "false": False}.get(str(setting).lower())
     if value is None:
         raise InputError(
-            f"{key}={told}: must be true or false, as in 'snakemake report --config {key}=true'"
+            f"{key}={setting}: must be true or false, as in 'snakemake report --config {key}=true'"
         )
     return value
 
@@ -155,12 +155,14 @@ def check_fabrics(plan: Plan) -> None:
     InputError
         Names every cluster whose file lacks it.
     """
-    most: dict[Path, int] = {}
+    max_routings: dict[Path, int] = {}
     for job in plan.of(ComparisonJob.kind).values():
         if isinstance(job, ComparisonJob) and not job.is_done():
             path = Path(job.comparison.settings.cluster)
-            most[path] = max(most.get(path, 0), len(job.comparison.routings))
-    collect_errors(*(partial(_check_fabric, path, routings) for path, routings in most.items()))
+            max_routings[path] = max(max_routings.get(path, 0), len(job.comparison.routings))
+    collect_errors(
+        *(partial(_check_fabric, path, routings) for path, routings in max_routings.items())
+    )
 
 
 def _check_fabric(path: Path, routings: int) -> None:
@@ -203,9 +205,9 @@ def _study_files() -> list[Path]:
     return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
 
 
-def _unknown_study(name: str, known: Iterable[str]) -> str:
+def _unknown_study(name: str, names: Iterable[str]) -> str:
     stem = Path(name).stem
-    return did_you_mean(stem, {known_name.rpartition("/")[2] for known_name in known})
+    return did_you_mean(stem, {study_name.rpartition("/")[2] for study_name in names})
 
 
 def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
@@ -306,8 +308,8 @@ def _forget(plan: Plan, fresh: Collection[str]) -> None:
     Other files stay until new ones replace them. A page would stay, too, if the run is killed
     before it: new results do not change a manifest, whose checksum Snakemake compares.
     """
-    for name, shown in plan.studies.items():
-        if any(shown.jobs.get(kind) for kind in fresh):
+    for name, study_plan in plan.studies.items():
+        if any(study_plan.jobs.get(kind) for kind in fresh):
             (plan.results / "report" / name / "index.html").unlink(missing_ok=True)
     for job in plan.jobs.values():
         if job.kind not in fresh:
@@ -333,11 +335,11 @@ def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
 
 def _name_old_folders(results: Path) -> None:
     """Print how to remove the results of earlier versions, which nothing reads."""
-    old = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
-    if old:
+    folders = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
+    if folders:
         print(
             "Folders of an earlier version are not used: the results of a study are in a folder of "
-            f"its name. Remove them with: rm -r {' '.join(old)}",
+            f"its name. Remove them with: rm -r {' '.join(folders)}",
             file=sys.stderr,
         )
 
@@ -370,10 +372,10 @@ def _warn_of_full_disk(results: Path) -> None:
 def _tell_of_new_code(plan: Plan, are: str) -> None:
     """Tell that all results run again, if the results are those of other code of routelab."""
     try:
-        known = (plan.results / PLAN / CODE).read_text()
+        recorded_digest = (plan.results / PLAN / CODE).read_text()
     except OSError:
-        known = ""
-    if known != core_digest() and any(Path(name).exists() for name in plan.manifests()):
+        recorded_digest = ""
+    if recorded_digest != core_digest() and any(Path(name).exists() for name in plan.manifests()):
         print(
             f"routelab's own code has changed since these results: they {are} computed again, "
             "measurements apart.",
@@ -381,11 +383,11 @@ def _tell_of_new_code(plan: Plan, are: str) -> None:
         )
 
 
-def _print_again(plan: Plan, what: str) -> None:
+def _print_again(plan: Plan, action: str) -> None:
     number = plan.failed()
     if number:
         jobs = "job" if number == 1 else "jobs"
-        print(f"{number} failed or timed-out {jobs} {what}.", file=sys.stderr)
+        print(f"{number} failed or timed-out {jobs} {action}.", file=sys.stderr)
 
 
 def _print_losses(plan: Plan) -> None:
@@ -393,7 +395,7 @@ def _print_losses(plan: Plan) -> None:
     statuses = plan.statuses()
     for sentence in loss_sentences(statuses):
         print(f"{sentence}.", file=sys.stderr)
-    if any(one.status in TRY_AGAIN for one in statuses):
+    if any(job.status in TRY_AGAIN for job in statuses):
         print("The next run tries failed and stopped jobs again.", file=sys.stderr)
 
 

@@ -38,13 +38,13 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
         that the job and the rehearsal's plugins may call. So editing or installing a plugin
         requires the rehearsals of that plugin only.
     """
-    found = {}
+    by_marker = {}
     for rehearsal, job in rehearsals:
         modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
         facts = [*rehearsal.key, kernels_digest(modules)]
         name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-        found[marker(name)] = (rehearsal, job)
-    return {path: pair for path, pair in found.items() if not path.exists()}
+        by_marker[marker(name)] = (rehearsal, job)
+    return {path: pair for path, pair in by_marker.items() if not path.exists()}
 
 
 def warm_kernels(plan: Plan, cores: int) -> None:
@@ -55,12 +55,12 @@ def warm_kernels(plan: Plan, cores: int) -> None:
     they use its output as ``ancient()``. It would leave stale results after an edit of a
     kernel. Jobs compile kernels themselves if this fails.
     """
-    left = cold(plan.rehearsals().values())
-    if not left:
+    to_compile = cold(plan.rehearsals().values())
+    if not to_compile:
         return
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    jobs = list({job.folder: job for _, job in left.values()}.values())
+    jobs = list({job.folder: job for _, job in to_compile.values()}.values())
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
     reading, writing = os.pipe()
     with log.open("w") as stream:
@@ -83,7 +83,7 @@ def warm_kernels(plan: Plan, cores: int) -> None:
     if any(codes):
         print(f"Some kernels could not be compiled before the jobs, see {log}.", file=sys.stderr)
         return
-    for file in left:
+    for file in to_compile:
         with suppress(OSError):  # the next run compiles again, then
             file.touch()
 
@@ -91,8 +91,8 @@ def warm_kernels(plan: Plan, cores: int) -> None:
 def _shares(jobs: Sequence[BaseJob]) -> list[list[BaseJob]]:
     """Split jobs for two processes: kernels of packets take half of the time and are used alone."""
     packets = [job for job in jobs if job.kind == SimulationJob.kind]
-    others = [job for job in jobs if job.kind != SimulationJob.kind]
-    return [share for share in (others, packets) if share]
+    other_jobs = [job for job in jobs if job.kind != SimulationJob.kind]
+    return [share for share in (other_jobs, packets) if share]
 
 
 def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str]:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from routelab.api import Direction, EnginePlugin, Topology
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineRecord
-from routelab.report.frames.view import Record
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.rows import Record
+from routelab.report.rows.simulations import EngineRecord
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.results.tables import write_csv
 from routelab.routing.topology_file import save_topology

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from routelab.api import InputError
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.report.table_formats import layout, to_csv, to_latex
 from routelab.report.tables import build_table
 from routelab.study import Table
@@ -16,7 +16,7 @@ STUDY = "tables: {t: {rows: [topology], values: [nodes], pivot: {by: routing, va
 
 def built(text, world, write_study):
     study = write_study(text)
-    return build_table("t", study.tables["t"], Frames(world.records), None, "t: ")
+    return build_table("t", study.tables["t"], RouteRows(world.records), None, "t: ")
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def seeds(world):
 def test_a_pivot_holds_the_numbers_of_the_table_without_it(groups, seeds, write_study):
     study = write_study(SEVERAL.replace("GROUPS", groups), PUBLISHED)
     plain, table = (
-        build_table(name, study.tables[name], Frames(seeds.records), study.reference, "t: ")
+        build_table(name, study.tables[name], RouteRows(seeds.records), study.reference, "t: ")
         for name in ("plain", "t")
     )
     expected = {

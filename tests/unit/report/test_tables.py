@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.report.tables import build_table
 
 PUBLISHED = "routing,nodes,sigma4,max_load\nbfs,4,0.5,6\nbfs,8,,9\nother,4,1,1\n"
@@ -13,7 +13,7 @@ PUBLISHED = "routing,nodes,sigma4,max_load\nbfs,4,0.5,6\nbfs,8,,9\nother,4,1,1\n
 
 def built(study, world, name="t"):
     place = study.place("tables", name)
-    return build_table(name, study.tables[name], Frames(world.records), study.reference, place)
+    return build_table(name, study.tables[name], RouteRows(world.records), study.reference, place)
 
 
 def column(table, name):
@@ -176,7 +176,7 @@ def test_every_pooled_number_was_attained_by_a_run(loads, tmp_path_factory, worl
         "tables: {t: {rows: [routing], values: [max_load, min_load], over: {tie_seed: range}}}\n"
     )
     table = built(study, world)
-    jobs = Frames(world.records).jobs
+    jobs = RouteRows(world.records).jobs
     for row in table.rows:
         assert row["max_load_low"] <= row["max_load"] <= row["max_load_high"]
         for value in ("max_load", "min_load"):

@@ -52,8 +52,8 @@ def complete(parser: Parser) -> None:
         # options of engines take a second: only if the words have an option
         if child.prog.split()[-1] not in words or not any(word[0] == "-" for word in words):
             child.later = None
-    for one in parser.descendants():
-        for action in one.actions:
+    for command in parser.descendants():
+        for action in command.actions:
             if not action.choices and action.nargs != 0:
                 action.completer = _completer(action)  # type: ignore[attr-defined]
     CompletionFinder()(parser, always_complete_options=False, exclude=HIDDEN)

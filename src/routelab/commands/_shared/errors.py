@@ -15,11 +15,11 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def safe_text(message: str) -> str:
     """Return a message with unprintable characters escaped, and very long words shortened."""
-    shown = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
+    escaped = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
     return re.sub(
         rf"\S{{{LONGEST_WORD + 1},}}",
         lambda match: f"{match[0][:200]}...{match[0][-50:]} ({len(match[0])} characters)",
-        shown,
+        escaped,
     )
 
 

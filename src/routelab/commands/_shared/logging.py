@@ -37,15 +37,15 @@ def log_to_stderr(arguments: argparse.Namespace) -> Iterator[None]:
     handler = _StandardError()
     handler.setFormatter(_Json() if options.get("log_json") else _Text())
     loggers = [logging.getLogger(name) for name in ("routelab", "routelab_plugins")]
-    before = [logger.level for logger in loggers]
+    saved_levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)
         logger.setLevel(level)
     try:
         yield
     finally:
-        for logger, old in zip(loggers, before, strict=True):
-            logger.setLevel(old)
+        for logger, saved_level in zip(loggers, saved_levels, strict=True):
+            logger.setLevel(saved_level)
             logger.removeHandler(handler)
 
 

@@ -57,12 +57,14 @@ def check_result_folder(folder: Path) -> None:
             f"cannot write {folder}: it is {kind}, not a folder; leave out -o to print the result"
         )
     if is_folder(folder):
-        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in RESULTS)
-        if others:
-            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        foreign_files = sorted(
+            entry.name for entry in folder.iterdir() if entry.name not in RESULTS
+        )
+        if foreign_files:
+            more = f" and {len(foreign_files) - 3} more" if len(foreign_files) > 3 else ""
             raise InputError(
                 f"cannot write {folder}: it has files that are not part of a result "
-                f"({', '.join(others[:3])}{more}), which would be lost; name a new folder"
+                f"({', '.join(foreign_files[:3])}{more}), which would be lost; name a new folder"
             )
     check_writable(folder)
 
@@ -152,8 +154,10 @@ def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> No
         unit = of[name].unit if name in of and value else ""
         meaning = _first_clause(of[name].meaning) if name in of and value else ""
         rows.append((name, value if unit in COUNTS else f"{value} {unit}".rstrip(), meaning))
-    shown = 3 if any(meaning for *_, meaning in rows) else 2
-    _print_fitting(("fact", "value", "meaning")[:shown], [row[:shown] for row in rows], hint=WIDER)
+    num_columns = 3 if any(meaning for *_, meaning in rows) else 2
+    _print_fitting(
+        ("fact", "value", "meaning")[:num_columns], [row[:num_columns] for row in rows], hint=WIDER
+    )
 
 
 def _first_clause(meaning: str) -> str:

@@ -70,19 +70,19 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments with all options; unknown options end the process with code 2."""
         self.complete()
-        namespace, rest = super().parse_known_args(args, namespace)
-        if rest and self.strict:
-            options = [word for word in rest if word.startswith("-")]
+        namespace, unparsed = super().parse_known_args(args, namespace)
+        if unparsed and self.strict:
+            options = [word for word in unparsed if word.startswith("-")]
             if options:
                 self._refuse_option(options[0])
-            self.error(f"unexpected arguments: {' '.join(rest)}")
-        return namespace, rest
+            self.error(f"unexpected arguments: {' '.join(unparsed)}")
+        return namespace, unparsed
 
     def format_usage(self) -> str:
         """Return a line with the arguments that must be given."""
         formatter = self._get_formatter()
         positionals = self._get_positional_actions()
-        options = [one for one in self._get_optional_actions() if one.required]
+        options = [action for action in self._get_optional_actions() if action.required]
         formatter.add_usage(self.usage, [*options, *positionals], [])
         return formatter.format_help().rstrip("\n") + " [OPTION ...]\n"
 
@@ -91,9 +91,11 @@ class Parser(argparse.ArgumentParser):
         formatter = self._get_formatter()
         formatter.add_text(self.description)
         # general options last
-        for group in sorted(self._action_groups, key=lambda one: one is self.general):
+        for group in sorted(
+            self._action_groups, key=lambda action_group: action_group is self.general
+        ):
             actions = group._group_actions
-            if any(isinstance(one, argparse._SubParsersAction) for one in actions):
+            if any(isinstance(action, argparse._SubParsersAction) for action in actions):
                 for title, names in (self._groups or {group.title or "": [*self.commands]}).items():
                     _add_section(formatter, title, list(self._lines_of(names)))
             else:
@@ -145,7 +147,7 @@ class Parser(argparse.ArgumentParser):
         """Iterate over the lines of the help for some commands, in this order."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction):
-                lines = {one.dest: one for one in action._choices_actions}
+                lines = {choice.dest: choice for choice in action._choices_actions}
                 yield from (lines[name] for name in names if name in lines)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -153,11 +155,11 @@ class Parser(argparse.ArgumentParser):
             return
         from routelab.registry.suggest import did_you_mean
 
-        known = [str(choice) for choice in action.choices]
-        hint = did_you_mean(str(value), known)
+        choices = [str(choice) for choice in action.choices]
+        hint = did_you_mean(str(value), choices)
         if action.nargs != argparse.PARSER:
             raise argparse.ArgumentError(
-                action, f"invalid choice: {value!r}{hint} (choose from {', '.join(known)})"
+                action, f"invalid choice: {value!r}{hint} (choose from {', '.join(choices)})"
             )
         noun = "action" if self._parent else "command"
         self._fail(f"unknown {noun} {value!r}{hint or f' (see `{self.prog} --help`)'}")

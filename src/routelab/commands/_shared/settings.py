@@ -69,9 +69,9 @@ def add_settings(
         if default is False:
             place.add_argument(option(name), action="store_true", help=text, **stored)
         else:
-            limits = "".join(f"{one}; " for one in _range_text(field))
-            shown = f"{text} ({limits}default: {_default_text(default)})"
-            place.add_argument(option(name), metavar=_metavar(field), help=shown, **stored)
+            limits = "".join(f"{limit}; " for limit in _range_text(field))
+            help_text = f"{text} ({limits}default: {_default_text(default)})"
+            place.add_argument(option(name), metavar=_metavar(field), help=help_text, **stored)
 
 
 def option(name: str) -> str:
@@ -97,10 +97,10 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     names = "|".join(model.model_fields)
     joined = "|".join(name for name in model.model_fields if "_" in name) or "(?!)"
     marked = rf"`({names})`|(?<=raise |lower )({names})\b"
-    found = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=,~@-])({names})(?==)"
+    mentioned = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=,~@-])({names})(?==)"
     return "\n".join(
         re.sub(
-            marked if IN_FILE.match(line) else found,
+            marked if IN_FILE.match(line) else mentioned,
             lambda match: option(match[match.lastindex or 0]),
             line,
         )
@@ -155,14 +155,14 @@ def refuse_others(
     from routelab.api.errors import InputError
 
     keys = {model: {_key(name) for name in names} for model, names in models.items()}
-    wrong = [
-        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {choice}"
+    problems = [
+        f"--{key.removeprefix(PREFIX)} is an option of {owner}, not of {choice}"
         for key in arguments
         if key.startswith(PREFIX) and key not in keys[choice]
-        for other in [next(other for other, mine in keys.items() if key in mine)]
+        for owner in [next(owner for owner, model_keys in keys.items() if key in model_keys)]
     ]
-    if wrong:
-        raise InputError("\n".join(wrong))
+    if problems:
+        raise InputError("\n".join(problems))
 
 
 def _help_text(field: FieldInfo) -> str:
@@ -190,9 +190,9 @@ def _range_text(field: FieldInfo) -> Iterator[str]:
     """Iterate over the range of a number, if it has limits that a person may reach."""
     limits = {
         name: value
-        for one in field.metadata
+        for constraint in field.metadata
         for name in ("ge", "gt", "le", "lt")
-        if (value := getattr(one, name, None)) is not None and abs(value) < UNREACHED
+        if (value := getattr(constraint, name, None)) is not None and abs(value) < UNREACHED
     }
     low, high = limits.get("ge"), limits.get("le")
     if low is not None and high is not None:

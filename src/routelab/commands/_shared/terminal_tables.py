@@ -58,24 +58,26 @@ def table_lines(
     """
     cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
     half = max(width // 2, 1)
-    whole = [max(cell_len(line) for one in column for line in one.split("\n")) for column in cells]
+    whole = [
+        max(cell_len(line) for line in column for line in line.split("\n")) for column in cells
+    ]
     # a number stays on its line, however long it is
     longest = [
-        max((cell_len(one) for one in column[1:] if NUMBER.fullmatch(one)), default=0)
+        max((cell_len(cell) for cell in column[1:] if NUMBER.fullmatch(cell)), default=0)
         for column in cells
     ]
-    numeric = [all(NUMBER.fullmatch(one) or not one for one in column[1:]) for column in cells]
+    numeric = [all(NUMBER.fullmatch(cell) or not cell for cell in column[1:]) for column in cells]
     needed = [
         max(longest[i], min(size, half if i == 0 else min(half, READABLE)))
         for i, size in enumerate(whole)
     ]
     order = dict.fromkeys([0, *(columns.index(name) for name in first if name in columns)])
-    shown: dict[int, int] = {}
+    widths: dict[int, int] = {}
     for i in (*order, *range(len(columns))):
-        if i not in shown and (not shown or sum(shown.values()) + GAP + needed[i] <= width):
-            shown[i] = needed[i] + (GAP if shown else 0)
+        if i not in widths and (not widths or sum(widths.values()) + GAP + needed[i] <= width):
+            widths[i] = needed[i] + (GAP if widths else 0)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for i in sorted(shown):
+    for i in sorted(widths):
         right = numeric[i] and bool(rows) and i > 0
         table.add_column(
             Text(_plain(columns[i])),
@@ -84,16 +86,16 @@ def table_lines(
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*(Text(_plain(row[i])) for i in sorted(shown)))
+        table.add_row(*(Text(_plain(row[i])) for i in sorted(widths)))
     output = StringIO()
     size = max(width, longest[0] if cells else 0)
     console = Console(file=output, width=size, color_system=None, legacy_windows=False)
     console.print(table)
-    dropped = [name for i, name in enumerate(columns) if i not in shown]
+    dropped = [name for i, name in enumerate(columns) if i not in widths]
     if dropped:
         console.print(Text(f"not shown: {', '.join(dropped)} ({hint})"))
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
 def _plain(text: str) -> str:
-    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)

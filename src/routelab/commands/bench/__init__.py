@@ -34,23 +34,23 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._shared.settings import add_settings
     from routelab.study.bench_settings import BenchSettings
 
-    what = parser.add_argument_group("measurement")
-    what.add_argument(
+    measurement = parser.add_argument_group("measurement")
+    measurement.add_argument(
         "--benchmark", metavar="NAME", action="append", help="instance name; may be repeated"
     )
-    what.add_argument(
+    measurement.add_argument(
         "--topology",
         metavar="NAME",
         help="instance name of the network, or of a part for which the cluster has a node set "
         "(default: the cluster's network)",
     )
-    what.add_argument(
+    measurement.add_argument(
         "--routing",
         metavar="NAME",
         action="append",
         help="instance name; may be repeated (default: measure the fabric as it is)",
     )
-    what.add_argument(
+    measurement.add_argument(
         "--comparison",
         metavar="FILE",
         type=named_path,

@@ -123,9 +123,13 @@ def _measure(
         with show_progress(arguments):
             return stage.run_comparison(measurement, folder, fingerprint)
     except StopRequest as signal_:
-        found = allocation()
-        how = found.end_text() if found is not None else ""
-        why = f"Slurm's job {found.job_id} {how}" if found is not None and how else str(signal_)
+        slurm_job = allocation()
+        how = slurm_job.end_text() if slurm_job is not None else ""
+        why = (
+            f"Slurm's job {slurm_job.job_id} {how}"
+            if slurm_job is not None and how
+            else str(signal_)
+        )
         return None, SessionEnd(stopped=why)
 
 

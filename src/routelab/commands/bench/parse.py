@@ -69,4 +69,10 @@ def _print_rest(result: BenchmarkResult) -> None:
         print("lines of other programs:")
         for line in result.foreign:
             text = line.expandtabs()
-            print("  " + "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text))
+            print(
+                "  "
+                + "".join(
+                    character if character.isprintable() else ascii(character)[1:-1]
+                    for character in text
+                )
+            )

@@ -116,19 +116,19 @@ def run_columns(arguments: argparse.Namespace) -> int:
     from routelab.registry.columns import installed_columns
     from routelab.registry.suggest import did_you_mean
 
-    known = get_args(Rows)
-    if arguments.of is not None and arguments.of not in known:
-        hint = did_you_mean(arguments.of, known)
-        raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(known)})")
-    columns = [one for one in installed_columns() if arguments.of in (None, *one.of)]
+    row_kinds = get_args(Rows)
+    if arguments.of is not None and arguments.of not in row_kinds:
+        hint = did_you_mean(arguments.of, row_kinds)
+        raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(row_kinds)})")
+    columns = [column for column in installed_columns() if arguments.of in (None, *column.of)]
     if arguments.format == "markdown":
         from routelab.registry.column_page import column_page
 
         print(column_page(columns), end="")
         return 0
     rows = [
-        [one.name, "+".join(one.of), one.unit, one.better, one.needs, one.meaning]
-        for one in columns
+        [column.name, "+".join(column.of), column.unit, column.better, column.needs, column.meaning]
+        for column in columns
     ]
     names = ("column", "of", "unit", "better", "needs", "meaning")
     print_rows(names, rows, arguments.format, first=("unit", "meaning"))
@@ -151,12 +151,12 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
         return kind, catalogue.entry(kind, key).key
     kinds = catalogue.kinds_of(key)
     if not kinds:
-        keys = [name for each in KINDS for name in catalogue.keys(each)]
+        keys = [name for kind in KINDS for name in catalogue.keys(kind)]
         raise InputError(
             f"no plugin is called {key!r}{did_you_mean(key, keys)} (see `routelab plugins list`)"
         )
     if len(kinds) > 1:
-        choices = " or ".join(f"{each}/{key}" for each in kinds)
+        choices = " or ".join(f"{kind}/{key}" for kind in kinds)
         raise InputError(f"{key!r} is a plugin of several kinds; write {choices}")
     return kinds[0], key
 

@@ -85,12 +85,12 @@ def run_check(arguments: argparse.Namespace) -> int:
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
         print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
-    bad = [name for name, checks in results.items() if _has_failure(checks)]
+    failures = [name for name, checks in results.items() if _has_failure(checks)]
     if form == "table" and not arguments.plugin:
-        print(f"plugins checked: {len(results)}, not ok: {len(bad)}")
+        print(f"plugins checked: {len(results)}, not ok: {len(failures)}")
     if not results:
         print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
-    return 1 if bad or not results else 0
+    return 1 if failures or not results else 0
 
 
 def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:

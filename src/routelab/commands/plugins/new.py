@@ -11,7 +11,7 @@ from routelab.commands._shared.arguments import named_path
 
 def add_new(actions: Any) -> None:
     """Add the action."""
-    new = actions.add_parser(
+    parser = actions.add_parser(
         "new",
         help="write a small package with a working plugin to start from",
         description="Write a small package with a working plugin, its tests and a study, as a "
@@ -21,25 +21,25 @@ def add_new(actions: Any) -> None:
             "routelab plugins new routing my-adaptive --hop-by-hop",
         ),
     )
-    new.add_argument(
+    parser.add_argument(
         "kind",
         metavar="KIND",
         help="topology, rules, selection, routing, metric or traffic",
     )
-    new.add_argument("name", metavar="NAME", help="key of the plugin, as users write it")
-    new.add_argument(
+    parser.add_argument("name", metavar="NAME", help="key of the plugin, as users write it")
+    parser.add_argument(
         "--directory",
         metavar="DIR",
         type=named_path,
         help="new or empty folder for the package (default: routelab-NAME)",
     )
-    new.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
-    new.add_argument(
+    parser.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
+    parser.add_argument(
         "--hop-by-hop",
         action="store_true",
         help="make a hop-by-hop routing: for simulations, without a route table",
     )
-    new.set_defaults(run=run_new)
+    parser.set_defaults(run=run_new)
 
 
 def run_new(arguments: argparse.Namespace) -> int:
@@ -48,23 +48,23 @@ def run_new(arguments: argparse.Namespace) -> int:
 
     from routelab.commands.plugins import package
 
-    new = package.make_new_plugin(
+    plugin = package.make_new_plugin(
         arguments.kind, arguments.name, arguments.author, hop_by_hop=arguments.hop_by_hop
     )
-    owner = package.owner(new.kind, new.key)
-    folder = package.write_package(new, arguments.directory)
+    owner = package.owner(plugin.kind, plugin.key)
+    folder = package.write_package(plugin, arguments.directory)
     if owner:
         print(
-            f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; neither can be "
-            "used while both are installed",
+            f"routelab: warning: {owner} has a {plugin.kind} {plugin.key!r} already; neither can "
+            "be used while both are installed",
             file=sys.stderr,
         )
-    algorithm = "kernels.py" if new.hop_by_hop else "__init__.py"
-    print(f"Wrote {folder}: the algorithm is in {folder / new.package / algorithm}")
+    algorithm = "kernels.py" if plugin.hop_by_hop else "__init__.py"
+    print(f"Wrote {folder}: the algorithm is in {folder / plugin.package / algorithm}")
     print("To install and check it in the environment that routelab is in:")
     python = shlex.quote(sys.executable)
     print(f"  {python} -m pip install --no-deps --editable {shlex.quote(str(folder))}")
-    print(f"  {python} -m routelab plugins check {new.kind}/{new.key}")
+    print(f"  {python} -m routelab plugins check {plugin.kind}/{plugin.key}")
     print(f"  {python} -m pytest {shlex.quote(str(folder))}")
     print(f"{folder / 'README.md'} describes the next steps.")
     return 0

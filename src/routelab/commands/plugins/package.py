@@ -99,8 +99,8 @@ class NewPlugin:
     def class_name(self) -> str:
         """Name of the plugin's class; neither a keyword nor an imported name."""
         name = "".join(word[0].upper() + word[1:] for word in self._words)
-        taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
-        return f"My{name}" if taken or not name.isidentifier() else name
+        is_taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
+        return f"My{name}" if is_taken or not name.isidentifier() else name
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Iterate over template and path of each file."""
@@ -168,13 +168,13 @@ def make_new_plugin(
         partial(_match_author, author),
         partial(Name, key),
     )
-    new = NewPlugin(kind, key, author_match["name"], author_match["email"] or "", hop_by_hop)
-    if importlib.util.find_spec(new.package) is not None:
+    plugin = NewPlugin(kind, key, author_match["name"], author_match["email"] or "", hop_by_hop)
+    if importlib.util.find_spec(plugin.package) is not None:
         raise InputError(
-            f"a package {new.package} is already installed, and this one would have the same "
+            f"a package {plugin.package} is already installed, and this one would have the same "
             "name; choose another name or uninstall it"
         )
-    return new
+    return plugin
 
 
 def _check_kind(kind: str, *, hop_by_hop: bool) -> None:
@@ -210,12 +210,12 @@ def owner(kind: str, key: str) -> str | None:
     return f"{entry.distribution} {entry.version}"
 
 
-def write_package(new: NewPlugin, directory: Path | None = None) -> Path:
+def write_package(plugin: NewPlugin, directory: Path | None = None) -> Path:
     """Write the whole package, or nothing.
 
     Parameters
     ----------
-    new : NewPlugin
+    plugin : NewPlugin
     directory : path, optional
         A new or empty folder (default: one with the name of the distribution).
 
@@ -228,12 +228,12 @@ def write_package(new: NewPlugin, directory: Path | None = None) -> Path:
     InputError
         If the folder is not empty or cannot be written.
     """
-    target = Path(new.distribution) if directory is None else directory
+    target = Path(plugin.distribution) if directory is None else directory
     if is_folder(target) and any(target.iterdir()):
         raise InputError(f"the folder {target} is not empty; choose another with --directory")
     if is_folder(target) and target.resolve() == Path.cwd():
         raise InputError(f"{target} is the folder you are in; name a new one with --directory")
-    texts = new.texts()
+    texts = plugin.texts()
     with atomic_directory(target) as folder:
         for place, text in texts.items():
             path = folder / place

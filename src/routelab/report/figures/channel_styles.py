@@ -106,7 +106,7 @@ def group_colours(topology: Topology, values: Values) -> Int64Array:
     chosen: dict[int, int] = {}
     for group in sorted(members):
         near = set().union(*(at_switch[switch] for switch in members[group]))
-        used = [chosen[other] for other in near if other in chosen]
+        used = [chosen[neighbour] for neighbour in near if neighbour in chosen]
         chosen[group] = min(range(len(GROUPS)), key=lambda number: (used.count(number), number))
     return np.array([chosen.get(group, -1) for group in groups.tolist()], dtype=np.int64)
 
@@ -128,7 +128,7 @@ def group_places(
         channels = np.flatnonzero(values == group).tolist()
         places = np.array([middles[channel] for channel in channels])
         off = np.hypot(*(places - places.mean(axis=0)).T).round(6)
-        close = [any(np.hypot(*(at - other)) < NUMBER_SIZE for other in chosen) for at in places]
+        close = [any(np.hypot(*(at - place)) < NUMBER_SIZE for place in chosen) for at in places]
         chosen.append(places[np.lexsort((off, close))[0]])
         yield group, chosen[-1]
 
@@ -147,12 +147,12 @@ def _link_middles(topology: Topology, picture: Picture) -> Points:
         middles[channel] = (line[0] + line[-2]) / 2
     ends = np.stack((topology.channel_source, topology.channel_target), axis=1).tolist()
     back = {(b, a): channel for channel, (a, b) in enumerate(ends)}
-    both = middles.copy()
+    link_middles = middles.copy()
     for channel, (a, b) in enumerate(ends):
-        other = back.get((a, b))
-        if other is not None and not {channel, other} & cut:
-            both[channel] = (middles[channel] + middles[other]) / 2
-    return both
+        reverse = back.get((a, b))
+        if reverse is not None and not {channel, reverse} & cut:
+            link_middles[channel] = (middles[channel] + middles[reverse]) / 2
+    return link_middles
 
 
 def load_colours() -> Colormap:

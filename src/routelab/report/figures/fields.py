@@ -78,7 +78,8 @@ class ColourScale:
             texts = [number_text("", tick) for tick in at]
         places = np.asarray(self.norm(at)) * 100
         return tuple(
-            (round(float(place), 2), one) for place, one in zip(places, texts, strict=True)
+            (round(float(place), 2), tick_text)
+            for place, tick_text in zip(places, texts, strict=True)
         )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.benchmarks import SINGLE
-from routelab.report.frames.view import filter_rows
+from routelab.report.rows.benchmarks import SINGLE
+from routelab.report.rows.rows import filter_rows
 from routelab.study.views import BENCHMARKS, DETAILS
 
 COUNT = "count"

@@ -12,9 +12,9 @@ import pandas as pd
 from routelab.api import InputError, Topology
 from routelab.report.figures.channel_styles import ChannelStyles, Values, group_styles, load_styles
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import key_text
 from routelab.report.labels import column_of, number_text
 from routelab.report.network_picture import Picture, picture_of
+from routelab.report.rows.rows import key_text
 from routelab.report.turn_marks import MarkedTurn, pair_turns
 from routelab.routing.topology_file import load_topology
 

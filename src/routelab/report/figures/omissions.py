@@ -10,7 +10,7 @@ import pandas as pd
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import OK, key_text
+from routelab.report.rows.rows import OK, key_text
 from routelab.results.missing_results import status_text
 from routelab.study.views import BENCHMARKS
 
@@ -81,7 +81,7 @@ def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
     return list(zip(*(frame[name].map(key_text) for name in facets), strict=True))
 
 
-def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
+def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
     """Return why runs have no value: no result, the final state of simulations, or no number."""
     loads: dict[str, list[float]] = {}
     for run in runs:
@@ -89,7 +89,7 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
         if run["status"] != OK:
             state = f"no result: {status_text(run['status'], run['reason'])}"
         elif not state or state in COMPLETE_STATES:
-            state = f"no {what}"
+            state = f"no {quantity}"
         loads.setdefault(state, []).append(float(run.get("load") or 0))
     return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())
 

@@ -18,8 +18,8 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
-from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import heading_parts
+from routelab.report.rows.rows import key_text, sort_texts
 from routelab.study import Figure as FigureSpec
 
 MAX_PANELS = 24

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 from routelab.report.tables import parse_published, published_lines
 
 PUBLISHED = "published"
@@ -43,8 +43,10 @@ def published_values(request: FigureRequest, data: pd.DataFrame) -> list[float]:
     spec, y, place = request.spec, request.y, request.place
     assert spec.beside is not None
     columns = {name: spec.names.get(name, name) for name in spec.beside.on}
-    if missing := set(columns.values()) - set(data.columns):
-        raise InputError(f"{place}beside: on: the figure has no {', '.join(sorted(missing))}")
+    if absent_columns := set(columns.values()) - set(data.columns):
+        raise InputError(
+            f"{place}beside: on: the figure has no {', '.join(sorted(absent_columns))}"
+        )
     lines = published_lines(spec.beside, request.reference, [y], place)
     keys = data[list(columns.values())].map(key_text).itertuples(index=False, name=None)
     numbers = (parse_published(lines.get(key, {}).get(y, "")) for key in keys)

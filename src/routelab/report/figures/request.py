@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from routelab.report.figures.styles import SeriesStyle, SeriesStyles
-from routelab.report.frames.view import OK, View, key_text, sort_texts
 from routelab.report.labels import label
+from routelab.report.rows.rows import OK, Rows, key_text, sort_texts
 from routelab.study import Figure as FigureSpec
 from routelab.study import Reference
 
@@ -26,7 +26,7 @@ class FigureRequest:
     ----------
     spec : FigureSpec
         The figure as declared; its kind decides which columns it has.
-    view : View
+    view : Rows
         Rows of the kind that it shows.
     pooled : collection of str
         Parameters whose runs belong together.
@@ -39,7 +39,7 @@ class FigureRequest:
     """
 
     spec: FigureSpec
-    view: View
+    view: Rows
     pooled: Collection[str] = ()
     place: str = ""
     styles: SeriesStyles = field(default_factory=SeriesStyles)

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.benchmarks import OF_A_METRIC
-from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.view import key_text
+from routelab.report.rows.benchmarks import OF_A_METRIC
+from routelab.report.rows.derivation import IMPROVEMENT
+from routelab.report.rows.rows import key_text
 from routelab.study.views import BENCHMARKS
 
 ENDS = {
@@ -32,14 +32,14 @@ def interval_columns(of: str, column: str) -> tuple[str, str] | None:
 
 def value_label(request: FigureRequest, column: str) -> str:
     """Return a column's name, with metric and unit if all measured values share them."""
-    spec, what = request.spec, request.label(column)
+    spec, text = request.spec, request.label(column)
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
-        return what
+        return text
     jobs = request.view.select(spec.where, request.pooled, request.place)
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
     if len(metrics) == 1:
-        what += f", {metrics.pop().replace('_', ' ')}"
-    return f"{what} ({units.pop()})" if len(units) == 1 else what
+        text += f", {metrics.pop().replace('_', ' ')}"
+    return f"{text} ({units.pop()})" if len(units) == 1 else text
 
 
 def interval_and_noise(group: pd.DataFrame, column: str) -> tuple[float, float, bool]:

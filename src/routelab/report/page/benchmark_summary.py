@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from routelab.report.frames.benchmarks import BenchFrames
-from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.labels import number_text
+from routelab.report.rows.benchmarks import BenchmarkRows
+from routelab.report.rows.derivation import IMPROVEMENT
 
 MAX_DIFFERENCES = 3
 """Largest number of differences in the text, starting with the largest."""
 
 
-def benchmark_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
+def benchmark_sentences(view: BenchmarkRows, reservation: str = "") -> list[str]:
     """Return sentences on the differences from baselines beyond noise, and warnings.
 
     Parameters
     ----------
-    view : BenchFrames
+    view : BenchmarkRows
     reservation : str
         Beginning of the first sentence if results are missing.
     """
@@ -45,9 +45,9 @@ def _difference_text(values: dict[str, Any]) -> str:
         values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )
     size = number_text("size", values["size"])
-    what = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
+    case = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
     return (
-        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {what} "
+        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {case} "
         f"({_signed_text(low)} to {_signed_text(high)} %)"
     )
 

@@ -13,8 +13,8 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyles
-from routelab.report.frames.views import Views
 from routelab.report.page.compared_runs import ROUTING
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import Layout
 from routelab.study import Study
@@ -34,8 +34,12 @@ class PageTable:
     @property
     def marked_rows(self) -> set[int]:
         """Positions of the rows of routings that the answer compares; empty if that is all rows."""
-        shown = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
-        return set() if all(shown) else {at for at, is_compared in enumerate(shown) if is_compared}
+        compared_flags = [str(row.get(ROUTING)) in self.compared for row in self.table.rows]
+        return (
+            set()
+            if all(compared_flags)
+            else {at for at, is_compared in enumerate(compared_flags) if is_compared}
+        )
 
     @property
     def marked_columns(self) -> set[int]:
@@ -81,12 +85,12 @@ def pooled_parameters(study: Study) -> list[str]:
 
 
 def write_figure(
-    study: Study, name: str, views: Views, styles: SeriesStyles, directory: Path
+    study: Study, name: str, study_rows: StudyRows, styles: SeriesStyles, directory: Path
 ) -> PageFigure:
     """Draw and save a figure; by default it pools the same parameters as the tables."""
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else pooled_parameters(study)
-    request = FigureRequest(spec, views.view_for(spec), pooled, place, styles, study.reference)
+    request = FigureRequest(spec, study_rows.rows_for(spec), pooled, place, styles, study.reference)
     drawing = draw_figure(request)
     notes = absent_series(request, drawing.data if drawing else None)
     title = spec.title or name

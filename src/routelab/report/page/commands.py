@@ -11,12 +11,12 @@ from typing import Any
 from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.metrics.bounds.throughput.facts import traffic_seeds
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import BenchFrames
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineFrames, EngineRecord
-from routelab.report.frames.view import Record, View
 from routelab.report.labels import shown_path
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.benchmarks import BenchmarkRows
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.rows import Record, Rows
+from routelab.report.rows.simulations import EngineRecord, SimulationRows
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
 
@@ -48,8 +48,8 @@ def throughput_command(record: EngineRecord, outcome: Outcome) -> str:
     """
     topology, traffic = _shell_word(record.topology_name), _shell_word(record.work_name)
     seed = traffic_seeds(record.engine.parameters)[0]
-    own = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
-    loads = ",".join(f"{one['load']:g}" for one in own.get("accepted", ()))
+    facts = outcome.facts.get("throughput_by_seed", {}).get(str(seed), {})
+    loads = ",".join(f"{accepted_load['load']:g}" for accepted_load in facts.get("accepted", ()))
     more = [f"--load {loads}"] * (loads not in ("", "1")) + [f"--seed {seed}"] * (seed != 0)
     return " ".join([f"routelab bound {topology} --traffic {traffic}", *more])
 
@@ -96,11 +96,11 @@ def bench_command(record: BenchRecord) -> str:
     return f"routelab bench {' '.join(words)}{' --apply-routing' if record.switched else ''}"
 
 
-def row_command(view: View, run: int) -> str:
+def row_command(view: Rows, run: int) -> str:
     """Return the command that prints the numbers of a row."""
-    if isinstance(view, EngineFrames):
+    if isinstance(view, SimulationRows):
         return simulate_command(view.records[run], view.engine(run))
-    if isinstance(view, BenchFrames):
+    if isinstance(view, BenchmarkRows):
         return bench_command(view.records[run])
     record = view.records[run]
     assert isinstance(record, JobRecord)

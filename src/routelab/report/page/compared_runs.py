@@ -10,9 +10,9 @@ import pandas as pd
 
 from routelab.api.verdicts import PROVEN
 from routelab.report.figures.omissions import COMPLETE_STATES
-from routelab.report.frames.derivation import REFERENCE_RUN, RELATIVE_TO
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.frames.views import Views
+from routelab.report.rows.derivation import REFERENCE_RUN, RELATIVE_TO
+from routelab.report.rows.rows import OK, Rows, key_text
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import select_rows
 from routelab.study import Table
 
@@ -32,7 +32,7 @@ _LEFT_OUT = {
 
 
 def compared_runs(
-    spec: Table, keys: Sequence[str], view: View, views: Views, column: str
+    spec: Table, keys: Sequence[str], view: Rows, study_rows: StudyRows, column: str
 ) -> dict[tuple[str, ...], dict[int, Run]]:
     """Return the runs with a result, by routing and conditions.
 
@@ -41,9 +41,9 @@ def compared_runs(
     spec : Table
     keys : sequence of str
         Columns of the conditions.
-    view : View
+    view : Rows
         The table's rows.
-    views : Views
+    study_rows : StudyRows
     column : str
         Column that is compared.
 
@@ -58,25 +58,27 @@ def compared_runs(
     if frame.empty:
         return runs
     verdicts = view.jobs["deadlock"].to_dict() if "deadlock" in view.jobs else {}
-    states = _states(view, views, column)
+    states = _states(view, study_rows, column)
     columns = [frame[key].map(key_text) for key in keys]
     sources = [(frame.index.to_series(), frame[ROUTING])]
     if REFERENCE_RUN in frame:
         sources.append((frame[REFERENCE_RUN], frame[RELATIVE_TO]))
     for numbers, names in sources:
         for run, name, *at in zip(numbers, names, frame[ROUTING], *columns, strict=True):
-            one = (name, verdicts.get(run) in PROVEN, states.get(run, ""))
-            runs.setdefault(tuple(at), {})[run] = one
+            compared_run = (name, verdicts.get(run) in PROVEN, states.get(run, ""))
+            runs.setdefault(tuple(at), {})[run] = compared_run
     return runs
 
 
-def _states(view: View, views: Views, column: str) -> Mapping[int, str]:
+def _states(view: Rows, study_rows: StudyRows, column: str) -> Mapping[int, str]:
     """Return the state of the simulation that a value is from, by run, if it matters."""
-    if view not in (views.loads, views.simulations):
+    if view not in (study_rows.loads, study_rows.simulations):
         return {}
     words = _words(view.jobs)
-    if view is views.simulations and column.startswith(("saturation_", "throughput")):
-        words = pd.Series([_search_word(views, run, column) for run in words.index], words.index)
+    if view is study_rows.simulations and column.startswith(("saturation_", "throughput")):
+        words = pd.Series(
+            [_search_word(study_rows, run, column) for run in words.index], words.index
+        )
     return {int(str(run)): str(word) for run, word in words.items()}
 
 
@@ -86,13 +88,13 @@ def _words(jobs: pd.DataFrame) -> pd.Series[Any]:
     return states.where(~states.isin(COMPLETE_STATES), "").mask(starved, "starved")
 
 
-def _search_word(views: Views, run: int, column: str) -> str:
+def _search_word(study_rows: StudyRows, run: int, column: str) -> str:
     """Return why the loads that a saturation search's result is from count for nothing.
 
     The search itself judges whether loads are saturated.
     """
-    row, keys = views.simulations.jobs.loc[run], list(views.simulations.identity)
-    loads = views.loads.jobs
+    row, keys = study_rows.simulations.jobs.loc[run], list(study_rows.simulations.identity)
+    loads = study_rows.loads.jobs
     loads = loads[(loads[keys] == row[keys]).all(axis=1)]
     if column.startswith("throughput"):
         loads = loads[loads["load"] == row.get("throughput_at")]
@@ -106,7 +108,7 @@ def problem_of(runs: Sequence[Run], routing: str) -> str:
     if not _is_proven(routing, runs):
         return f"{routing} is not proven free of deadlock"
     for state, text in _LEFT_OUT.items():
-        names = dict.fromkeys(name for name, _, one in runs if one == state)
+        names = dict.fromkeys(name for name, _, run_state in runs if run_state == state)
         if names:
             return text.format(" and ".join(names))
     return ""
@@ -115,8 +117,8 @@ def problem_of(runs: Sequence[Run], routing: str) -> str:
 def unproven_text(baseline: str, cases: Sequence[Sequence[Run]]) -> str:
     """Return in how many cases a baseline is not proven free of deadlock; empty if in none."""
     unproven = sum(not _is_proven(baseline, runs) for runs in cases)
-    rest = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
-    return f"; {baseline} is not proven free of deadlock{rest}" if unproven else ""
+    share = f" in {unproven} of {len(cases)} cases" if unproven < len(cases) else ""
+    return f"; {baseline} is not proven free of deadlock{share}" if unproven else ""
 
 
 def states_text(runs: Sequence[Run]) -> str:

@@ -13,9 +13,6 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import IMPROVEMENT, RELATIVE_TO
-from routelab.report.frames.view import OK, View, filter_rows, key_text
-from routelab.report.frames.views import Views
 from routelab.report.labels import STATISTIC_LABELS, heading_parts, number_text
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.compared_runs import (
@@ -28,6 +25,9 @@ from routelab.report.page.compared_runs import (
 )
 from routelab.report.page.missing import BOUND, as_sentence, incomplete
 from routelab.report.page.summary import proof_sentence, runs_sentences
+from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
+from routelab.report.rows.rows import OK, Rows, filter_rows, key_text
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
 from routelab.results.missing_results import MissingResult
@@ -107,8 +107,8 @@ class Case:
 
 def find_answer(
     study: Study,
-    views: Views,
-    tables: Sequence[tuple[ReportTable, View]],
+    study_rows: StudyRows,
+    tables: Sequence[tuple[ReportTable, Rows]],
     losses: Sequence[MissingResult] = (),
 ) -> Answer:
     """Return the first of these that exists.
@@ -126,30 +126,37 @@ def find_answer(
         If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
-    lost = [as_sentence(one.sentence) for one in losses if one.is_alarm and one.noun != BOUND]
+    lost = [as_sentence(loss.sentence) for loss in losses if loss.is_alarm and loss.noun != BOUND]
     named = headline.table or (tables[0][0].name if headline.value and tables else "")
     for table, view in tables:
         if named and table.name != named:
             continue
         if table.of in BENCHMARKS:
-            sentences = benchmark_sentences(views.merits, incomplete(views.merits, views))
+            sentences = benchmark_sentences(
+                study_rows.merits, incomplete(study_rows.merits, study_rows)
+            )
             if sentences:
                 return Answer(sentences[0], table.name)
         elif headline.value is not None:
             spec = study.tables[table.name]
-            answer = _compare(table, spec, view, views, headline, study.place("headline"))
+            answer = _compare(table, spec, view, study_rows, headline, study.place("headline"))
             if answer.sentence or not lost:
-                text, reservation = answer.sentence, incomplete(view, views)
+                text, reservation = answer.sentence, incomplete(view, study_rows)
                 text = text or f"Table {table.name!r} has no values of two routings to compare."
                 text = f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
                 return Answer(text, answer.table, answer.routings)
     if lost:
         return Answer(lost[0])
-    return Answer([*runs_sentences(views), *proof_sentence(views.routes)][-1])
+    return Answer([*runs_sentences(study_rows), *proof_sentence(study_rows.routes)][-1])
 
 
 def _compare(
-    table: ReportTable, spec: TableSpec, view: View, views: Views, headline: Headline, place: str
+    table: ReportTable,
+    spec: TableSpec,
+    view: Rows,
+    study_rows: StudyRows,
+    headline: Headline,
+    place: str,
 ) -> Answer:
     """Compare the best of the headline's routings with its baseline.
 
@@ -163,28 +170,32 @@ def _compare(
     baseline = headline.baseline or (relative.routings[0] if relative else "")
     source = statistic_columns(spec).get(value, value)
     keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
-    runs = compared_runs(spec, keys, view, views, spec.names.get(source, source))
+    runs = compared_runs(spec, keys, view, study_rows, spec.names.get(source, source))
     relation = _relation(spec, source)
     rows = _chosen(_rows(table, spec, headline), headline)
-    cases, left = _cases(rows, runs, relation, baseline, headline.routings)
-    wanted = headline.routings or list(left)
-    cases = {name: cases[name] for name in wanted if name in cases}
+    cases, reasons_of = _cases(rows, runs, relation, baseline, headline.routings)
+    candidates = headline.routings or list(reasons_of)
+    cases = {name: cases[name] for name in candidates if name in cases}
     name = headline.name or _value_name(spec, value, source)
     if not cases:
         reasons: Counter[str] = Counter()
-        for one in wanted:
-            reasons |= Counter(left[one])
-        total = max((len(left[one]) for one in wanted), default=0)
+        for candidate in candidates:
+            reasons |= Counter(reasons_of[candidate])
+        total = max((len(reasons_of[candidate]) for candidate in candidates), default=0)
         if not total:
             return Answer("")
         cases_of = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
-        why = "; ".join(text + (rest if total > 1 else "") for text, rest in cases_of.items())
+        why = "; ".join(text + (share if total > 1 else "") for text, share in cases_of.items())
         whose = (
             f"{' and '.join(headline.routings)} cannot" if headline.routings else "no routing can"
         )
         return Answer(f"The {name} of {whose} be compared with that of {baseline}: {why}.")
-    most = max(map(len, cases.values()))
-    cases = {one: found for one, found in cases.items() if len(found) == most}
+    most_cases = max(map(len, cases.values()))
+    cases = {
+        candidate: routing_cases
+        for candidate, routing_cases in cases.items()
+        if len(routing_cases) == most_cases
+    }
     routing = next(iter(cases))
     if len(cases) > 1:
         lower = _is_lower_better(headline, spec, view, source, place)
@@ -195,7 +206,7 @@ def _compare(
         text += _pairs(spec, view, source, best, (routing, baseline))
     text += unproven_text(baseline, [case.runs for case in best])
     text += states_text([run for case in best for run in case.runs])
-    text += _left_out(left[routing], len(best))
+    text += _left_out(reasons_of[routing], len(best))
     return Answer(f"{text}.", table.name, (routing, baseline))
 
 
@@ -206,18 +217,18 @@ def _left_out(reasons: Sequence[str], compared: int) -> str:
 
 
 def _pairs(
-    spec: TableSpec, view: View, source: str, cases: Sequence[Case], names: tuple[str, str]
+    spec: TableSpec, view: Rows, source: str, cases: Sequence[Case], names: tuple[str, str]
 ) -> str:
     """Return in how many pairs of runs a value is higher and lower, if a statistic mixes both."""
     relation, column = _relation(spec, source), spec.names.get(source, source)
     if not relation:
         relative = Relative(to=names[1], column=column)
         spec = spec.model_copy(update={"relative": relative})
-    wanted = [case.keys for case in cases]
+    case_keys = [case.keys for case in cases]
     signs: Counter[int] = Counter()
     for row in select_rows(spec, view, "").to_dict("records"):
         at = {key: key_text(row[key]) for key in cases[0].keys}
-        if row["status"] == OK and (row[ROUTING], row[RELATIVE_TO]) == names and at in wanted:
+        if row["status"] == OK and (row[ROUTING], row[RELATIVE_TO]) == names and at in case_keys:
             if relation:
                 more = _as_ratio(row[column], relation) - 1
             else:
@@ -242,9 +253,16 @@ def _rows(table: ReportTable, spec: TableSpec, headline: Headline) -> list[_Row]
     for column in table.with_role("value"):
         if column.source != headline.value:
             continue
-        ends = {one.role: one.name for one in table.columns if one.of == column.name}
+        ends = {
+            report_column.role: report_column.name
+            for report_column in table.columns
+            if report_column.of == column.name
+        }
         for row in table.rows:
-            keys = {one.name: key_text(row[one.name]) for one in table.with_role("row")}
+            keys = {
+                report_column.name: key_text(row[report_column.name])
+                for report_column in table.with_role("row")
+            }
             if by:
                 keys[by] = column.by
             routing = keys.pop(ROUTING, only)
@@ -284,38 +302,38 @@ def _cases(
     """Return the cases of every routing, and why others of these, and of `named`, are left out."""
     base = {tuple(keys.items()): value for keys, routing, value in rows if routing == baseline}
     cases: dict[str, list[Case]] = {}
-    left: dict[str, list[str]] = {}
-    found: dict[str, set[_At]] = {}
+    reasons_of: dict[str, list[str]] = {}
+    conditions_of: dict[str, set[_At]] = {}
     for keys, routing, value in rows:
         at = tuple(keys.items())
         if relation and keys.get(RELATIVE_TO, baseline) != baseline:
             continue
-        found.setdefault(routing, set()).add(at)
+        conditions_of.setdefault(routing, set()).add(at)
         if routing == baseline:
             continue
-        mine = {
+        case_runs = {
             **runs.get((baseline, *keys.values()), {}),
             **runs.get((routing, *keys.values()), {}),
         }
-        both = [one for one in mine.values() if one[0] in (routing, baseline)]
-        shown = {name: text for name, text in keys.items() if name != RELATIVE_TO}
-        if problem := problem_of(both, routing):
-            left.setdefault(routing, []).append(problem)
+        pair_runs = [run for run in case_runs.values() if run[0] in (routing, baseline)]
+        case_keys = {name: text for name, text in keys.items() if name != RELATIVE_TO}
+        if problem := problem_of(pair_runs, routing):
+            reasons_of.setdefault(routing, []).append(problem)
         elif relation:
-            ratio, *ends = (_as_ratio(one, relation) for one in value)
-            case = Case(shown, ratio, min(ends), max(ends), runs=both)
+            ratio, *ends = (_as_ratio(end, relation) for end in value)
+            case = Case(case_keys, ratio, min(ends), max(ends), runs=pair_runs)
             cases.setdefault(routing, []).append(case)
         elif at in base:
             values = (value[0], base[at][0])
-            case = Case(shown, *_ratios(value, base[at]), values, both)
+            case = Case(case_keys, *_ratios(value, base[at]), values, pair_runs)
             cases.setdefault(routing, []).append(case)
         else:
-            left.setdefault(routing, []).append(f"{baseline} has no value")
-    conditions = set[_At]().union(*found.values()) if relation else base.keys()
-    for routing in dict.fromkeys([*cases, *left, *named]):
-        lacks = len(conditions - found.get(routing, set()))
-        left.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
-    return cases, left
+            reasons_of.setdefault(routing, []).append(f"{baseline} has no value")
+    conditions = set[_At]().union(*conditions_of.values()) if relation else base.keys()
+    for routing in dict.fromkeys([*cases, *reasons_of, *named]):
+        lacks = len(conditions - conditions_of.get(routing, set()))
+        reasons_of.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
+    return cases, reasons_of
 
 
 def _relation(spec: TableSpec, source: str) -> str:
@@ -323,7 +341,7 @@ def _relation(spec: TableSpec, source: str) -> str:
     if spec.relative is None:
         return ""
     names = {IMPROVEMENT: "improvement"}
-    names |= {f"{spec.relative.column}_{one}": one for one in ("gain", "ratio")}
+    names |= {f"{spec.relative.column}_{ending}": ending for ending in ("gain", "ratio")}
     return names.get(source, "")
 
 
@@ -334,11 +352,11 @@ def _as_ratio(number: float, relation: str) -> float:
 
 
 def _ratios(
-    mine: tuple[float, float, float], base: tuple[float, float, float]
+    value: tuple[float, float, float], base: tuple[float, float, float]
 ) -> tuple[float, float, float]:
-    if min(*mine, *base) <= 0:
+    if min(*value, *base) <= 0:
         return np.nan, np.nan, np.nan
-    return mine[0] / base[0], mine[1] / base[2], mine[2] / base[1]
+    return value[0] / base[0], value[1] / base[2], value[2] / base[1]
 
 
 def _mean(cases: Sequence[Case]) -> float:
@@ -349,13 +367,13 @@ def _mean(cases: Sequence[Case]) -> float:
 
 
 def _is_lower_better(
-    headline: Headline, spec: TableSpec, view: View, source: str, place: str
+    headline: Headline, spec: TableSpec, view: Rows, source: str, place: str
 ) -> bool:
     relation = _relation(spec, source)
     column = spec.relative.column if spec.relative and relation == "ratio" else source
     # ratios of gains are those of values, of which less is better
-    known = {"gain": "lower", "improvement": "higher"}.get(relation) or view.better.get(column)
-    better = headline.better or known
+    declared = {"gain": "lower", "improvement": "higher"}.get(relation) or view.better.get(column)
+    better = headline.better or declared
     if not better:
         raise InputError(
             f"{place}whether more or less of {headline.value!r} is better is not known; add "
@@ -384,7 +402,7 @@ def _sentence(
     if _relation(spec, source):
         verb += _AVERAGES.get(value.removeprefix(f"{source}_"), "")
     values = zip(*(case.values for case in cases), strict=True)
-    numbers = [number_text(value, fmean(one)) for one in values]
+    numbers = [number_text(value, fmean(side_values)) for side_values in values]
     signs = [_sign(case) for case in cases]
     than = f"{baseline} in {name}" if improves else f"that of {baseline}"
     if 1 in signs and -1 in signs:
@@ -422,15 +440,15 @@ def _wins_and_losses(cases: Sequence[Case], signs: Sequence[int], than: str, imp
     for sign, word in ((1, f"{more} than {than}"), (-1, less)):
         ratios = [
             end
-            for case, one in zip(cases, signs, strict=True)
-            if one == sign
+            for case, case_sign in zip(cases, signs, strict=True)
+            if case_sign == sign
             for end in (case.low, case.high)
         ]
-        most = max(ratios) if sign > 0 else min(ratios)
-        extreme = f"{'up' if sign > 0 else 'down'} to {two_digits(most)} times"
-        extreme = extreme if as_factor else f"by up to {size_text(100 * (most - 1))}"
-        rest = "" if np.isnan(ratios).any() else f" ({extreme})"
-        parts.append(f"{word} in {signs.count(sign)}{rest}")
+        extreme_ratio = max(ratios) if sign > 0 else min(ratios)
+        extreme = f"{'up' if sign > 0 else 'down'} to {two_digits(extreme_ratio)} times"
+        extreme = extreme if as_factor else f"by up to {size_text(100 * (extreme_ratio - 1))}"
+        ratio_text = "" if np.isnan(ratios).any() else f" ({extreme})"
+        parts.append(f"{word} in {signs.count(sign)}{ratio_text}")
     parts += [f"equal in {signs.count(0)}"] if 0 in signs else []
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
@@ -441,7 +459,7 @@ def _difference(mean: float, low: float, high: float, improves: bool) -> tuple[s
         how = f"{two_digits(mean)} times" if two_digits(mean) != "1" else "about equal to"
         return how, f"{_range(two_digits(low), two_digits(high))} times"
     less, more = _words(improves)
-    percent, least, greatest = (100 * (one - 1) for one in (mean, low, high))
+    percent, least, greatest = (100 * (factor - 1) for factor in (mean, low, high))
     how = f"{size_text(percent)} {more if percent > 0 else less} than"
     if abs(percent) < SMALLEST:
         how = "as good as" if improves else "equal to"
@@ -492,9 +510,11 @@ def _where(cases: Sequence[Case], spec: TableSpec) -> str:
         for key, value in spec.where.items()
         if key in (*_PLACES, "nodes", "load") and not isinstance(value, list | Between)
     }
-    first = cases[0].keys
+    first_keys = cases[0].keys
     constant |= {
-        key: text for key, text in first.items() if all(case.keys[key] == text for case in cases)
+        key: text
+        for key, text in first_keys.items()
+        if all(case.keys[key] == text for case in cases)
     }
     return ", ".join(_condition(key, text, spec.of) for key, text in constant.items())
 
@@ -509,11 +529,11 @@ def _condition(key: str, text: str, of: str) -> str:
 
 def _over(cases: Sequence[Case], of: str) -> str:
     """Return the number of cases in words: ``4 networks``, ``9 combinations of …``."""
-    first = cases[0].keys
-    keys = [key for key in first if any(case.keys[key] != first[key] for case in cases)]
+    first_keys = cases[0].keys
+    keys = [key for key in first_keys if any(case.keys[key] != first_keys[key] for case in cases)]
     for key in keys:
         if len({case.keys[key] for case in cases}) == len(cases):
-            noun, _, rest = _NOUNS.get(key, f"value of {_heading(key, of)}").partition(" of ")
-            return f"{len(cases)} {noun}s{f' of {rest}' if rest else ''}"
+            noun, _, qualifier = _NOUNS.get(key, f"value of {_heading(key, of)}").partition(" of ")
+            return f"{len(cases)} {noun}s{f' of {qualifier}' if qualifier else ''}"
     nouns = [_NOUNS.get(key, _heading(key, of)) for key in keys]
     return f"{len(cases)} combinations of {' and '.join(nouns)}"

@@ -27,13 +27,13 @@ def write_index(report: Path) -> None:
     losses.
     """
     papers: dict[str, dict[str, Any]] = {}
-    others: list[dict[str, Any]] = []
+    other_cards: list[dict[str, Any]] = []
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
         try:
             summary = read_json(path, FORMAT)
         except InputError as error:
-            others.append({"title": path.parent.name, "href": href, "problem": str(error)})
+            other_cards.append({"title": path.parent.name, "href": href, "problem": str(error)})
             continue
         card = {
             **summary,
@@ -45,7 +45,7 @@ def write_index(report: Path) -> None:
         }
         source = summary["source"]
         if source is None:
-            others.append(card)
+            other_cards.append(card)
             continue
         paper = papers.setdefault(source["key"], {"source": source, "published": [], "studies": []})
         paper["studies"].append(card)
@@ -62,7 +62,7 @@ def write_index(report: Path) -> None:
         papers=sorted(
             papers.values(), key=lambda paper: min(map(_published_numbers, paper["studies"]))
         ),
-        others=others,
+        others=other_cards,
         most=MAX_LOSSES,
     )
 

@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from routelab.cluster.bench.comparison import FIGURES, RUNS
 from routelab.cluster.bench.store import STDERR, STDOUT
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
-from routelab.report.frames.comparison_files import ComparisonFiles, cause
-from routelab.report.frames.view import OK
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.benchmarks import SWITCH_WARNING, BenchmarkRows
+from routelab.report.rows.comparison_files import ComparisonFiles, cause
+from routelab.report.rows.rows import OK
 from routelab.results.missing_results import NOT_RUN
 
 MOST_RUNS = 1000
@@ -74,12 +74,12 @@ class PageComparison:
     links: Mapping[str, str]
 
 
-def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
+def page_comparisons(view: BenchmarkRows, page: Path) -> list[PageComparison]:
     """Return all comparisons of a study.
 
     Parameters
     ----------
-    view : BenchFrames
+    view : BenchmarkRows
     page : Path
         Folder of the page, to which links are relative.
     """
@@ -123,20 +123,20 @@ def _alarms(files: ComparisonFiles) -> list[str]:
 def _counts(files: ComparisonFiles) -> str:
     runs = [run for run in files.runs if run["round"] >= 1]
     warm = len(files.runs) - len(runs)
-    good = sum(run["status"] == OK for run in runs)
-    text = f"{good} of {len(runs)} runs gave figures"
+    successful = sum(run["status"] == OK for run in runs)
+    text = f"{successful} of {len(runs)} runs gave figures"
     return f"{text}, plus {warm} for warm-up." if warm else f"{text}."
 
 
 def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]:
     facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
-    nodes, each = facts.get("nodes"), facts.get("ranks_per_node")
+    nodes, ranks_per_node = facts.get("nodes"), facts.get("ranks_per_node")
     seconds = facts.get("wall_seconds")
     times = [str(facts[name]) for name in ("started", "ended") if facts.get(name)]
     lines = [
         ("Cluster", str(facts.get("cluster") or record.cluster)),
-        ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {each}" if nodes else ""),
+        ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {ranks_per_node}" if nodes else ""),
         ("Nodes", ", ".join(map(str, hosts)) or ("this machine" if facts else "")),
         ("Allocations", f"{len(jobs)} ({', '.join(map(str, jobs))})" if jobs else "none"),
         ("Launcher", str(facts.get("launcher") or "")),
@@ -153,11 +153,11 @@ def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]
 
 def _versions(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the versions of benchmarks that ran, such as ``LU 3.4.1; osu-alltoall 5.7, 7.4``."""
-    found: dict[str, dict[str, None]] = {}
+    versions_of: dict[str, dict[str, None]] = {}
     for run in runs:
         if run["version"]:
-            found.setdefault(run["benchmark"], {})[run["version"]] = None
-    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in found.items())
+            versions_of.setdefault(run["benchmark"], {})[run["version"]] = None
+    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in versions_of.items())
 
 
 def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.report.frames.benchmarks import BenchFrames
-from routelab.report.frames.runs import Frames, JobRecord
-from routelab.report.frames.simulations import EngineFrames
-from routelab.report.frames.view import OK, View
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import bound_command, row_command, throughput_command
+from routelab.report.rows.benchmarks import BenchmarkRows
+from routelab.report.rows.routes import JobRecord, RouteRows
+from routelab.report.rows.rows import OK, Rows
+from routelab.report.rows.simulations import SimulationRows
+from routelab.report.rows.study_rows import StudyRows
 from routelab.results.missing_results import (
     JobStatus,
     MissingResult,
@@ -26,22 +26,22 @@ WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 
 
-def missing_results(study: str, views: Views) -> list[MissingResult]:
+def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
     """Return all results that a study lacks, the most serious first."""
     return collect_missing(
         JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
-        for noun, outcomes in ((*_outcomes(views), (BOUND, views.bound_outcomes)))
+        for noun, outcomes in ((*_outcomes(study_rows), (BOUND, study_rows.bound_outcomes)))
         for outcome in outcomes
     )
 
 
-def _outcomes(views: Views) -> list[tuple[str, Sequence[Outcome]]]:
+def _outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
     """Return the outcomes of every kind of result except bounds, each with its noun."""
-    kinds = [(noun, view.outcomes) for noun, view in views.named_views]
-    return [(TABLE, views.routes.outcomes), *kinds] if views.routes.records else kinds
+    kinds = [(noun, view.outcomes) for noun, view in study_rows.named_rows]
+    return [(TABLE, study_rows.routes.outcomes), *kinds] if study_rows.routes.records else kinds
 
 
-def incomplete(view: View, views: Views) -> str:
+def incomplete(view: Rows, study_rows: StudyRows) -> str:
     """Return the reservation that a comparison of incomplete results begins with.
 
     Returns
@@ -51,11 +51,11 @@ def incomplete(view: View, views: Views) -> str:
         that `view` shows has a result or is unsupported.
     """
     noun = TABLE
-    if isinstance(view, EngineFrames):
+    if isinstance(view, SimulationRows):
         noun = "simulation" if view.work == "traffic" else "flow simulation"
-    elif isinstance(view, BenchFrames):
+    elif isinstance(view, BenchmarkRows):
         noun = "measurement"
-    outcomes = dict(_outcomes(views)).get(noun, ())
+    outcomes = dict(_outcomes(study_rows)).get(noun, ())
     ok = sum(outcome.status == OK for outcome in outcomes)
     if all(outcome.status in (OK, "unsupported") for outcome in outcomes):
         return ""
@@ -80,16 +80,16 @@ def loss_json(loss: MissingResult) -> dict[str, Any]:
     }
 
 
-def missing_rows(views: Views) -> list[dict[str, str]]:
+def missing_rows(study_rows: StudyRows) -> list[dict[str, str]]:
     """Return jobs and bounds without a result, each with its reason and command."""
     return [
-        *_missing_results(views),
-        *_missing_bounds(views.routes),
-        *_missing_throughput(views.simulations),
+        *_missing_results(study_rows),
+        *_missing_bounds(study_rows.routes),
+        *_missing_throughput(study_rows.simulations),
     ]
 
 
-def _missing_results(views: Views) -> list[dict[str, str]]:
+def _missing_results(study_rows: StudyRows) -> list[dict[str, str]]:
     """Return jobs without a result, with the reason and the command that reproduces it."""
     return [
         {
@@ -99,13 +99,13 @@ def _missing_results(views: Views) -> list[dict[str, str]]:
             **_status_fields(outcome),
             "command": row_command(view, run),
         }
-        for view in views.of_jobs
+        for view in study_rows.of_jobs
         for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
         if outcome.status != OK
     ]
 
 
-def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
+def _missing_bounds(routes: RouteRows) -> list[dict[str, str]]:
     """Return bounds without a result; the command prints the bounds of one of their tables."""
     owners: dict[Path, JobRecord] = {}
     for record in routes.records:
@@ -125,7 +125,7 @@ def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
     ]
 
 
-def _missing_throughput(simulations: EngineFrames) -> list[dict[str, str]]:
+def _missing_throughput(simulations: SimulationRows) -> list[dict[str, str]]:
     """Return bounds for any routing without a result."""
     owners = {
         record.throughput: record for record in simulations.records if record.throughput is not None

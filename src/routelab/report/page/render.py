@@ -28,5 +28,5 @@ def write_page(template: str, path: Path, **values: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file in one step."""
-    with atomic_file(path) as new:
-        new.write_text(text, encoding="utf-8")
+    with atomic_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")

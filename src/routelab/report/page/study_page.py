@@ -21,11 +21,6 @@ from routelab.api import Plugin
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.drawing import SUFFIXES
 from routelab.report.figures.styles import SeriesStyles
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.simulations import EngineRecord
-from routelab.report.frames.view import OK, View
-from routelab.report.frames.views import Views
 from routelab.report.labels import number_text
 from routelab.report.page.blocks import PageFigure, PageTable, pooled_parameters, write_figure
 from routelab.report.page.citations import cited_works
@@ -38,6 +33,11 @@ from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.summary import summarize, verdicts
 from routelab.report.page.versions import write_versions
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.rows import OK, Rows
+from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, layout
 from routelab.report.tables import build_table
@@ -52,21 +52,21 @@ class Report:
     """The tables, figures and findings of a study."""
 
     study: Study
-    views: Views
+    study_rows: StudyRows
     tables: Sequence[ReportTable]
     figures: Sequence[PageFigure]
 
     @cached_property
     def losses(self) -> list[MissingResult]:
         """Results that the study lacks, by cause; the most serious first."""
-        return missing_results(self.study.name, self.views)
+        return missing_results(self.study.name, self.study_rows)
 
     @cached_property
     def answer(self) -> Answer:
         """The answer to the study's question."""
         specs = self.study.tables
-        rows = [(table, self.views.view_for(specs[table.name])) for table in self.tables]
-        return find_answer(self.study, self.views, rows, self.losses)
+        rows = [(table, self.study_rows.rows_for(specs[table.name])) for table in self.tables]
+        return find_answer(self.study, self.study_rows, rows, self.losses)
 
     @property
     def lead_figure(self) -> PageFigure | None:
@@ -113,13 +113,13 @@ def write_study_report(
         If tables or figures do not fit the results; lists all mistakes.
     """
     report_phase(study.name, "results")
-    report = build_report(study, Views(jobs, simulations, flows, benchmarks), directory)
-    views = report.views
+    report = build_report(study, StudyRows(jobs, simulations, flows, benchmarks), directory)
+    study_rows = report.study_rows
     report_phase(study.name, "pages")
     command = study_command(study.path, benchmarks)
     write_files(report, command, plugins, directory)
-    measurements = page_comparisons(views.benchmarks, directory)
-    works = cited_works(study.reference, plugins, views.benchmarks.versions)
+    measurements = page_comparisons(study_rows.benchmarks, directory)
+    works = cited_works(study.reference, plugins, study_rows.benchmarks.versions)
     summary = summary_section(report)
     write_page(
         "study.html.j2",
@@ -133,14 +133,14 @@ def write_study_report(
         measurements=measurements,
         alarms=[RESTORE_ALARM] if any(RESTORE_ALARM in row.alarms for row in measurements) else [],
         works=works,
-        provenance=provenance_lines(views.outcomes),
+        provenance=provenance_lines(study_rows.outcomes),
         command=command,
         results=str(results),
     )
     write_json(directory / "summary.json", summary)
 
 
-def build_report(study: Study, views: Views, directory: Path) -> Report:
+def build_report(study: Study, study_rows: StudyRows, directory: Path) -> Report:
     """Build all tables, and draw and save all figures.
 
     Raises
@@ -154,17 +154,17 @@ def build_report(study: Study, views: Views, directory: Path) -> Report:
         report_phase(study.name, f"table {name}")
         spec = study.tables[name]
         place = study.place("tables", name)
-        return build_table(name, spec, views.view_for(spec), study.reference, place)
+        return build_table(name, spec, study_rows.rows_for(spec), study.reference, place)
 
     def figure(name: str) -> PageFigure:
         report_phase(study.name, f"figure {name}")
-        return write_figure(study, name, views, styles, directory / "figures")
+        return write_figure(study, name, study_rows, styles, directory / "figures")
 
     parts = collect_errors(
         *(partial(table, name) for name in study.tables),
         *(partial(figure, name) for name in study.figures),
     )
-    return Report(study, views, parts[: len(study.tables)], parts[len(study.tables) :])
+    return Report(study, study_rows, parts[: len(study.tables)], parts[len(study.tables) :])
 
 
 def write_files(report: Report, command: str, plugins: Sequence[Plugin], directory: Path) -> None:
@@ -172,10 +172,10 @@ def write_files(report: Report, command: str, plugins: Sequence[Plugin], directo
     for table in report.tables:
         for suffix, text_of in FORMATS.items():
             write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    for name, view in run_lists(report.views).items():
+    for name, view in run_lists(report.study_rows).items():
         write_text(directory / name, rows_csv(view))
     # after the CSV files, because it writes their checksums
-    write_versions(report.study, command, report.views.outcomes, plugins, directory)
+    write_versions(report.study, command, report.study_rows.outcomes, plugins, directory)
 
 
 def answer_section(report: Report) -> dict[str, Any]:
@@ -187,8 +187,8 @@ def answer_section(report: Report) -> dict[str, Any]:
     ]
     return {
         "lead": report.lead_figure,
-        "proof": [shown for shown in tables if shown.table.name == answer.table],
-        "tables": [shown for shown in tables if shown.table.name != answer.table],
+        "proof": [page_table for page_table in tables if page_table.table.name == answer.table],
+        "tables": [page_table for page_table in tables if page_table.table.name != answer.table],
         "table_suffixes": list(FORMATS),
     }
 
@@ -196,7 +196,7 @@ def answer_section(report: Report) -> dict[str, Any]:
 def summary_section(report: Report) -> dict[str, Any]:
     """Return the study at a glance, which ``summary.json`` has, too."""
     study, answer, lead = report.study, report.answer, report.lead_figure
-    sentences = summarize(report.views, report.tables)
+    sentences = summarize(report.study_rows, report.tables)
     source = study.reference.source if study.reference else None
     return {
         "format": FORMAT,
@@ -207,7 +207,7 @@ def summary_section(report: Report) -> dict[str, Any]:
         "table": answer.table,
         "figure": lead.name if lead else "",
         "status": status_of(report.losses),
-        "cpu_seconds": cpu_seconds(report.views.outcomes),
+        "cpu_seconds": cpu_seconds(report.study_rows.outcomes),
         "losses": [loss_json(loss) for loss in report.losses],
         "sentences": [sentence for sentence in sentences if sentence != answer.sentence],
         "tables": [table.name for table in report.tables],
@@ -228,39 +228,39 @@ def figure_section(report: Report) -> dict[str, Any]:
 
 def runs_section(report: Report) -> dict[str, Any]:
     """Return what ran, what has no result and why, and the verdicts of the deadlock checker."""
-    views, losses = report.views, report.losses
-    outcomes = [outcome for view in views.of_jobs for outcome in view.outcomes]
+    study_rows, losses = report.study_rows, report.losses
+    outcomes = [outcome for view in study_rows.of_jobs for outcome in view.outcomes]
     return {
         "missing": [as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         "unsupported": [as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        "lost": missing_rows(views),
+        "lost": missing_rows(study_rows),
         "ok": sum(outcome.status == OK for outcome in outcomes),
         "total": len(outcomes),
-        "lists": list(run_lists(views)),
-        "simulated": bool(views.simulations.records or views.flows.records),
-        "worked": bool(views.named_views),
-        "verdicts": verdicts(views, pooled_parameters(report.study)),
+        "lists": list(run_lists(study_rows)),
+        "simulated": bool(study_rows.simulations.records or study_rows.flows.records),
+        "worked": bool(study_rows.named_rows),
+        "verdicts": verdicts(study_rows, pooled_parameters(report.study)),
     }
 
 
-def run_lists(views: Views) -> dict[str, View]:
-    """Return views with all rows of the study, by file name."""
-    lists: dict[str, View] = {"runs.csv": views.routes}
-    if views.simulations.records:
-        lists["simulations.csv"] = views.loads
-    if views.flows.records:
-        lists["flows.csv"] = views.flows
-    if views.benchmarks.records:
-        lists["benchmarks.csv"] = views.benchmarks
+def run_lists(study_rows: StudyRows) -> dict[str, Rows]:
+    """Return study_rows with all rows of the study, by file name."""
+    lists: dict[str, Rows] = {"runs.csv": study_rows.routes}
+    if study_rows.simulations.records:
+        lists["simulations.csv"] = study_rows.loads
+    if study_rows.flows.records:
+        lists["flows.csv"] = study_rows.flows
+    if study_rows.benchmarks.records:
+        lists["benchmarks.csv"] = study_rows.benchmarks
     return lists
 
 
-def rows_csv(view: View) -> str:
+def rows_csv(view: Rows) -> str:
     """Return all rows as CSV with all columns, and the command of each row."""
     jobs = view.jobs
-    first = [*view.identity, "status", "reason", "nodes"]
-    first = [name for name in first if name in jobs]
-    sorted_jobs = jobs[[*first, *jobs.columns.drop(first)]]
+    first_columns = [*view.identity, "status", "reason", "nodes"]
+    first_columns = [name for name in first_columns if name in jobs]
+    sorted_jobs = jobs[[*first_columns, *jobs.columns.drop(first_columns)]]
     texts = pd.DataFrame(
         {
             column: [escape_cell(number_text("", value, 10)) for value in sorted_jobs[column]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import OK, View, key_text
-from routelab.report.frames.views import Views
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.missing import incomplete
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.rows import OK, Rows, key_text
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import layout
 from routelab.results.missing_results import NOT_RUN, STATUS_TEXTS, cause_text, status_text
@@ -26,27 +26,29 @@ UNDECIDED = (
 )
 
 
-def summarize(views: Views, tables: Sequence[ReportTable]) -> list[str]:
+def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
-    sentences = [*runs_sentences(views), *proof_sentence(views.routes)]
-    sentences += _algorithms_sentence(views)
-    sentences += _bounds_sentence(views.routes)
-    sentences += _routers_sentence(views)
-    sentences += _states_sentence(views)
-    sentences += benchmark_sentences(views.merits, incomplete(views.merits, views))
+    sentences = [*runs_sentences(study_rows), *proof_sentence(study_rows.routes)]
+    sentences += _algorithms_sentence(study_rows)
+    sentences += _bounds_sentence(study_rows.routes)
+    sentences += _routers_sentence(study_rows)
+    sentences += _states_sentence(study_rows)
+    sentences += benchmark_sentences(study_rows.merits, incomplete(study_rows.merits, study_rows))
     for table in tables:
         sentences += _published_sentence(table)
     return sentences
 
 
-def runs_sentences(views: Views) -> list[str]:
+def runs_sentences(study_rows: StudyRows) -> list[str]:
     """Return the numbers of tables and simulations and their outcomes as sentences."""
-    named_views = views.named_views
-    sentences = [runs_sentence(views.routes)] if views.routes.records or not named_views else []
-    return [*sentences, *(runs_sentence(view, noun) for noun, view in named_views)]
+    named_rows = study_rows.named_rows
+    sentences = (
+        [runs_sentence(study_rows.routes)] if study_rows.routes.records or not named_rows else []
+    )
+    return [*sentences, *(runs_sentence(view, noun) for noun, view in named_rows)]
 
 
-def runs_sentence(frames: View, noun: str = "run") -> str:
+def runs_sentence(frames: Rows, noun: str = "run") -> str:
     """Return the number of runs and their outcomes as a sentence."""
     counts = dict(_status_counts(frames.outcomes))
     total = len(frames.outcomes)
@@ -68,25 +70,27 @@ def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
     return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
 
 
-def _routers_sentence(views: Views) -> list[str]:
+def _routers_sentence(study_rows: StudyRows) -> list[str]:
     """Return the routers of the packet simulations in words."""
-    settings = [record.engine.parameters for record in views.simulations.records]
-    texts = dict.fromkeys(one.text for one in settings if isinstance(one, Router))
+    settings = [record.engine.parameters for record in study_rows.simulations.records]
+    texts = dict.fromkeys(router.text for router in settings if isinstance(router, Router))
     return [f"Simulated routers: {'; '.join(texts)}."] if texts else []
 
 
-def _states_sentence(views: Views) -> list[str]:
+def _states_sentence(study_rows: StudyRows) -> list[str]:
     """Return sentences on the simulated loads with a problem or without a value."""
-    if not views.simulations.records or "state" not in views.loads.jobs:
+    if not study_rows.simulations.records or "state" not in study_rows.loads.jobs:
         return []
-    states = Counter(views.loads.jobs["state"].dropna())
+    states = Counter(study_rows.loads.jobs["state"].dropna())
     parts = [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]
     total = _count(states.total(), "simulated load")
     sentences = [f"Of {total}: {', '.join(parts)}."] if parts else []
     return [*sentences, UNDECIDED] if states["undecided"] else sentences
 
 
-def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
+def verdicts(
+    study_rows: StudyRows, pooled: Collection[str]
+) -> list[tuple[str, str, str, str, int]]:
     """Return routing, verdict, flow control, virtual channels, and the number of such tables.
 
     For routings without tables, the last item is the number of simulations.
@@ -97,11 +101,14 @@ def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str,
         Parameters by which routings are not distinguished.
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
-    table_routings = {record.routing for record in views.routes.records}
-    for view in (views.routes, views.simulations):
+    table_routings = {record.routing for record in study_rows.routes.records}
+    for view in (study_rows.routes, study_rows.simulations):
         jobs = view.select(None, pooled, "")
         for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
-            if view is views.simulations and view.records[int(str(run))].routing in table_routings:
+            if (
+                view is study_rows.simulations
+                and view.records[int(str(run))].routing in table_routings
+            ):
                 continue
             facts = view.outcomes[int(str(run))].facts
             key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
@@ -109,7 +116,7 @@ def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str,
     return [(*key, number) for key, number in counts.items()]
 
 
-def proof_sentence(frames: Frames) -> list[str]:
+def proof_sentence(frames: RouteRows) -> list[str]:
     """Return how many tables are proven free of deadlock; nothing without a table."""
     counts = Counter(
         str(outcome.facts.get("deadlock") or "unproven")
@@ -120,17 +127,19 @@ def proof_sentence(frames: Frames) -> list[str]:
     if not total:
         return []
     if counts["proven"] == total:
-        one = "The route table is" if total == 1 else f"All {total} route tables are"
-        return [f"{one} proven free of deadlock."]
-    others = [f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"]
+        subject = "The route table is" if total == 1 else f"All {total} route tables are"
+        return [f"{subject} proven free of deadlock."]
+    unproven = [
+        f"{number} ({verdict})" for verdict, number in counts.items() if verdict != "proven"
+    ]
     proven = f"{counts['proven']} of {_count(total, 'route table')}"
-    return [f"Proven free of deadlock: {proven}; not proven: {', '.join(others)}."]
+    return [f"Proven free of deadlock: {proven}; not proven: {', '.join(unproven)}."]
 
 
-def _algorithms_sentence(views: Views) -> list[str]:
+def _algorithms_sentence(study_rows: StudyRows) -> list[str]:
     """Return the verdicts on routings that `proof_sentence` does not count, by simulation."""
-    with_tables = {record.routing for record in views.routes.records}
-    runs = zip(views.simulations.records, views.simulations.outcomes, strict=True)
+    with_tables = {record.routing for record in study_rows.routes.records}
+    runs = zip(study_rows.simulations.records, study_rows.simulations.outcomes, strict=True)
     counts = Counter(
         str(outcome.facts.get("deadlock") or "unproven")
         for record, outcome in runs
@@ -140,11 +149,11 @@ def _algorithms_sentence(views: Views) -> list[str]:
         return []
     parts = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     total = _count(counts.total(), "simulation")
-    others = " of the other routings," if with_tables else ""
-    return [f"Deadlock freedom{others} in {total}: {parts}."]
+    scope = " of the other routings," if with_tables else ""
+    return [f"Deadlock freedom{scope} in {total}: {parts}."]
 
 
-def _bounds_sentence(frames: Frames) -> list[str]:
+def _bounds_sentence(frames: RouteRows) -> list[str]:
     """Return sentences on the number of optimal tables, and on bounds without a result."""
     facts = [outcome.facts for outcome in frames.outcomes if outcome.status == OK]
     optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]

@@ -64,8 +64,8 @@ def write_versions(
     write_json(directory / FILE, content)
     files = sorted([*directory.glob("*.csv"), *directory.glob("tables/*.csv")])
     lines = [f"{content_digest(path)}  {path.relative_to(directory)}\n" for path in files]
-    with atomic_file(directory / SUMS) as new:
-        new.write_text("".join(lines), encoding="utf-8")
+    with atomic_file(directory / SUMS) as draft:
+        draft.write_text("".join(lines), encoding="utf-8")
 
 
 def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[Path]:
@@ -73,7 +73,9 @@ def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[Path]:
     paths = [study.path]
     if study.reference:
         paths += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
-    return list(dict.fromkeys([*paths, *(file for one in plugins for file in one.input_files())]))
+    return list(
+        dict.fromkeys([*paths, *(file for plugin in plugins for file in plugin.input_files())])
+    )
 
 
 def machine_text(facts: Mapping[str, Any] | None) -> str:
@@ -86,23 +88,23 @@ def machine_text(facts: Mapping[str, Any] | None) -> str:
         f"{memory / 1e9:.1f} GB of memory" if memory else "",
     ]
     system = [str(facts.get(name) or "") for name in ("system", "kernel", "architecture")]
-    return "; ".join(filter(None, (", ".join(filter(None, one)) for one in (hardware, system))))
+    return "; ".join(filter(None, (", ".join(filter(None, parts)) for parts in (hardware, system))))
 
 
 def software_versions(
     origins: Sequence[Mapping[str, Any]], outcomes: Sequence[Outcome]
 ) -> dict[str, list[str]]:
     """Return versions by name: plugins' distributions, Python, libraries, external programs."""
-    described = [one for origin in origins for one in origin.get("plugins", ())]
+    described = [plugin for origin in origins for plugin in origin.get("plugins", ())]
     measured = [outcome.facts for outcome in outcomes if outcome.kind == "comparison"]
-    found = [
-        *((one.get("distribution"), one.get("version")) for one in described),
+    named_versions = [
+        *((plugin.get("distribution"), plugin.get("version")) for plugin in described),
         *((name, origin.get(name)) for origin in origins for name in ("python", *LIBRARIES)),
-        *(pair for one in described for pair in one.get("programs", {}).items()),
+        *(pair for plugin in described for pair in plugin.get("programs", {}).items()),
         *(pair for facts in measured for pair in (facts.get("versions") or {}).items()),
     ]
     versions: dict[str, dict[str, None]] = {}
-    for name, version in found:
+    for name, version in named_versions:
         if name and version:
             versions.setdefault(name, {})[str(version)] = None
     return {name: list(texts) for name, texts in versions.items()}

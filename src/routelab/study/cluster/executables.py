@@ -38,9 +38,9 @@ def find_executable(
     if setting is None or "/" not in setting:
         names = (setting,) if setting else tuple(candidates)
         for name in names:
-            found = shutil.which(name, path=path)
-            if found:
-                return Path(found)
+            executable = shutil.which(name, path=path)
+            if executable:
+                return Path(executable)
         raise InputError(
             f"{place}no {' or '.join(names)} on PATH; name the executable, or the folder that "
             f"holds it: {plugin}: /path/to/it"

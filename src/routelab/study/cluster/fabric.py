@@ -38,9 +38,13 @@ def _argument_problem(argument: str) -> str:
         return f"{argument!r} has a single brace; write {{{{ or }}}} for one that is meant"
     for _, name, form, conversion in parts:
         if name is not None and (name not in PLACEHOLDERS or form or conversion):
-            shown = f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+            placeholder = (
+                f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+            )
             names = ", ".join(f"{{{word}}}" for word in PLACEHOLDERS)
-            return f"there is no placeholder {{{shown}}}, only {names}; write {{{{ for a brace"
+            return (
+                f"there is no placeholder {{{placeholder}}}, only {names}; write {{{{ for a brace"
+            )
     return ""
 
 

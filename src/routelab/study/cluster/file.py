@@ -143,9 +143,9 @@ class Cluster(StudyPart):
         for text, hosts in self.node_sets.items():
             if _canonical(text) == name:
                 return self._check_count(host_names(hosts), terminals, f"node_sets: {text}: ")
-        own = self.topology is not None and _canonical(self.topology) == name
+        is_own_network = self.topology is not None and _canonical(self.topology) == name
         fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
-        if not self.hosts or not (own or fits):
+        if not self.hosts or not (is_own_network or fits):
             raise InputError(self._missing_set_text(topology_text, terminals))
         return self._all_hosts_of(topology_text, terminals)
 
@@ -167,11 +167,11 @@ class Cluster(StudyPart):
         )
 
     def _missing_set_text(self, topology: str, terminals: int) -> str:
-        own = [self.topology] if self.topology is not None and self.hosts else []
-        known = ", ".join([*own, *self.node_sets])
+        networks = [self.topology] if self.topology is not None and self.hosts else []
+        networks_text = ", ".join([*networks, *self.node_sets])
         return (
             f"{self._file}: missing hosts for {topology}"
-            + (f", only for {known}" if known else "")
+            + (f", only for {networks_text}" if networks_text else "")
             + f"; add its {terminals} hosts in the order of its terminals: "
             f"node_sets: {{{topology}: [...]}}"
         )
@@ -239,10 +239,10 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
     for home in homes:
         if is_regular(home / f"{name}.yaml"):
             return home / f"{name}.yaml"
-    known = {file.stem for home in homes for file in home.glob("*.yaml")}
+    names = {file.stem for home in homes for file in home.glob("*.yaml")}
     places = " or ".join(map(str, homes))
     raise ConfigError(
-        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
+        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, names)}"]
     )
 
 
@@ -311,8 +311,8 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("hosts",), "have coordinates; name their network in 'topology'"
         yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
     for name, part in cluster.node_sets.items():
-        known = find_hosts(host_names(part), hosts)
-        strange = [host for host in host_names(part) if hosts and host not in known]
+        cluster_hosts = find_hosts(host_names(part), hosts)
+        strange = [host for host in host_names(part) if hosts and host not in cluster_hosts]
         if strange:
             yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or fix it"
 

@@ -69,15 +69,15 @@ def short_name(host: str) -> str:
 
 def same_short_name(hosts: Iterable[str]) -> tuple[str, str] | None:
     """Return the first two different names that are compared as one host; None without any."""
-    first: dict[str, str] = {}
+    first_of: dict[str, str] = {}
     for host in hosts:
-        known = first.setdefault(short_name(host), host)
-        if known != host:
-            return known, host
+        earlier = first_of.setdefault(short_name(host), host)
+        if earlier != host:
+            return earlier, host
     return None
 
 
-def find_hosts(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+def find_hosts(hosts: Iterable[str], known_hosts: Iterable[str]) -> dict[str, str]:
     """Return the known name of each host, by its wanted name; without those that are missing.
 
     Raises
@@ -85,18 +85,18 @@ def find_hosts(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     InputError
         If a host may be any of several known ones.
     """
-    names = dict.fromkeys(known)
+    names = dict.fromkeys(known_hosts)
     by_short: dict[str, list[str]] = {}
     for name in names:
         by_short.setdefault(short_name(name), []).append(name)
-    found = {}
-    for host in wanted:
+    name_of = {}
+    for host in hosts:
         fitting = [host] if host in names else by_short.get(short_name(host), [])
         if len(fitting) > 1:
             raise InputError(f"{host} may be {' or '.join(fitting)}; write one of these names")
         if fitting:
-            found[host] = fitting[0]
-    return found
+            name_of[host] = fitting[0]
+    return name_of
 
 
 def _written(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
@@ -170,5 +170,5 @@ def _no_list(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    quoted = repr(text)
+    return quoted if len(quoted) <= 60 else quoted[:57] + "..."

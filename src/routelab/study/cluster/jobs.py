@@ -40,10 +40,10 @@ def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
     return check_value
 
 
-def _matching(pattern: str, what: str) -> Callable[[str], str]:
+def _matching(pattern: str, noun: str) -> Callable[[str], str]:
     def check_value(value: str) -> str:
         if not re.fullmatch(pattern, value):
-            raise ValueError(f"{value!r} is not a valid {what}")
+            raise ValueError(f"{value!r} is not a valid {noun}")
         return value
 
     return check_value
@@ -60,8 +60,8 @@ def _variable(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        shown = str(value).lower() if isinstance(value, bool) else str(value)
-        raise ValueError(f"{shown} should be text; put it in quotes")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        raise ValueError(f"{text} should be text; put it in quotes")
     if "\0" in value:
         raise ValueError("the value of a variable cannot hold a null character")
     return value
@@ -88,8 +88,8 @@ def _name(value: str) -> None:
     try:
         parse_name(value)
     except InputError as error:
-        what = str(error).partition("\n")[0].removeprefix("bad name: ")
-        raise InputError(f"{value!r} is not a valid instance name: {what}") from None
+        problem = str(error).partition("\n")[0].removeprefix("bad name: ")
+        raise InputError(f"{value!r} is not a valid instance name: {problem}") from None
 
 
 InstanceName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(_name))]
@@ -184,10 +184,10 @@ def hosts_by_coordinates(
             hosts[free.pop(0)] = host
         else:
             mistakes.append(f"{host}: {_misplaced(place, free, topology)}")
-    missing = [f"({', '.join(map(str, place))})" for place, free in at.items() if free]
-    if missing:
-        more = f" and {len(missing) - 3} more places" if len(missing) > 3 else ""
-        mistakes.append(f"no host is at {', '.join(missing[:3])}{more}")
+    free_places = [f"({', '.join(map(str, place))})" for place, free in at.items() if free]
+    if free_places:
+        more = f" and {len(free_places) - 3} more places" if len(free_places) > 3 else ""
+        mistakes.append(f"no host is at {', '.join(free_places[:3])}{more}")
     if mistakes:
         raise InputError("\n".join(mistakes))
     return tuple(hosts)
@@ -195,18 +195,19 @@ def hosts_by_coordinates(
 
 def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology) -> str:
     assert topology.coordinates is not None
-    shown, wanted = list(place), topology.coordinates.shape[1]
-    if len(place) != wanted:
-        return f"{shown} should be {wanted} coordinates"
+    coordinates, dimensions = list(place), topology.coordinates.shape[1]
+    if len(place) != dimensions:
+        return f"{coordinates} should be {dimensions} coordinates"
     if free is not None:
-        return f"another host is at {shown} already"
+        return f"another host is at {coordinates} already"
     sizes = "x".join(str(size) for size in np.max(topology.coordinates, axis=0) + 1)
-    return f"place {shown} is outside the network of {sizes}"
+    return f"place {coordinates} is outside the network of {sizes}"
 
 
 def uneven_hosts(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
     """Find hosts whose number of coordinates differs from the first host's, with a message."""
-    first = next(iter(places), "")
+    first_host = next(iter(places), "")
     for host, place in places.items():
-        if len(place) != len(places[first]):
-            yield host, f"{list(place)} has {len(place)} coordinates, {first} {len(places[first])}"
+        if len(place) != len(places[first_host]):
+            numbers = f"{len(place)} coordinates, {first_host} {len(places[first_host])}"
+            yield host, f"{list(place)} has {numbers}"

@@ -49,9 +49,9 @@ def _value_forms(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> lis
     """Return the forms of a value of the machine: alone, published, or assumed."""
     bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
     value = {key: field[key] for key in bounds if key in field}
-    known = []
+    setting_forms = []
     for form in forms.values():
         parts = {**form["properties"], "value": {**form["properties"]["value"], **value}}
         parts["value"].pop("anyOf", None)
-        known.append({**form, "properties": parts})
-    return [value, *known]
+        setting_forms.append({**form, "properties": parts})
+    return [value, *setting_forms]

@@ -18,8 +18,10 @@ from routelab.jobs.job import BaseJob
 @cache
 def kinds() -> dict[str, type[BaseJob]]:
     """Return all kinds of job by name, in the order of lists."""
-    found = [job for module in _modules() for job in vars(module).values() if _is_kind(job, module)]
-    return {job.kind: job for job in sorted(found, key=lambda job: job.order)}
+    job_classes = [
+        job for module in _modules() for job in vars(module).values() if _is_kind(job, module)
+    ]
+    return {job.kind: job for job in sorted(job_classes, key=lambda job: job.order)}
 
 
 def _modules() -> Iterator[ModuleType]:

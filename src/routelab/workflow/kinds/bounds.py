@@ -63,15 +63,15 @@ class BoundJob(NetworkJob):
             return
         if not isinstance(bound, Bound):
             bound = Bound()
-        given = parts.study.limits
-        search = given.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
+        study_limits = parts.study.limits
+        search = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
         rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
         rules = {stage.BARE: None, **rules}
         digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
-        wanted = dict.fromkeys(
+        pairs = dict.fromkeys(
             (t, id_) for (t, _), named in rules_ids(parts).items() for id_ in (stage.BARE, named)
         )
-        for t, id_ in wanted:
+        for t, id_ in pairs:
             plugin = rules[id_]
             yield cls(
                 folder=cls.folder_of(parts.results, (t, id_)),
@@ -79,7 +79,7 @@ class BoundJob(NetworkJob):
                 text=stage.BARE if plugin is None else name_of(plugin),
                 digest=digests[id_],
                 inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
-                limits=given.with_most_of(search),
+                limits=study_limits.with_most_of(search),
                 seconds=bound.seconds,
                 exact=bound.exact,
                 **cls.on(network_jobs(parts)[t]),
@@ -137,13 +137,13 @@ def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
     """
     if not parts.study.bound or parts.study.survey:
         return {}
-    ids = {r: _rules_of(one)[0] for r, one in parts.tables.items()}
+    ids = {r: _rules_of(routing)[0] for r, routing in parts.tables.items()}
     return {(t, r): ids[r] for t, r in parts.runs}
 
 
 def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
     """Return id and plugin of a routing's rules. Rules have no alias in a study."""
-    rules = next((one for one in routing.plugins if isinstance(one, RulesPlugin)), None)
+    rules = next((plugin for plugin in routing.plugins if isinstance(plugin, RulesPlugin)), None)
     if rules is None:
         return stage.BARE, None
     text = name_of(rules)

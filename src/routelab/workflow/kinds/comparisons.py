@@ -99,8 +99,14 @@ class ComparisonJob(BaseJob):
         settings, hosts = settings_and_hosts(parts)
         for t in dict.fromkeys(t for t, _ in parts.runs):
             routes = [route_jobs(parts)[t, r] for network, r in parts.runs if network == t]
-            for one in settings:
-                yield cls._of(parts, network_jobs(parts)[t], routes, one, hosts[t, one.id])
+            for bench_settings in settings:
+                yield cls._of(
+                    parts,
+                    network_jobs(parts)[t],
+                    routes,
+                    bench_settings,
+                    hosts[t, bench_settings.id],
+                )
 
     @classmethod
     def _of(
@@ -115,21 +121,21 @@ class ComparisonJob(BaseJob):
         benchmarks = parts.benchmarks
         inputs = (
             settings.resolved.cluster,
-            *(file for one in benchmarks.values() for file in one.inputs),
+            *(file for benchmark in benchmarks.values() for file in benchmark.inputs),
         )
         files = (file for job in routes for file in parts.tables[job.ids[1]].inputs)
         # the fingerprint leaves out all code: an upgrade never submits a comparison again
         facts = {
             "network": network.text,
             "routings": [[job.ids[1], job.text] for job in routes],
-            "benchmarks": [[id_, one.text] for id_, one in benchmarks.items()],
+            "benchmarks": [[id_, benchmark.text] for id_, benchmark in benchmarks.items()],
             "settings": settings.original.canonical(),
             "inputs": [content_digest(file) for file in (*network.inputs, *files, *inputs)],
         }
         comparison = Comparison(
             network.folder,
             tuple(ComparisonPart(job.ids[1], job.text, Path(job.folder)) for job in routes),
-            tuple(ComparisonPart(id_, one.text) for id_, one in benchmarks.items()),
+            tuple(ComparisonPart(id_, benchmark.text) for id_, benchmark in benchmarks.items()),
             settings.resolved,
         )
         ids = parts.study.name, network.ids[0], settings.id
@@ -227,10 +233,10 @@ def settings_and_hosts(
     ConfigError
         With everything that is wrong.
     """
-    settings, wrong = benchmark_settings(parts.study, parts.tables)
-    hosts, more = hosts_of(parts.study, settings, parts.topologies, sizes_of(parts))
-    if wrong or more:
-        raise ConfigError(list(dict.fromkeys([*wrong, *more])))
+    settings, mistakes = benchmark_settings(parts.study, parts.tables)
+    hosts, host_mistakes = hosts_of(parts.study, settings, parts.topologies, sizes_of(parts))
+    if mistakes or host_mistakes:
+        raise ConfigError(list(dict.fromkeys([*mistakes, *host_mistakes])))
     return settings, hosts
 
 
@@ -259,20 +265,20 @@ def benchmark_settings(
     """
     settings: list[Settings] = []
     mistakes: list[str] = []
-    for one in study.bench_settings:
+    for bench in study.bench_settings:
         try:
-            path = locate_cluster(study.path.parent, one.cluster, "cluster")
+            path = locate_cluster(study.path.parent, bench.cluster, "cluster")
             cluster = load_cluster(Path(path))
         except InputError as error:
             mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
             continue
-        resolved = one.model_copy(update={"cluster": path})
-        settings.append(Settings(settings_id(one), one, resolved, cluster))
-        if one.baseline and routings and one.baseline not in routings:
-            fix = suggestion(one.baseline, routings)
+        resolved = bench.model_copy(update={"cluster": path})
+        settings.append(Settings(settings_id(bench), bench, resolved, cluster))
+        if bench.baseline and routings and bench.baseline not in routings:
+            fix = suggestion(bench.baseline, routings)
             mistakes.append(
                 f"{study.place('bench', 'baseline')}the study has no route table of "
-                f"{one.baseline!r} to compare with{fix}"
+                f"{bench.baseline!r} to compare with{fix}"
             )
     return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
 
@@ -296,13 +302,13 @@ def hosts_of(
     """
     hosts: dict[tuple[str, str], tuple[str, ...]] = {}
     mistakes: list[str] = []
-    for (topology, nodes), one in product(sizes.items(), settings):
-        hosts[topology, one.id] = ()
+    for (topology, nodes), bench in product(sizes.items(), settings):
+        hosts[topology, bench.id] = ()
         try:
             # an impossible network has no terminals, and its own job reports why
             if nodes:
                 text = topologies[topology].text
-                hosts[topology, one.id] = one.cluster.cluster.hosts_of(text, nodes)
+                hosts[topology, bench.id] = bench.cluster.cluster.hosts_of(text, nodes)
         except InputError as error:
             mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
     return hosts, list(dict.fromkeys(mistakes))

@@ -60,9 +60,9 @@ class MetricJob(TableJob):
             return
         named = dict(sorted(parts.metrics.items()))
         measures = named.values()
-        read = tuple(file for one in measures for file in one.inputs)
+        read = tuple(file for metric in measures for file in metric.inputs)
         metric_digests = tuple(map(code_digest, measures))
-        digests = {r: code_digest(one) for r, one in parts.tables.items()}
+        digests = {r: code_digest(routing_table) for r, routing_table in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
             yield cls(
@@ -72,7 +72,10 @@ class MetricJob(TableJob):
                 digest=digests[r],
                 inputs=(*routing.inputs, *read),
                 limits=parts.study.limits,
-                classes=(*class_names(routing), *(c for one in measures for c in class_names(one))),
+                classes=(
+                    *class_names(routing),
+                    *(c for metric in measures for c in class_names(metric)),
+                ),
                 metrics=tuple(named),
                 metric_digests=metric_digests,
                 **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),

@@ -57,17 +57,17 @@ def predictions(parts: Parts) -> list[Prediction]:
         return []
     study = parts.study
     settings, _ = settings_and_hosts(parts)
-    found: list[Prediction] = []
+    study_predictions: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
     engines: dict[str, EnginePlugin] = {}
-    for (topology, nodes), one, (id_, benchmark) in product(
+    for (topology, nodes), bench, (id_, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
-        if not (nodes and one.original.predict):
+        if not (nodes and bench.original.predict):
             continue
         try:
-            modelled = _model_of(study, nodes, one, benchmark, works)
+            modelled = _model_of(study, nodes, bench, benchmark, works)
         except InputError as error:
             mistakes.append(f"{study.place('benchmarks')}{id_}: its prediction: {error}")
             continue
@@ -76,16 +76,16 @@ def predictions(parts: Parts) -> list[Prediction]:
         work_id, work, flow = modelled
         key = settings_id(flow)
         if key not in engines:
-            settings_here = flow.parameters.model_copy(update={"machine": one.resolved.cluster})
+            settings_here = flow.parameters.model_copy(update={"machine": bench.resolved.cluster})
             engines[key] = type(flow)(settings_here)
-        found += [
-            Prediction((t, r, id_, one.id), (t, r, work_id, key), work, engines[key])
+        study_predictions += [
+            Prediction((t, r, id_, bench.id), (t, r, work_id, key), work, engines[key])
             for t, r in parts.runs
             if t == topology
         ]
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
-    return found
+    return study_predictions
 
 
 def _model_of(
@@ -96,18 +96,22 @@ def _model_of(
     works: dict[str, tuple[str, Instance]],
 ) -> tuple[str, Instance, EnginePlugin] | None:
     """Return the id and workload of a benchmark's model, and the engine to run it with."""
-    each = settings.original.ranks_per_node or settings.cluster.cluster.ranks_per_node
+    ranks_per_node = settings.original.ranks_per_node or settings.cluster.cluster.ranks_per_node
     for plugin in benchmark.plugins:
-        if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(nodes * each, each):
+        if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(
+            nodes * ranks_per_node, ranks_per_node
+        ):
             continue
-        model = plugin.model(BenchmarkTask(nodes * each, nodes, Path(), Path()))
+        model = plugin.model(BenchmarkTask(nodes * ranks_per_node, nodes, Path(), Path()))
         if model is None:
             continue
         if model.workload not in works:
             work = instance_of("workload", Choice(model.workload), study.path.parent)
             works[model.workload] = _directory(work), work
         flow = engine_class(DEFAULT_ENGINES["workload"])(
-            machine=settings.original.cluster, ranks_per_node=each, iterations=model.iterations
+            machine=settings.original.cluster,
+            ranks_per_node=ranks_per_node,
+            iterations=model.iterations,
         )
         return *works[model.workload], flow
     return None

@@ -56,7 +56,7 @@ class RouteJob(NetworkJob):
     @classmethod
     def of(cls, parts: Parts) -> Iterable[Self]:
         """Iterate over the tables of a study."""
-        digests = {r: code_digest(one) for r, one in parts.tables.items()}
+        digests = {r: code_digest(routing) for r, routing in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
             yield cls(

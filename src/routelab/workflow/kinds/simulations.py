@@ -85,9 +85,9 @@ class EngineJob(TableJob):
             Ids of topology and routing.
         works : Works
         """
-        digests = {r: code_digest(one) for r, one in parts.routings.items()}
-        of_works = {id_: code_digest(one) for id_, (one, _) in works.items()}
-        every = {id_: engine for _, some in works.values() for id_, engine in some.items()}
+        digests = {r: code_digest(routing) for r, routing in parts.routings.items()}
+        of_works = {id_: code_digest(work) for id_, (work, _) in works.items()}
+        every = {id_: engine for _, engines in works.values() for id_, engine in engines.items()}
         of_engines = {id_: _engine_digest(engine) for id_, engine in every.items()}
         names = {id_: name_of(engine) for id_, engine in every.items()}
         for t, r in pairs:
@@ -269,10 +269,10 @@ class FlowJob(EngineJob):
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
         works = workload_engines(parts.study, parts.workloads)
         jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
-        for one in predictions(parts):
-            if one.flow not in jobs:  # several benchmarks may have the same model
-                t, r, work, settings = one.flow
-                model: Works = {work: (one.work, {settings: one.engine})}
+        for prediction in predictions(parts):
+            if prediction.flow not in jobs:  # several benchmarks may have the same model
+                t, r, work, settings = prediction.flow
+                model: Works = {work: (prediction.work, {settings: prediction.engine})}
                 jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], model)}
         return jobs.values()
 

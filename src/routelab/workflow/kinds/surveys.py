@@ -145,15 +145,20 @@ class SurveyJob(BaseJob):
         bound = study.bound if isinstance(study.bound, Bound) else Bound()
         if study.bound:
             _add_bounds(parts, by_network, bound)
-        most = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
-        count = min(len(by_network), -(-len(rows) // most))
+        runs_per_job = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
+        count = min(len(by_network), -(-len(rows) // runs_per_job))
         groups = list(by_network.values())
         named = (parts.topologies, parts.routings, parts.metrics)
-        inputs = {name for some in named for one in some.values() for name in one.inputs}
+        inputs = {
+            name
+            for instances in named
+            for instance in instances.values()
+            for name in instance.inputs
+        }
         for number in range(count):
             items = tuple(item for group in groups[number::count] for item in group)
             ids = (f"{study.name}-{number + 1}",)
-            keys = "\n".join(f"{one.topology} {one.routing} {one.fingerprint}" for one in items)
+            keys = "\n".join(f"{item.topology} {item.routing} {item.fingerprint}" for item in items)
             yield cls(
                 folder=cls.folder_of(parts.results, ids),
                 ids=ids,
@@ -166,7 +171,9 @@ class SurveyJob(BaseJob):
                 bound_seconds=bound.seconds,
                 bound_exact=bound.exact,
                 results=str(parts.results),
-                routings=tuple((one.text, class_names(one)) for one in parts.routings.values()),
+                routings=tuple(
+                    (routing.text, class_names(routing)) for routing in parts.routings.values()
+                ),
             )
 
     @classmethod
@@ -212,17 +219,17 @@ class SurveyJob(BaseJob):
     @override
     def endings(self) -> list[tuple[str, str]]:
         statuses = _statuses(self.results)
-        lost = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
+        lost = {key for key in (run.fingerprint for run in self.runs) if statuses.get(key) != "ok"}
         rows = store(self.results).rows(lost) if lost else {}
         return [
-            (statuses.get(one.fingerprint, ""), rows.get(one.fingerprint, {}).get("reason", ""))
-            for one in self.runs
+            (statuses.get(run.fingerprint, ""), rows.get(run.fingerprint, {}).get("reason", ""))
+            for run in self.runs
         ]
 
     @override
     def rehearsals(self) -> Sequence[Rehearsal]:
         needed = {item.routing for item in self.items}
-        found = [
+        rehearsals = [
             rehearsal
             for text, classes in self.routings
             if text in needed
@@ -234,8 +241,10 @@ class SurveyJob(BaseJob):
                 bound_row, SurveyNetwork(REHEARSAL), rules, self.bound_seconds, self.bound_exact
             )
             classes = class_name("rules", rules.partition("~")[0]) if rules else ()
-            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
-        return found
+            rehearsals.append(
+                Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes)
+            )
+        return rehearsals
 
     @override
     def start(self) -> Self:
@@ -289,8 +298,8 @@ class SurveyJob(BaseJob):
 def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
     """Return the runs of a survey, by the ids of topology and routing."""
     metrics = parts.metrics
-    measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
-    read = [name for one in metrics.values() for name in one.inputs]
+    measured = [type(plugin) for instance in metrics.values() for plugin in instance.plugins]
+    read = [name for instance in metrics.values() for name in instance.inputs]
     code = {
         id_: job_fingerprint(
             " ".join([instance.text + instance.quarantine, *metrics]),
@@ -299,7 +308,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
         )
         for id_, instance in parts.routings.items()
     }
-    rules = {id_: _rules(one) for id_, one in parts.routings.items()}
+    rules = {id_: _rules(routing) for id_, routing in parts.routings.items()}
     networks = {t: code_digest(parts.topologies[t]) for t in network_jobs(parts)}
     return {
         (t, r): SurveyItem(
@@ -315,11 +324,11 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
 def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
     """Insert the bounds of each network before its runs."""
     code = {"": job_fingerprint(BOUND)} | {
-        name_of(one): job_fingerprint(
-            f"{BOUND} {name_of(one)}", [type(one)], map(str, one.input_files())
+        name_of(rules): job_fingerprint(
+            f"{BOUND} {name_of(rules)}", [type(rules)], map(str, rules.input_files())
         )
-        for one in map(_rules, parts.routings.values())
-        if one is not None
+        for rules in map(_rules, parts.routings.values())
+        if rules is not None
     }
     for t, items in by_network.items():
         instance = parts.topologies[t]
@@ -345,18 +354,18 @@ def _rules(instance: Instance) -> RulesPlugin | None:
 
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
     """Return the job's runs with the bounds of their networks."""
-    found = rows_of.rows({item.fingerprint for item in job.items})
-    lost = [item for item in job.items if item.fingerprint not in found]
+    row_of = rows_of.rows({item.fingerprint for item in job.items})
+    lost = [item for item in job.items if item.fingerprint not in row_of]
     if lost:
         raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
     bounds = {
-        (item.topology, item.rules): found[item.fingerprint]
+        (item.topology, item.rules): row_of[item.fingerprint]
         for item in job.items
         if not item.routing
     }
     rows, metrics = [], {}
     for item in job.runs:
-        row = found[item.fingerprint]
+        row = row_of[item.fingerprint]
         measured = {}
         for name, value, unit, better in row.get("metrics", ()):
             measured[name] = value

@@ -67,12 +67,12 @@ class ThroughputJob(NetworkJob):
         bound = parts.study.bound
         if not isinstance(bound, Bound) or not bound.any_routing:
             return
-        given = parts.study.limits
+        study_limits = parts.study.limits
         works = traffic_engines(parts.study, parts.traffic)
         for t in dict.fromkeys(t for t, _ in parts.pairs):
             for id_, (traffic, engines) in works.items():
                 seeds = _seeds(engines.values())
-                search = given.model_copy(
+                search = study_limits.model_copy(
                     update={"seconds": 2 * bound.seconds * len(seeds) + MARGIN}
                 )
                 yield cls(
@@ -81,7 +81,7 @@ class ThroughputJob(NetworkJob):
                     text=traffic.text,
                     digest=code_digest(traffic),
                     inputs=traffic.inputs,
-                    limits=given.with_most_of(search),
+                    limits=study_limits.with_most_of(search),
                     loads=_loads(engines.values()),
                     seeds=seeds,
                     seconds=bound.seconds,
@@ -143,11 +143,11 @@ class ThroughputJob(NetworkJob):
 
 def _loads(engines: Iterable[EnginePlugin]) -> tuple[float, ...]:
     """Return the offered loads of engines, and `FULL`."""
-    found = [getattr(one.parameters, "loads", ()) for one in engines]
-    return tuple(sorted({FULL, *(float(one) for loads in found for one in loads)}))
+    load_lists = [getattr(engine.parameters, "loads", ()) for engine in engines]
+    return tuple(sorted({FULL, *(float(load) for loads in load_lists for load in loads)}))
 
 
 def _seeds(engines: Iterable[EnginePlugin]) -> tuple[int, ...]:
     """Return the seeds of the traffic of engines."""
-    found = {seed for one in engines for seed in traffic_seeds(one.parameters)}
-    return tuple(sorted(found)) or (0,)
+    seeds = {seed for engine in engines for seed in traffic_seeds(engine.parameters)}
+    return tuple(sorted(seeds)) or (0,)

@@ -69,9 +69,9 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     if text != written:
         plugins = _plugins(kind, text)
     inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
-    missing = [path for path in inputs if not is_regular(path)]
-    if missing:
-        raise InputError(f"no file {', '.join(missing)} (files are looked up in {folder})")
+    absent_files = [path for path in inputs if not is_regular(path)]
+    if absent_files:
+        raise InputError(f"no file {', '.join(absent_files)} (files are looked up in {folder})")
     return Instance(text, written, plugins, inputs)
 
 
@@ -86,17 +86,19 @@ def code_digest(instance: Instance) -> str:
 
 def class_names(instance: Instance) -> tuple[str, ...]:
     """Return the names of the classes of an instance's plugins; none if they cannot be used."""
-    found = (type(plugin) for plugin in instance.plugins)
-    return tuple(f"{one.__module__}:{one.__qualname__}" for one in found)
+    classes = (type(plugin) for plugin in instance.plugins)
+    return tuple(
+        f"{plugin_class.__module__}:{plugin_class.__qualname__}" for plugin_class in classes
+    )
 
 
 def class_name(kind: str, key: str) -> tuple[str, ...]:
     """Name of a plugin's class; none if it cannot be used."""
     try:
-        found = installed_catalogue().plugin(kind, key)
+        plugin_class = installed_catalogue().plugin(kind, key)
     except InputError:
         return ()
-    return (f"{found.__module__}:{found.__qualname__}",)
+    return (f"{plugin_class.__module__}:{plugin_class.__qualname__}",)
 
 
 def _as_given(kind: str, choice: Choice) -> str:

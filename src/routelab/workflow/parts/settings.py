@@ -53,15 +53,15 @@ def workload_engines(study: Study, workloads: Mapping[str, Instance]) -> Works:
         for name in study.flows
         if name not in (*workloads, DEFAULT_NAME)
     ]
-    every = [one for settings in study.flows.values() for one in settings]
-    found = _locate_engines(study, "flow", every, mistakes)
+    engines = [engine for settings in study.flows.values() for engine in settings]
+    choices = _locate_engines(study, "flow", engines, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     chosen = {
         id_: map(settings_id, study.flows.get(id_, study.flows[DEFAULT_NAME])) for id_ in workloads
     }
     return {
-        id_: (instance, {settings: found[settings] for settings in chosen[id_]})
+        id_: (instance, {settings: choices[settings] for settings in chosen[id_]})
         for id_, instance in workloads.items()
     }
 
@@ -70,13 +70,13 @@ def _locate_engines(
     study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
 ) -> dict[str, EnginePlugin]:
     """Return engines by the ids of their settings in the study, without unusable ones."""
-    found: dict[str, EnginePlugin] = {}
-    for one in engines:
+    choices: dict[str, EnginePlugin] = {}
+    for engine in engines:
         try:
-            found[settings_id(one)] = one.in_folder(study.path.parent)
+            choices[settings_id(engine)] = engine.in_folder(study.path.parent)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
-    return found
+    return choices
 
 
 def settings_id(settings: EnginePlugin | BenchSettings) -> str:

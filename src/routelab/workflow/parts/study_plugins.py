@@ -48,7 +48,7 @@ class Parts:
         """Return all instances of the study."""
         work = (self.traffic, self.workloads, self.benchmarks)
         named = (self.topologies, self.routings, *work, self.metrics)
-        return [instance for some in named for instance in some.values()]
+        return [instance for instances in named for instance in instances.values()]
 
     @cached_property
     def runs(self) -> tuple[tuple[str, str], ...]:
@@ -58,4 +58,4 @@ class Parts:
     @cached_property
     def tables(self) -> dict[str, Instance]:
         """Return the routings that have tables, by id."""
-        return {r: one for r, one in self.routings.items() if not is_hop_by_hop(one)}
+        return {r: routing for r, routing in self.routings.items() if not is_hop_by_hop(routing)}

@@ -22,22 +22,22 @@ def expected_node_hours(jobs: Sequence[ComparisonJob]) -> float | None:
     seconds = _measured_seconds(jobs)
     hours = 0.0
     for job in jobs:
-        benchmarks = [one.id for one in job.comparison.benchmarks]
+        benchmarks = [part.id for part in job.comparison.benchmarks]
         if not seconds.keys() >= set(benchmarks):
             return None
         turns = job.comparison.runs // len(benchmarks)
-        hours += job.nodes * turns * sum(seconds[one] for one in benchmarks) / 3600
+        hours += job.nodes * turns * sum(seconds[benchmark] for benchmark in benchmarks) / 3600
     return hours
 
 
 def _measured_seconds(jobs: Sequence[ComparisonJob]) -> dict[str, float]:
     """Return the median wall time of the good runs of each benchmark."""
-    known: dict[str, list[float]] = {}
+    seconds: dict[str, list[float]] = {}
     for job in jobs:
         if job.has_outcome():
             with suppress(InputError):  # a damaged table is reported by the report
                 for row in read_tuples(Path(job.folder) / RUNS, RUN_COLUMNS, {"seconds"}):
                     run = dict(zip(RUN_COLUMNS, row, strict=True))
                     if run["status"] == "ok":
-                        known.setdefault(run["benchmark"], []).append(run["seconds"])
-    return {benchmark: median(values) for benchmark, values in known.items()}
+                        seconds.setdefault(run["benchmark"], []).append(run["seconds"])
+    return {benchmark: median(values) for benchmark, values in seconds.items()}

@@ -72,17 +72,17 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
         ("tables", study.tables),
         ("figures", study.figures),
     )
-    known = _AvailableColumns(parts)
-    yield from known.clashes()
+    available = _AvailableColumns(parts)
+    yield from available.clashes()
     for part, named in views:
         for name, view in named.items():
             for key, column in named_columns(view):
-                problem = known.problem(column, view)
+                problem = available.problem(column, view)
                 if problem:
                     yield f"{study.place(part, name, key)}{problem}"
             for parameter in view.over:
-                if parameter not in known.parameters(view.of):
-                    hint = suggestion(parameter, known.parameters(view.of))
+                if parameter not in available.parameters(view.of):
+                    hint = suggestion(parameter, available.parameters(view.of))
                     yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
 
 
@@ -106,7 +106,12 @@ class _AvailableColumns:
         named = {"topologies": parts.topologies, "routings": parts.routings}
         named["metrics"] = parts.metrics
         return [
-            *((key, p) for key, some in named.items() for i in some.values() for p in i.plugins),
+            *(
+                (key, p)
+                for key, instances in named.items()
+                for i in instances.values()
+                for p in i.plugins
+            ),
             *(("simulation", engine) for engine in self._engines("simulations")),
             *(("flow", engine) for engine in self._engines("flows")),
         ]
@@ -114,26 +119,28 @@ class _AvailableColumns:
     def clashes(self) -> Iterator[str]:
         """Find columns that two producers declare with another unit, direction or pooling."""
         # channels of a table and channels of a simulation have separate columns
-        mine = [one for one in core_columns() if "routes" in one.of]
-        first = {("routes", one.name): (one, "routelab") for one in mine}
-        found: dict[str, None] = {}
+        route_columns = [column for column in core_columns() if "routes" in column.of]
+        declared = {("routes", column.name): (column, "routelab") for column in route_columns}
+        mistakes: dict[str, None] = {}
         for key, plugin in self._plugins:
             for column in columns_of(plugin):
                 for of in column.of:
-                    other, owner = first.setdefault((of, column.name), (column, plugin.name))
-                    if _sort(other) != _sort(column):
-                        found[
+                    earlier, owner = declared.setdefault((of, column.name), (column, plugin.name))
+                    if _sort(earlier) != _sort(column):
+                        mistakes[
                             f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
                             f"column {column.name!r} otherwise than {owner!r} (unit, better or "
                             "seeds); leave one of them out"
                         ] = None
-        yield from found
+        yield from mistakes
 
     def _engines(self, base: str) -> Sequence[EnginePlugin]:
         """Return the engines, with settings, that produce rows."""
         if base == "simulations":
             return self._study.settings
-        return [one for some in self._study.flows.values() for one in some] * (base == "flows")
+        return [engine for engines in self._study.flows.values() for engine in engines] * (
+            base == "flows"
+        )
 
     def problem(self, name: str, view: Table | Figure) -> str | None:
         """Return why the rows of a view lack a column; None if they have it."""
@@ -143,10 +150,12 @@ class _AvailableColumns:
         rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
         if isinstance(view, Figure) and view.kind in _OF_CHANNELS and view.of == "routes":
             rows.insert(0, "channels")
-        found = next((one for row in rows if (one := self._columns.find(name, row))), None)
-        if found is not None:
-            missing = self._missing(found, view)
-            return f"column {name!r}: {missing}" if missing else None
+        declared = next(
+            (row_column for row in rows if (row_column := self._columns.find(name, row))), None
+        )
+        if declared is not None:
+            lack = self._missing(declared, view)
+            return f"column {name!r}: {lack}" if lack else None
         return self._absent(name, rows, view.relative.column if view.relative else None)
 
     def _missing(self, column: Column, view: Table | Figure) -> str | None:
@@ -164,12 +173,14 @@ class _AvailableColumns:
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
-        others = [one for one in self._columns.rows_of(name) if one not in rows]
-        if others:
-            nearest = min(others, key=_WHOLE.index)
+        other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
+        if other_rows:
+            nearest = min(other_rows, key=_WHOLE.index)
             return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
         for entry in installed_catalogue().entries():
-            if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
+            if entry.plugin is not None and name in {
+                column.name for column in entry.plugin.columns
+            }:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
                 return (
                     f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
@@ -180,10 +191,10 @@ class _AvailableColumns:
             if relative is not None:
                 return f"no column {name!r}; 'relative' in this view compares {relative!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
-        known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
+        names = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
-            known |= self._columns.of(row).keys()
-        hint = did_you_mean(name, known) or "; `routelab plugins columns` lists the columns"
+            names |= self._columns.of(row).keys()
+        hint = did_you_mean(name, names) or "; `routelab plugins columns` lists the columns"
         return f"no column {name!r}{hint}"
 
     def parameters(self, of: str) -> set[str]:
@@ -201,7 +212,7 @@ class _AvailableColumns:
                 "benchmark": self._parts.benchmarks,
             }[kind]
             qualified.update(_qualified(kind, work.values()))
-            models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
+            models = [type(engine.parameters) for engine in self._engines(base)] or [BenchSettings]
             qualified |= {
                 f"{settings}.{name}"
                 for model in models
@@ -226,7 +237,7 @@ def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str
 
 def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
     """Return whether rows have a column; rows of tables also have the facts of their run."""
-    names = [one.name for one in engine.columns if of in one.of]
+    names = [engine_column.name for engine_column in engine.columns if of in engine_column.of]
     return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
 
 
@@ -244,8 +255,8 @@ def _is_compared(name: str, view: Table | Figure) -> bool:
     """Return whether `relative` adds a column to a view."""
     if view.relative is None:
         return False
-    made = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
-    return name in made or name.startswith("relative_")
+    added_columns = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
+    return name in added_columns or name.startswith("relative_")
 
 
 def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:

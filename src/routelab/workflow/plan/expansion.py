@@ -88,8 +88,8 @@ class _Expansion:
                 self._metrics(draft)
             return
         if study.name in self.studies:
-            other = self.studies[study.name].study.path
-            self.mistakes.append(f"{path}: another study has this name: {other}")
+            same_name = self.studies[study.name].study.path
+            self.mistakes.append(f"{path}: another study has this name: {same_name}")
             return
         entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
         parts = Parts(
@@ -109,25 +109,27 @@ class _Expansion:
 
     def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
         """Return the jobs of a study by kind."""
-        found: dict[str, tuple[BaseJob, ...]] = {}
+        by_kind: dict[str, tuple[BaseJob, ...]] = {}
         for kind, job in kinds().items():
             if job.of_surveys != bool(parts.study.survey):
                 continue
             if job.of_surveys and self.mistakes:
                 continue
             try:
-                found[kind] = tuple(job.plan(parts))
+                by_kind[kind] = tuple(job.plan(parts))
             except ConfigError as error:
-                self.mistakes += [one for one in error.mistakes if one not in self.mistakes]
+                self.mistakes += [
+                    mistake for mistake in error.mistakes if mistake not in self.mistakes
+                ]
         try:
             expected = () if parts.study.survey else predictions(parts)
         except ConfigError:
-            return found  # comparisons and flows report the mistakes
+            return by_kind  # comparisons and flows report the mistakes
         place = parts.study.place("benchmarks")
-        for one in expected:
-            clash = self._clash("workload", one.flow[2], one.work.text, place)
+        for prediction in expected:
+            clash = self._clash("workload", prediction.flow[2], prediction.work.text, place)
             self.mistakes += [f"{place}{clash}"] if clash else []
-        return found
+        return by_kind
 
     def _pairs(
         self,
@@ -241,18 +243,18 @@ def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
 
 def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
     """Find routings to compare with that the study lacks; parameters may be pooled away."""
-    known = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
+    names = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
     views: dict[str, Mapping[str, Table | Figure]] = {
         "tables": study.tables,
         "figures": study.figures,
     }
     for part, named in views.items():
         for name, view in named.items():
-            for other in view.relative.routings if view.relative and routings else ():
-                if re.sub(r"~[^@]*", "", other) not in known:
+            for reference in view.relative.routings if view.relative and routings else ():
+                if re.sub(r"~[^@]*", "", reference) not in names:
                     place = study.place(part, name, "relative")
-                    fix = suggestion(other, sorted(known))
-                    yield f"{place}the study has no routing {other!r} to compare with{fix}"
+                    fix = suggestion(reference, sorted(names))
+                    yield f"{place}the study has no routing {reference!r} to compare with{fix}"
 
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:
@@ -284,5 +286,5 @@ def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyP
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    plugins = [type(plugin) for one in parts.instances() for plugin in one.plugins]
+    plugins = [type(plugin) for instance in parts.instances() for plugin in instance.plugins]
     return StudyPlan(parts, jobs, files, page_fingerprint(plugins, files))

@@ -32,34 +32,37 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
     named = parts.routings if table.of in _SIMULATED else parts.tables
     routings = _names(named, table)
     relative = table.relative.routings if table.relative else []
-    shown = [*_chosen(routings, table.where.get("routing")), *relative]
-    for key, ones in (("compare", headline.routings), ("baseline", [headline.baseline])):
-        for one in ones:
+    table_routings = [*_chosen(routings, table.where.get("routing")), *relative]
+    for key, names in (("compare", headline.routings), ("baseline", [headline.baseline])):
+        for routing in names:
             place = study.place("headline", key)
-            if one is not None and one not in shown:
-                fix = suggestion(one, shown)
-                if one in (*routings, *parts.routings):
-                    yield f"{place}table {name!r} does not show the routing {one!r}{fix}"
+            if routing is not None and routing not in table_routings:
+                fix = suggestion(routing, table_routings)
+                if routing in (*routings, *parts.routings):
+                    yield f"{place}table {name!r} does not show the routing {routing!r}{fix}"
                 else:
-                    yield f"{place}the study has no routing {one!r}{fix}"
-            elif key == "compare" and one in (headline.baseline, *relative[:1]):
-                yield f"{place}{one!r} is the routing to compare with; leave it out"
+                    yield f"{place}the study has no routing {routing!r}{fix}"
+            elif key == "compare" and routing in (headline.baseline, *relative[:1]):
+                yield f"{place}{routing!r} is the routing to compare with; leave it out"
     for column, condition in headline.where.items():
         source = table.names.get(column, column)
-        known = shown if source == "routing" else _values(parts, table, source)
-        known = _chosen(known, table.where.get(column))
+        values = table_routings if source == "routing" else _values(parts, table, source)
+        values = _chosen(values, table.where.get(column))
         place = study.place("headline", "where", column)
-        for one in _listed(condition) if known else ():
-            if not _chosen(known, one):
-                text = repr(one) if not isinstance(one, Between) else "within these limits"
-                fix = suggestion(str(one), known)
+        for value in _listed(condition) if values else ():
+            if not _chosen(values, value):
+                text = repr(value) if not isinstance(value, Between) else "within these limits"
+                fix = suggestion(str(value), values)
                 yield f"{place}table {name!r} shows no {column} {text}{fix}"
 
 
 def _names(instances: Mapping[str, Instance], table: Table) -> list[str]:
     """Return names as the table shows them: without the parameters that it pools."""
     ids = instances.items()
-    names = (id_ if id_ != one.text else without_parameters(id_, table.over) for id_, one in ids)
+    names = (
+        id_ if id_ != instance.text else without_parameters(id_, table.over)
+        for id_, instance in ids
+    )
     return list(dict.fromkeys(names))
 
 
@@ -73,14 +76,21 @@ def _values(parts: Parts, table: Table, column: str) -> list[str]:
     if column == "load":
         loads = [getattr(engine.parameters, "loads", ()) for engine in engines]
         searched = [getattr(engine.parameters, "find_saturation", False) for engine in engines]
-        known = table.of == "loads" and all(loads) and not any(searched)
-        return list(dict.fromkeys(str(load) for some in loads for load in some)) if known else []
+        all_known = table.of == "loads" and all(loads) and not any(searched)
+        return (
+            list(dict.fromkeys(str(load) for engine_loads in loads for load in engine_loads))
+            if all_known
+            else []
+        )
     # facts of results precede parameters of their name
     if installed_columns().find(column) is not None:
         return []
     texts: dict[str, None] = {}
     plugins = [
-        (kind, one) for kind, named in kinds.items() for i in named.values() for one in i.plugins
+        (kind, plugin)
+        for kind, named in kinds.items()
+        for i in named.values()
+        for plugin in i.plugins
     ]
     for kind, plugin in [*plugins, *(("simulation", engine) for engine in engines)]:
         for name, text in plugin.parameters.texts().items():
@@ -93,11 +103,11 @@ def _listed(condition: Any) -> list[Any]:
     return list(condition) if isinstance(condition, list | tuple) else [condition]
 
 
-def _chosen(known: Iterable[str], condition: Any) -> list[str]:
+def _chosen(texts: Iterable[str], condition: Any) -> list[str]:
     """Return the values that meet a condition of a table; all without one."""
     if condition is None:
-        return list(known)
-    return [text for text in known if any(_meets(text, one) for one in _listed(condition))]
+        return list(texts)
+    return [text for text in texts if any(_meets(text, value) for value in _listed(condition))]
 
 
 def _meets(text: str, condition: Any) -> bool:
@@ -106,8 +116,8 @@ def _meets(text: str, condition: Any) -> bool:
         low, high = condition.min, condition.max
         above = low is None or (number is not None and number >= low)
         return above and (high is None or (number is not None and number <= high))
-    wanted = value_text(condition, condition)
-    return text == wanted or (number is not None and number == _number(wanted))
+    condition_text = value_text(condition, condition)
+    return text == condition_text or (number is not None and number == _number(condition_text))
 
 
 def _number(text: str) -> float | None:

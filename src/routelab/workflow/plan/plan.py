@@ -96,21 +96,21 @@ class Plan:
         """Return the file that a batch writes when all its jobs have an outcome."""
         return batch.manifest(self.results)
 
-    def manifests(self, shown: StudyPlan | None = None) -> list[str]:
+    def manifests(self, study_plan: StudyPlan | None = None) -> list[str]:
         """Return the manifests of all batches, or of those with results of a study."""
-        wanted = None
-        if shown is not None:
+        folders = None
+        if study_plan is not None:
             # the report shows nothing of a network alone
-            wanted = {
+            folders = {
                 job.folder
-                for kind, jobs in shown.jobs.items()
+                for kind, jobs in study_plan.jobs.items()
                 if kind != "topologies"
                 for job in jobs
             }
         return [
             str(self.manifest(batch))
             for batch in self.batches_to_do
-            if wanted is None or any(job.folder in wanted for job in batch.jobs)
+            if folders is None or any(job.folder in folders for job in batch.jobs)
         ]
 
     def manifests_before(self, batch: Batch, kind: str | None = None) -> list[str]:
@@ -162,8 +162,8 @@ class Plan:
         """Return the status of every result of every study, without networks."""
         return [
             JobStatus(name, *job.nouns, status or NOT_RUN, reason)
-            for name, shown in self.studies.items()
-            for kind, jobs in shown.jobs.items()
+            for name, study_plan in self.studies.items()
+            for kind, jobs in study_plan.jobs.items()
             if kind != "topologies"
             for job in jobs
             for status, reason in job.endings()
@@ -171,11 +171,11 @@ class Plan:
 
     def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
         """Return the rehearsals of all jobs by key, each with a job that has it."""
-        found: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
+        rehearsals: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
         for job in self.jobs.values():
-            for one in job.rehearsals():
-                found.setdefault(one.key, (one, job))
-        return found
+            for rehearsal in job.rehearsals():
+                rehearsals.setdefault(rehearsal.key, (rehearsal, job))
+        return rehearsals
 
 
 def cut_batches(
@@ -194,8 +194,8 @@ def cut_batches(
     """
     groups: dict[tuple[str, str], list[BaseJob]] = {}
     for name, by_kind in studies.items():
-        for some in by_kind.values():
-            for job in some:
+        for jobs in by_kind.values():
+            for job in jobs:
                 groups.setdefault((job.kind, job.group(name)), []).append(job)
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
@@ -235,7 +235,7 @@ def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, st
 
     @cache
     def priority(key: tuple[str, str]) -> int:
-        later = (priority(one) + 1 for one in waiting.get(key, ()))
+        later = (priority(dependent) + 1 for dependent in waiting.get(key, ()))
         return max((batches[key].priority, *later))
 
     return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

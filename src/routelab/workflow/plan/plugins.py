@@ -24,7 +24,10 @@ def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list
         *parts.metrics.values(),
     )
     engines = {
-        job.engine: None for some in jobs.values() for job in some if isinstance(job, EngineJob)
+        job.engine: None
+        for kind_jobs in jobs.values()
+        for job in kind_jobs
+        if isinstance(job, EngineJob)
     }
     return [
         *(plugin for instance in named for plugin in instance.plugins),

@@ -21,16 +21,16 @@ def check_studies(studies: Sequence[Path]) -> list[str]:
         An `InputError` with all mistakes in all studies.
     """
     return [
-        f"{shown.study.path}: OK: {_study_text(shown)}"
-        for shown in expand_studies(studies).studies.values()
+        f"{study_plan.study.path}: OK: {_study_text(study_plan)}"
+        for study_plan in expand_studies(studies).studies.values()
     ]
 
 
-def _study_text(shown: StudyPlan) -> str:
-    sizes = {kind: sum(job.size for job in jobs) for kind, jobs in shown.jobs.items()}
+def _study_text(study_plan: StudyPlan) -> str:
+    sizes = {kind: sum(job.size for job in jobs) for kind, jobs in study_plan.jobs.items()}
     counts = [_count(size, *kinds()[kind].nouns) for kind, size in sizes.items() if size]
-    counts.append(_count(len(shown.study.tables), "table", "tables"))
-    counts.append(_count(len(shown.study.figures), "figure", "figures"))
+    counts.append(_count(len(study_plan.study.tables), "table", "tables"))
+    counts.append(_count(len(study_plan.study.figures), "figure", "figures"))
     return ", ".join(counts)
 
 
@@ -40,5 +40,5 @@ def study_schema_text(built_in: bool = False) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"

@@ -27,11 +27,16 @@ def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> l
         If a size limit is set and the size of a network is unknown before it is built, or if no
         network is of a family.
     """
-    known = {name for entry in entries for one in entry.values() for name in _families(one)}
-    if unknown := [name for name in on.families if name not in known]:
+    families = {
+        name for entry in entries for instance in entry.values() for name in _families(instance)
+    }
+    if unknown := [name for name in on.families if name not in families]:
         raise InputError(
             f"on.families: the study has no network of family {unknown[0]}"
-            + (did_you_mean(unknown[0], sorted(known)) or f"; there are {', '.join(sorted(known))}")
+            + (
+                did_you_mean(unknown[0], sorted(families))
+                or f"; there are {', '.join(sorted(families))}"
+            )
         )
     ids: list[str] = []
     for entry in entries:
@@ -55,7 +60,7 @@ def _families(instance: Instance) -> set[str]:
 def _switches(id_: str, instance: Instance) -> int:
     """Return the size of the whole grid without building it."""
     parameters = [plugin.parameters for plugin in instance.plugins]
-    dims = next((found for p in parameters if (found := getattr(p, "dims", None))), None)
+    dims = next((sizes for p in parameters if (sizes := getattr(p, "dims", None))), None)
     if dims is None:
         raise InputError(
             f"on.max_nodes needs networks with the parameter 'dims', and {id_} has none; leave it "

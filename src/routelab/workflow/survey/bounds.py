@@ -66,12 +66,12 @@ def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -
         `routelab.metrics.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
     """
     of_rules = None if rules is None else _bound(rules)
-    found = bound_facts(facts, of_rules, _bound(network))
+    bounds = bound_facts(facts, of_rules, _bound(network))
     if rules is not None and of_rules is None:
         # the network's bound cannot replace it: the gap would include routes that the rules forbid
-        found |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
+        bounds |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     lost = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
-    return found | ({"bound_reason": "; ".join(dict.fromkeys(lost))} if lost else {})
+    return bounds | ({"bound_reason": "; ".join(dict.fromkeys(lost))} if lost else {})
 
 
 def _bound(row: Row) -> LoadBound | None:

@@ -10,7 +10,7 @@ import pytest
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.views import Views
+from routelab.report.rows.study_rows import StudyRows
 from routelab.study import Figure
 
 from .test_inline import PAPER, contrast
@@ -51,7 +51,7 @@ def draw(world):
     def drawn(kind, **changes):
         spec = Figure(kind=kind, **{**SPECS[kind], **changes})
         return draw_figure(
-            FigureRequest(spec, Views(world.records, world.simulated).of(spec.of), (), "")
+            FigureRequest(spec, StudyRows(world.records, world.simulated).of(spec.of), (), "")
         )
 
     return drawn
@@ -83,7 +83,7 @@ def test_a_column_named_share_keeps_its_values(world, kind, key):
     for routing, share in (("a", 0.25), ("b", 0.75)):
         world.add(routing, facts={"share": share})
     spec = Figure(kind=kind, **{key: "share"})
-    drawing = draw_figure(FigureRequest(spec, Views(world.records).of("routes")))
+    drawing = draw_figure(FigureRequest(spec, StudyRows(world.records).of("routes")))
     rows = drawing.data.to_dict("records")
     counted = {(row["routing"], row["share"]) for row in rows if row["count"]}
     if kind == "histogram":

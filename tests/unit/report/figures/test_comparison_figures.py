@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.scatter import pareto_front
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure, load_reference
 from routelab.study.views import Beside
 
@@ -30,7 +30,7 @@ SPECS = [IMPROVEMENT, BOUND, PARETO, OVERVIEW]
 
 
 def drawn(world, spec, pooled=()):
-    return draw_figure(FigureRequest(spec, Frames(world.records), pooled, "here: "))
+    return draw_figure(FigureRequest(spec, RouteRows(world.records), pooled, "here: "))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_published_values_are_marked_on_their_bars(runs, tmp_path, text, message
     spec = BOUND.model_copy(
         update={"beside": Beside(reference="loads.csv", on=["routing", "nodes"])}
     )
-    request = FigureRequest(spec, Frames(runs.records), ["seed"], "here: ")
+    request = FigureRequest(spec, RouteRows(runs.records), ["seed"], "here: ")
     cited = replace(request, reference=load_reference(tmp_path / "demo"))
     if message:
         with pytest.raises(InputError, match=message):
@@ -127,7 +127,7 @@ def test_published_improvements_are_marked_also_where_a_column_has_another_name(
     beside = Beside(reference="loads.csv", on=["routing", "size"])
     spec = IMPROVEMENT.model_copy(update={"beside": beside, "names": {"size": "nodes"}})
     reference = load_reference(tmp_path / "demo")
-    request = FigureRequest(spec, Frames(runs.records), ["seed"], "here: ", reference=reference)
+    request = FigureRequest(spec, RouteRows(runs.records), ["seed"], "here: ", reference=reference)
     drawing = draw_figure(request)
     published = drawing.data.set_index(["routing", "nodes"])["published"]
     assert published.dropna().to_dict() == {("sssp", 8): 33}

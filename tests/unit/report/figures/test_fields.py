@@ -15,7 +15,7 @@ from routelab.report.figures.fields import FIRST_DARK, ColourScale, field_colour
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.matrix import MAX_VECTORS
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.views import Views
+from routelab.report.rows.study_rows import StudyRows
 from routelab.study import Figure
 
 SPECS = {
@@ -52,7 +52,7 @@ def draw(world):
     def drawn(kind, **changes):
         spec = Figure(kind=kind, **{**SPECS[kind], **changes})
         return draw_figure(
-            FigureRequest(spec, Views(world.records, (), world.flows).of(spec.of), (), "here: ")
+            FigureRequest(spec, StudyRows(world.records, (), world.flows).of(spec.of), (), "here: ")
         )
 
     return drawn
@@ -95,7 +95,7 @@ def test_a_matrix_is_the_mean_over_runs_and_zero_stays_blank(world):
     for routing, sums in (("a", {(0, 1): 100.0, (1, 2): 0.0}), ("b", {(0, 1): 300.0, (3, 0): 8.0})):
         world.flow(routing, alias="job", tables={"pairs": pairs_of(sums)})
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: "))
     found = drawing.data.set_index(["sender", "receiver"])["bytes"].to_dict()
     assert found == {(0, 1): 200.0, (3, 0): 4.0}
     fields = drawing.figure.axes[0].collections[0]
@@ -109,7 +109,7 @@ def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
     sums = {(a, b): 1.0 + a for a in range(side) for b in range(side) if a != b}
     world.flow("a", tables={"pairs": pairs_of(sums)})
     spec = Figure(kind="matrix", **SPECS["matrix"])
-    drawing = draw_figure(FigureRequest(spec, Views([], (), world.flows).flows, (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, StudyRows([], (), world.flows).flows, (), "here: "))
     save_drawing(drawing, tmp_path, "f")
     svg = (tmp_path / "f.svg").read_text()
     assert "<image" in svg

@@ -9,7 +9,7 @@ from routelab.api import InputError
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ NETWORK = Figure(kind="network", colour="load")
 
 
 def drawn(world, spec, pooled=()):
-    return draw_figure(FigureRequest(spec, Frames(world.records), pooled, "here: "))
+    return draw_figure(FigureRequest(spec, RouteRows(world.records), pooled, "here: "))
 
 
 def test_distribution_pools_the_channels_of_all_runs(world):

@@ -14,8 +14,8 @@ from routelab.report.figures.channel_styles import GROUPS, NO_GROUP
 from routelab.report.figures.drawing import write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
+from routelab.report.rows.routes import RouteRows
 from routelab.routing.route import route_network, write_routes
 from routelab.study import Figure
 
@@ -39,7 +39,7 @@ def routed(world, grid):
 
 
 def drawn(world, spec):
-    return draw_figure(FigureRequest(spec, Frames(world.records), (), "here: "))
+    return draw_figure(FigureRequest(spec, RouteRows(world.records), (), "here: "))
 
 
 def strokes(folder, group):

@@ -9,7 +9,7 @@ from routelab.api import InputError
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, PALETTE, SeriesStyles
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure
 
 NAMES = ["first", "second", "third", "fourth"]
@@ -57,7 +57,7 @@ def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
 def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     for number, name in enumerate(NAMES):
         world.add(name, load=[number + 1, 2])
-    frames, styles = Frames(world.records), SeriesStyles()
+    frames, styles = RouteRows(world.records), SeriesStyles()
     every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", styles)))
     assert every == dict(zip(NAMES, PALETTE, strict=False))
     some = Figure(**spec, where={"routing": ["second", "fourth"]})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.report.frames.views import Views
 from routelab.report.page.headline import find_answer
 from routelab.report.page.missing import missing_results
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 
 LOADS = "tables: {t: {rows: [routing, nodes], values: [max_load]}}\n"
@@ -19,7 +19,7 @@ def answer(world, write_study):
 
     def found(text):
         study = write_study(text)
-        views = Views(world.records, world.simulated)
+        views = StudyRows(world.records, world.simulated)
         tables = [
             (build_table(name, spec, views.view_for(spec), None, ""), views.view_for(spec))
             for name, spec in study.tables.items()

@@ -9,12 +9,12 @@ from html import unescape
 
 import pytest
 
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.survey import survey_records
-from routelab.report.frames.views import Views
 from routelab.report.page.index_page import write_index
 from routelab.report.page.missing import missing_results
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.study_rows import StudyRows
+from routelab.report.rows.survey import survey_records
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.results.survey_table import SurveyTable, write_survey_table
 
@@ -164,7 +164,7 @@ def test_lost_bounds_are_in_the_banner_and_in_the_list_but_are_no_finding(
 def test_each_kind_of_work_is_counted_alone(world):
     world.simulate("a")
     world.flow("a", status="unsupported")
-    views = Views((), world.simulated, world.flows)
+    views = StudyRows((), world.simulated, world.flows)
     assert [loss.sentence for loss in missing_results("s", views)] == [
         "1 of 1 flow simulation of s does not apply to its network: because"
     ]
@@ -176,7 +176,7 @@ def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
     row = {"topology": "torus~dims=4", "routing": "a", "status": "ok", "reason": ""}
     write_survey_table(SurveyTable([row], {}, {}), tmp_path / "1.csv")
     records = survey_records(world.records, [tmp_path / "1.csv", tmp_path / "2.csv"])
-    assert [outcome.status for outcome in Frames(records).outcomes] == ["ok", "not-run"]
+    assert [outcome.status for outcome in RouteRows(records).outcomes] == ["ok", "not-run"]
 
 
 # --- The index ---

@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 import pytest
 
 from routelab.api import InputError
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.views import Views
 from routelab.report.page.index_entry import published_results
 from routelab.report.page.index_page import write_index
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 from routelab.results.json_files import load_sealed, write_json
 from routelab.results.tables import write_csv
@@ -227,7 +227,7 @@ def test_published_numbers_are_judged_as_printed(world, write_study, published, 
         f"beside: {{reference: table.csv, on: [routing]{key}}}}}}}\n",
         f"routing,max_load\ndor,{published}\n",
     )
-    view = Views(world.records).routes
+    view = StudyRows(world.records).routes
     table = build_table("t", study.tables["t"], view, study.reference, "")
     found = [
         (one["result"], one["differing"], one["numbers"])
@@ -245,7 +245,7 @@ def test_published_numbers_without_a_result_of_ours_are_no_result(world, write_s
         "beside: {reference: table.csv, on: [routing]}}}\n",
         "routing,max_load\ndor,4\n",
     )
-    view = Views(world.records).routes
+    view = StudyRows(world.records).routes
     table = build_table("t", study.tables["t"], view, study.reference, "")
     assert [one["result"] for one in published_results(study, [table])] == ["no result"]
 
@@ -269,7 +269,7 @@ def test_provenance_sums_and_joins(world):
         world.add(routing)
     world.add("c", status="failed")
     (world.records[2].directory / "outcome.json").unlink()
-    assert provenance_lines(Frames(world.records).outcomes) == [
+    assert provenance_lines(RouteRows(world.records).outcomes) == [
         ("routelab", "0.1.0, commit 0123456789ab with local changes"),
         ("Plugins from", "zoo 2.0"),
         ("Python", "3.11.7"),

@@ -3,16 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import run_command, study_command
 from routelab.report.page.summary import summarize, verdicts
+from routelab.report.rows.study_rows import StudyRows
 
 
 def test_a_table_that_is_not_proven_is_said(world):
     world.add("a")
     world.add("b", facts={"deadlock": "cycle"})
     world.add("c", facts={"deadlock": None})
-    views = Views(world.records)
+    views = StudyRows(world.records)
     assert summarize(views, [])[1] == (
         "Proven free of deadlock: 1 of 3 route tables; not proven: 1 (cycle), 1 (unproven)."
     )
@@ -27,7 +27,7 @@ def test_algorithms_without_tables_have_their_own_verdicts(world):
     world.add("dor")
     for routing, verdict in (("dor", "proven"), ("ugal", "proven if declared"), ("par", None)):
         world.simulate(routing, facts={"deadlock": verdict})
-    sentences = summarize(Views(world.records, world.simulated), [])
+    sentences = summarize(StudyRows(world.records, world.simulated), [])
     assert "The route table is proven free of deadlock." in sentences
     assert (
         "Deadlock freedom of the other routings, in 2 simulations: 1 proven if declared, "

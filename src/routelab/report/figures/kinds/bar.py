@@ -29,9 +29,9 @@ from routelab.report.figures.whiskers import (
     interval_columns,
     value_label,
 )
-from routelab.report.frames.statistics import SYSTEMS, statistics_of
-from routelab.report.frames.view import key_text
 from routelab.report.labels import STATISTIC_LABELS
+from routelab.report.rows.rows import key_text
+from routelab.report.rows.statistics import SYSTEMS, statistics_of
 from routelab.study.views import BENCHMARKS
 
 WIDTH = 0.8
@@ -58,13 +58,13 @@ def draw_bars(request: FigureRequest) -> Drawing | None:
     name_places(panels, places)
     label_axes(panels, request.label(x), height)
     add_legend(figure, request, styles, lines=False)
-    what = f"{height} {by_text(request)}"
+    caption = f"{height} {by_text(request)}"
     if spec.of in BENCHMARKS:
-        what = f"{request.label(y)} {by_text(request)}"
+        caption = f"{request.label(y)} {by_text(request)}"
         legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
-        text = what + (legend if interval_columns(spec.of, y) else ".")
+        text = caption + (legend if interval_columns(spec.of, y) else ".")
         return Drawing(figure, data, text)
-    return Drawing(figure, data, f"{what}; above each bar the number of networks.")
+    return Drawing(figure, data, f"{caption}; above each bar the number of networks.")
 
 
 def _draw_panel(

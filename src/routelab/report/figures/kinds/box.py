@@ -21,7 +21,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import value_label
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 from routelab.study import Figure as FigureSpec
 
 WIDTH = 0.8
@@ -54,10 +54,10 @@ def draw_boxes(request: FigureRequest) -> Drawing | None:
             series = panel_rows[panel_rows[hue].map(key_text) == name]
             if series.empty:
                 continue
-            first = (1 - beside) * step / 2 + number % beside * step
+            offset = (1 - beside) * step / 2 + number % beside * step
             axis.bxp(
                 [_box(row) for _, row in series.iterrows()],
-                positions=[places.index(key_text(at)) + first for at in series[x]],
+                positions=[places.index(key_text(at)) + offset for at in series[x]],
                 widths=0.85 * step,
                 showfliers=False,
                 showmeans=True,

@@ -15,7 +15,7 @@ from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
@@ -92,11 +92,11 @@ def _mark_end(
     without = series[series[y].isna()]
     if without.empty or not pd.api.types.is_numeric_dtype(series[x]):
         return []
-    first = without.iloc[0]
-    state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
+    end_row = without.iloc[0]
+    state = str(end_row["state"]) if str(end_row["state"]) in MARKS else "undecided"
     with mpl.rc_context({"text.parse_math": True}):
         axis.plot(
-            [float(first[x])],
+            [float(end_row[x])],
             [height],
             transform=axis.get_xaxis_transform(),
             clip_on=False,

@@ -20,7 +20,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 from routelab.study import Figure as FigureSpec
 
 BINS = 40
@@ -59,8 +59,8 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     height = f"{'cumulative ' * is_cumulative}share of {things}"
     label_axes(panels, request.label(x), height)
     add_legend(figure, request, styles)
-    which = "up to" if is_cumulative else "with"
-    text = f"Distribution of {request.label(x)}: share of {things} {which} each value, by {hue}."
+    relation = "up to" if is_cumulative else "with"
+    text = f"Distribution of {request.label(x)}: share of {things} {relation} each value, by {hue}."
     return Drawing(figure, data, text)
 
 
@@ -102,14 +102,17 @@ def _bins(values: pd.DataFrame, facets: list[str], x: str) -> pd.DataFrame:
     """
     low, high = float(values[x].min()), float(values[x].max())
     if _is_whole(values[x]):
-        width, number, first = 1.0, int(high - low) + 1, low
+        width, number, lowest_middle = 1.0, int(high - low) + 1, low
     else:
         width, number = (high - low) / BINS or 1.0, BINS
-        first = low + width / 2
-    middles = first + width * np.arange(-1, number + 1)
+        lowest_middle = low + width / 2
+    middles = lowest_middle + width * np.arange(-1, number + 1)
     parts = []
     for key, group in values.groupby(facets, sort=False, dropna=False):
-        at = np.clip(np.floor((group[x] - first) / width + 0.5).astype(int), 0, number - 1) + 1
+        at = (
+            np.clip(np.floor((group[x] - lowest_middle) / width + 0.5).astype(int), 0, number - 1)
+            + 1
+        )
         counts = np.bincount(at, weights=group[COUNT], minlength=number + 2)
         shares = {x: middles, COUNT: counts, share_column(x): counts / counts.sum()}
         parts.append(pd.DataFrame({**dict(zip(facets, key, strict=True)), **shares}))

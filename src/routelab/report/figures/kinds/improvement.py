@@ -22,8 +22,8 @@ from routelab.report.figures.published import MARK, PUBLISHED, published_values,
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
-from routelab.report.frames.derivation import middle_of
-from routelab.report.frames.view import key_text
+from routelab.report.rows.derivation import middle_of
+from routelab.report.rows.rows import key_text
 from routelab.study.views import BENCHMARKS
 
 PAIRS = "pairs"

@@ -24,7 +24,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import interval_and_noise, value_label
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 from routelab.study.views import BENCHMARKS
 
 

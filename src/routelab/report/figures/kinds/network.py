@@ -37,9 +37,9 @@ from routelab.report.figures.network_panels import (
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
-from routelab.report.frames.view import OK
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS
+from routelab.report.rows.rows import OK
 from routelab.report.turn_marks import turn_arcs
 
 WIDEST = 10.0
@@ -153,13 +153,13 @@ def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePict
     """Return the pictures for the page."""
     top = _top(panels)
     distinct = list(dict.fromkeys(networks))
-    first = [panels[networks.index(network)] for network in distinct]
+    network_panels = [panels[networks.index(network)] for network in distinct]
     return InlinePicture(
         label=label(colour),
         ticks=() if panels[0].groups else scale_ticks(top),
         backdrops=tuple(
             backdrop(panel.topology, panel.picture, name)
-            for name, panel in zip(distinct, first, strict=True)
+            for name, panel in zip(distinct, network_panels, strict=True)
         ),
         panels=tuple(
             _inline_panel(panel, distinct.index(network), top)

@@ -18,8 +18,8 @@ from routelab.report.figures.panels import (
 )
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.frames.view import key_text
 from routelab.report.number_formats import column_format
+from routelab.report.rows.rows import key_text
 
 LETTER, LINE = 0.085, 0.27
 """Width of a letter and height of a row of fields, in inches."""

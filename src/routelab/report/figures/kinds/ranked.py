@@ -15,7 +15,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.view import key_text
+from routelab.report.rows.rows import key_text
 
 
 def draw_ranked(request: FigureRequest) -> Drawing | None:
@@ -62,10 +62,10 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> 
                 linewidth=style.width,
             )
         scale_axis(axis, request.spec)
-    first = panels[0][0]
-    first.set_xlim(0, 1)
+    first_axis = panels[0][0]
+    first_axis.set_xlim(0, 1)
     if "y" not in request.spec.log:
-        first.set_ylim(bottom=min(0.0, float(data[y].min())))
+        first_axis.set_ylim(bottom=min(0.0, float(data[y].min())))
     for axis, _ in panels:
         axis.xaxis.set_major_formatter(PercentFormatter(1))
     across = f"share of {things}, highest first"

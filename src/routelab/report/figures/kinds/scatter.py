@@ -20,8 +20,8 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
-from routelab.report.frames.view import key_text
 from routelab.report.labels import column_of
+from routelab.report.rows.rows import key_text
 
 FRONT = "front"
 """Column that is true for the points of the Pareto front."""
@@ -113,12 +113,12 @@ def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
     least = previous = float("inf")
     reached = None
     for at in sorted(range(len(costs)), key=lambda at: costs[at]):
-        first, second = costs[at]
-        if first != reached:
+        primary, secondary = costs[at]
+        if primary != reached:
             # points with equal first values do not count before
-            reached, previous = first, least
-        front[at] = second < previous and second <= least
-        least = min(least, second)
+            reached, previous = primary, least
+        front[at] = secondary < previous and secondary <= least
+        least = min(least, secondary)
     return front
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from routelab.metrics.bounds import LoadBound, bound_numbers
-from routelab.report.frames.runs import JobRecord
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import throughput_command
 from routelab.report.page.missing import missing_results
 from routelab.report.page.summary import summarize
+from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.study_rows import StudyRows
 from routelab.results.outcome import Outcome, write_outcome
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
@@ -44,31 +44,33 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
         None,
         4,
     )
-    views = Views([legal, free])
-    frames = views.routes
+    study_rows = StudyRows([legal, free])
+    frames = study_rows.routes
     columns = ["lower_bound_rules", "lower_bound_topology", "gap", "turn_set"]
     assert frames.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
     assert frames.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
     assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
-        summarize(views, [])
+        summarize(study_rows, [])
     )
 
 
 def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
-    views = Views([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
-    frames = views.routes
+    study_rows = StudyRows([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
+    frames = study_rows.routes
     row = frames.jobs.iloc[0]
     assert row["lower_bound_topology"] == 4
     assert row[["lower_bound_rules", "gap", "optimal", "turn_set"]].isna().all()
-    assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(views, [])
+    assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(study_rows, [])
 
 
 def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
-    views = Views([record])
-    assert [outcome.status for outcome in views.routes.bound_outcomes] == ["not-run"]
-    assert "Without a bound: 1 network × rules (_network: not run yet)." in summarize(views, [])
-    assert [loss.sentence for loss in missing_results("s", views)] == [
+    study_rows = StudyRows([record])
+    assert [outcome.status for outcome in study_rows.routes.bound_outcomes] == ["not-run"]
+    assert "Without a bound: 1 network × rules (_network: not run yet)." in summarize(
+        study_rows, []
+    )
+    assert [loss.sentence for loss in missing_results("s", study_rows)] == [
         "1 of 1 bound of s has not run yet"
     ]
 
@@ -77,7 +79,7 @@ def test_a_bound_that_cannot_be_read_has_failed(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
     (tmp_path / "torus" / "_network").mkdir(parents=True)
     (tmp_path / "torus" / "_network" / "outcome.json").write_text("{")
-    (outcome,) = Views([record]).routes.bound_outcomes
+    (outcome,) = StudyRows([record]).routes.bound_outcomes
     assert (outcome.status, outcome.topology) == ("failed", "torus")
     assert "damaged" in outcome.reason
 
@@ -100,22 +102,22 @@ def test_simulated_loads_have_the_bounds_of_their_seeds(world, tmp_path) -> None
     curve = [{"load": 0.4}, {"load": 0.8}]
     throughput(tmp_path / "t/uniform", {"0": 0.25, "1": 0.75, "2": 9})
     record = world.simulate("dor", curve=curve, seeds=2)
-    views = Views([], [replace(record, throughput=tmp_path / "t/uniform")])
-    rows = views.loads.jobs
+    study_rows = StudyRows([], [replace(record, throughput=tmp_path / "t/uniform")])
+    rows = study_rows.loads.jobs
     assert rows["accepted_bound"].tolist() == [0.4, 0.6000000000000001]
     assert rows["sustained_bound"].tolist() == [0.25, 0.25]
     assert rows["accepted_attained"].fillna(0).tolist() == [0, 0.1]
     # seed 4 has no bound
     other = replace(world.simulate("dor", curve=curve, seed=4), throughput=tmp_path / "t/uniform")
-    assert Views([], [other]).loads.jobs["accepted_bound"].isna().all()
+    assert StudyRows([], [other]).loads.jobs["accepted_bound"].isna().all()
 
 
 def test_a_bound_for_any_routing_that_is_missing_is_named_with_its_command(world, tmp_path) -> None:
     record = replace(world.simulate("dor"), throughput=tmp_path / "torus~dims=4x2/uniform")
-    views = Views([], [record])
-    assert views.loads.jobs["accepted_bound"].isna().all()
-    assert [loss.sentence for loss in missing_results("s", views)] == [
+    study_rows = StudyRows([], [record])
+    assert study_rows.loads.jobs["accepted_bound"].isna().all()
+    assert [loss.sentence for loss in missing_results("s", study_rows)] == [
         "1 of 1 bound of s has not run yet"
     ]
-    (outcome,) = views.simulations.throughput_outcomes
+    (outcome,) = study_rows.simulations.throughput_outcomes
     assert throughput_command(record, outcome) == "routelab bound torus~dims=4x2 --traffic uniform"

@@ -9,7 +9,7 @@ from typing import Any
 
 from routelab.metrics.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
 from routelab.metrics.bounds.throughput.facts import throughput_facts
-from routelab.report.frames.pending_jobs import outcome_in
+from routelab.report.rows.pending_jobs import outcome_in
 from routelab.results.outcome import Outcome
 
 
@@ -58,8 +58,8 @@ def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) ->
         Values by `metrics.bounds.throughput.facts.THROUGHPUT_FIELDS`, or None if a bound is
         missing.
     """
-    found = outcome.facts.get("throughput_by_seed", {}) if outcome.status == "ok" else {}
-    numbers = [found[str(seed)] for seed in seeds if str(seed) in found]
+    by_seed = outcome.facts.get("throughput_by_seed", {}) if outcome.status == "ok" else {}
+    numbers = [by_seed[str(seed)] for seed in seeds if str(seed) in by_seed]
     return throughput_facts(numbers if len(numbers) == len(seeds) else [], load)
 
 

@@ -10,13 +10,13 @@ import pandas as pd
 from typing_extensions import override
 
 from routelab.api import InputError
-from routelab.report.frames.bench_rows import KINDS, BenchRecord, BenchRow
-from routelab.report.frames.columns import BENCHMARKS
-from routelab.report.frames.comparison_files import ComparisonFiles
-from routelab.report.frames.derivation import IMPROVEMENT, derive_columns
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.simulations import table_facts
-from routelab.report.frames.view import OK, View, add_bare_names
+from routelab.report.rows.bench_rows import KINDS, BenchRecord, BenchRow
+from routelab.report.rows.columns import BENCHMARKS
+from routelab.report.rows.comparison_files import ComparisonFiles
+from routelab.report.rows.derivation import IMPROVEMENT, derive_columns
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.rows import OK, Rows, add_bare_names
+from routelab.report.rows.simulations import table_facts
 from routelab.study import Relative
 
 SINGLE = "benchmark-runs"
@@ -35,20 +35,20 @@ SWITCH_WARNING = (
 )
 
 
-class BenchFrames(View):
+class BenchmarkRows(Rows):
     """Figures of merit of a study's benchmarks, as data frames.
 
     Parameters
     ----------
     rows : sequence of BenchRow
         In the study's order.
-    routes : Frames
+    routes : RouteRows
         The study's tables; rows also have the facts of their routing's table.
     """
 
     kinds = KINDS
 
-    def __init__(self, rows: Sequence[BenchRow], routes: Frames) -> None:
+    def __init__(self, rows: Sequence[BenchRow], routes: RouteRows) -> None:
         self._routes = routes
         self.rows = tuple(rows)
         self.records: tuple[BenchRecord, ...] = tuple(row.record for row in rows)
@@ -113,7 +113,7 @@ class BenchFrames(View):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return the values of single runs with their rounds; see `View.details`."""
+        """Return the values of single runs with their rounds; see `Rows.details`."""
         lines = [
             (run, turn, value) for run in runs for turn, value in self.rows[run].sample.items()
         ]
@@ -126,8 +126,12 @@ class BenchFrames(View):
             for row in map(self.rows.__getitem__, runs)
             if row.values["applied"] in ("no", "partly")
         ]
-        where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in unapplied)
-        return [f"{SWITCH_WARNING} This applies to: {', '.join(where)}."] if where else []
+        comparisons = dict.fromkeys(
+            f"{record.topology} ({record.settings_id})" for record in unapplied
+        )
+        return (
+            [f"{SWITCH_WARNING} This applies to: {', '.join(comparisons)}."] if comparisons else []
+        )
 
     def notes(self, runs: Iterable[int]) -> list[str]:
         """Return a sentence for each row with failed runs."""
@@ -146,11 +150,11 @@ class BenchFrames(View):
     @property
     def versions(self) -> dict[str, list[str]]:
         """Versions of benchmarks that ran, as they print them, by the plugin's name."""
-        found: dict[str, set[str]] = {}
+        versions_of: dict[str, set[str]] = {}
         for row in self.rows:
-            versions = {one for one in row.values["version"].split("; ") if one}
-            found.setdefault(row.values["program"], set()).update(versions)
-        return {name: sorted(ran, key=_by_number) for name, ran in found.items() if ran}
+            row_versions = {version for version in row.values["version"].split("; ") if version}
+            versions_of.setdefault(row.values["program"], set()).update(row_versions)
+        return {name: sorted(ran, key=_by_number) for name, ran in versions_of.items() if ran}
 
     @property
     def comparisons(self) -> list[ComparisonFiles]:

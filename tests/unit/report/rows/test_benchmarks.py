@@ -14,13 +14,13 @@ from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import SWITCH_WARNING
-from routelab.report.frames.views import Views
 from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
 from routelab.report.page.measurements import RESTORE_ALARM
 from routelab.report.page.study_page import write_study_report
+from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.benchmarks import SWITCH_WARNING
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table_formats import to_latex
 from routelab.report.tables import build_table
 from routelab.results.outcome import Outcome, read_outcome, write_outcome
@@ -161,7 +161,7 @@ def views(world, measured):
     for routing in dict.fromkeys(record.routing for record in measured):
         if all(job.routing != routing for job in world.records):
             world.add(routing, DIMS, load=[3])
-    return Views(world.records, (), (), measured)
+    return StudyRows(world.records, (), (), measured)
 
 
 def table(world, records, **spec):

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.derivation import REFERENCE_RUN
-from routelab.report.frames.view import View, key_text
+from routelab.report.rows.derivation import REFERENCE_RUN
+from routelab.report.rows.rows import Rows, key_text
 
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
@@ -25,24 +25,24 @@ _TOTALS = ("_ratio", "_gain")
 
 
 def statistics_of(
-    mine: pd.DataFrame,
+    runs: pd.DataFrame,
     statistics: Mapping[str, Sequence[str]],
     over: Mapping[str, str],
-    frames: View,
+    frames: Rows,
     place: str,
 ) -> dict[str, Any]:
     """Compute one row of a table.
 
     Parameters
     ----------
-    mine : DataFrame
+    runs : DataFrame
         The row's runs with a result; the column ``run`` has their numbers.
     statistics : mapping of str to sequence of str
         Statistics by column; see `routelab.study.views.Statistic`.
     over : mapping of str to str
         Parameters with separate statistics for each setting. The lower median of these is the
         value; if any parameter is pooled to its range, the extremes are the range.
-    frames : View
+    frames : Rows
     place : str
         Prefix of messages: where the table is declared.
 
@@ -56,27 +56,27 @@ def statistics_of(
     InputError
         If a column does not exist or has no such statistic.
     """
-    networks = [frames.records[run].topology_name for run in mine["run"]]
+    networks = [frames.records[run].topology_name for run in runs["run"]]
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
     for column, names in statistics.items():
-        values = _numbers(frames, mine, column, place)
-        settings = _settings(mine.loc[values.index], over, frames)
+        values = _numbers(frames, runs, column, place)
+        settings = _settings(runs.loc[values.index], over, frames)
         for name in names:
             key = f"{column}_{name}"
             if name in NETWORK_NAMES:
-                row[key] = _networks_at(values, mine, name)
+                row[key] = _networks_at(values, runs, name)
                 continue
             if not settings:
                 continue
-            numbers = [_one(values[group], mine, column, name, place) for group in settings]
+            numbers = [_statistic(values[group], runs, column, name, place) for group in settings]
             row[key] = median_low(numbers)
             if "range" in over.values():
                 row |= {f"{key}_low": min(numbers), f"{key}_high": max(numbers)}
     return row
 
 
-def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
-    values = frames.column(mine, column, f"{place}statistics: ").dropna()
+def _numbers(frames: Rows, runs: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+    values = frames.column(runs, column, f"{place}statistics: ").dropna()
     try:
         return values.map(float).astype(float)
     except ValueError:
@@ -85,21 +85,23 @@ def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Se
         ) from None
 
 
-def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: View) -> list[list[int]]:
+def _settings(runs: pd.DataFrame, over: Mapping[str, str], frames: Rows) -> list[list[int]]:
     """Group rows by the setting of the parameters `over`, and by the reference routing."""
-    settings = [mine[parameter].map(key_text).tolist() for parameter in over]
-    if over and REFERENCE_RUN in mine:
-        settings.append([frames.records[run].routing_name for run in mine[REFERENCE_RUN]])
+    settings = [runs[parameter].map(key_text).tolist() for parameter in over]
+    if over and REFERENCE_RUN in runs:
+        settings.append([frames.records[run].routing_name for run in runs[REFERENCE_RUN]])
     groups: dict[tuple[str, ...], list[int]] = {}
-    keys = list(zip(*settings, strict=True)) if settings else [()] * len(mine)
-    for at, key in zip(mine.index, keys, strict=True):
+    keys = list(zip(*settings, strict=True)) if settings else [()] * len(runs)
+    for at, key in zip(runs.index, keys, strict=True):
         groups.setdefault(key, []).append(at)
     return list(groups.values())
 
 
-def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, place: str) -> float:
+def _statistic(
+    values: pd.Series[Any], runs: pd.DataFrame, column: str, name: str, place: str
+) -> float:
     if name == "total":
-        return _total(values, mine, column, place)
+        return _total(values, runs, column, place)
     if name == "median":
         return float(median_low(values.tolist()))
     if name in ("mean", "share"):
@@ -110,25 +112,25 @@ def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, pla
     return float(extreme())
 
 
-def _total(values: pd.Series[Any], mine: pd.DataFrame, column: str, place: str) -> float:
+def _total(values: pd.Series[Any], runs: pd.DataFrame, column: str, place: str) -> float:
     """Return the ratio, or gain, of the sums over all runs."""
     suffix = next((end for end in _TOTALS if column.endswith(end)), None)
     base = column.removesuffix(suffix or "")
-    if suffix is None or f"{base}_reference" not in mine:
+    if suffix is None or f"{base}_reference" not in runs:
         raise InputError(
             f"{place}statistics: {column!r} has no total; only ratios and gains that 'relative' "
             "makes have"
         )
-    ratio = mine.loc[values.index, base].sum() / mine.loc[values.index, f"{base}_reference"].sum()
+    ratio = runs.loc[values.index, base].sum() / runs.loc[values.index, f"{base}_reference"].sum()
     return float(ratio if suffix == "_ratio" else 100 * (1 - ratio))
 
 
-def _networks_at(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
+def _networks_at(values: pd.Series[Any], runs: pd.DataFrame, name: str) -> str | None:
     """Return the networks with the extreme value: their sizes, or their names."""
     if values.empty:
         return None
     extreme = values.min() if name == "argmin" else values.max()
-    column = "dims" if "dims" in mine else "topology"
-    names = list(dict.fromkeys(map(str, mine.loc[values[values == extreme].index, column])))
+    column = "dims" if "dims" in runs else "topology"
+    names = list(dict.fromkeys(map(str, runs.loc[values[values == extreme].index, column])))
     more = len(names) - MAX_NETWORK_NAMES
     return ", ".join(names[:MAX_NETWORK_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from routelab.api import InputError
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.simulations import EngineFrames
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.simulations import SimulationRows
 from routelab.results.json_files import load_sealed, write_json
 from routelab.results.outcome import Outcome, read_outcome, write_outcome
 
@@ -15,7 +15,7 @@ from routelab.results.outcome import Outcome, read_outcome, write_outcome
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):
     world.add("bfs", "4", load=[3, 1], metrics={"phase_load": 7.5}, ties="balanced")
     world.add("genetic~seed=2", "4x2", load=[5], seed=2)
-    jobs = Frames(world.records).jobs
+    jobs = RouteRows(world.records).jobs
     assert jobs["routing"].tolist() == ["bfs", "genetic~seed=2"]
     assert jobs["nodes"].tolist() == [4, 8]
     assert jobs["max_load"].tolist() == [3, 5]
@@ -35,7 +35,7 @@ def test_a_row_has_the_facts_of_its_network_unless_the_run_has_them_too(world):
         outcome = Outcome("topology", record.topology, facts=facts)
         write_outcome(outcome, record.topology_directory / "outcome.json")
     (world.records[2].topology_directory / "outcome.json").write_text("{")
-    jobs = Frames(world.records).jobs
+    jobs = RouteRows(world.records).jobs
     assert jobs["diameter"].tolist()[:2] == [2, 3]
     assert pd.isna(jobs["diameter"][2])
     assert jobs["switches"].tolist()[:2] == [3, 99]
@@ -44,14 +44,14 @@ def test_a_row_has_the_facts_of_its_network_unless_the_run_has_them_too(world):
 def test_rows_of_a_survey_ignore_folders_of_networks(world):
     record = world.add("a", "4")
     result = (Outcome("route", record.topology, "a", facts={"terminals": 4}), ())
-    jobs = Frames([replace(record, survey_result=result)]).jobs
+    jobs = RouteRows([replace(record, survey_result=result)]).jobs
     assert "switches" not in jobs
 
 
 def test_a_bare_parameter_is_the_routings_where_both_have_it(world):
     world.add("a~seed=3", topology_parameters={"seed": 8}, seed=3)
     world.add("b", topology_parameters={"seed": 8})
-    jobs = Frames(world.records).jobs
+    jobs = RouteRows(world.records).jobs
     assert jobs["seed"][0] == 3
     assert pd.isna(jobs["seed"][1])
     assert jobs["topology.seed"].tolist() == [8, 8]
@@ -59,7 +59,7 @@ def test_a_bare_parameter_is_the_routings_where_both_have_it(world):
 
 def test_a_run_without_result_keeps_its_row_and_learns_its_nodes_from_the_topology(world):
     world.add("bfs", "4x2", status="unsupported", reason="no rings")
-    jobs = Frames(world.records).jobs
+    jobs = RouteRows(world.records).jobs
     assert jobs.loc[0, ["status", "reason"]].tolist() == ["unsupported", "no rings"]
     assert jobs["nodes"][0] == 8
 
@@ -71,7 +71,7 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     (world.records[1].directory / "outcome.json").write_text("{")
     outcome = world.records[2].directory / "outcome.json"
     write_json(outcome, load_sealed(outcome.read_bytes()) | {"status": "not-run"})
-    frames = Frames(world.records)
+    frames = RouteRows(world.records)
     assert [outcome.status for outcome in frames.outcomes] == ["not-run", "failed", "failed"]
     assert frames.outcomes[0].reason.endswith("a/outcome.json does not exist")
     assert "damaged" in frames.outcomes[1].reason
@@ -93,8 +93,8 @@ def test_results_of_another_table_are_not_shown_beside_it(world):
         mark(table.metrics_directory, sources={"table": digest})
         curve = [{"load": 0.5, "latency_mean": 10.0}]
         mark(world.simulate(routing, curve=curve).directory, sources={"table": digest})
-    tables = Frames(world.records)
-    for rows in (tables, EngineFrames(world.simulated, tables, "traffic")):
+    tables = RouteRows(world.records)
+    for rows in (tables, SimulationRows(world.simulated, tables, "traffic")):
         assert [outcome.status for outcome in rows.outcomes] == ["failed", "ok"]
         assert "another route table" in rows.outcomes[0].reason
     assert tables.metrics["routing"].unique().tolist() == ["b"]
@@ -103,7 +103,7 @@ def test_results_of_another_table_are_not_shown_beside_it(world):
 def test_not_run_is_never_written(world, tmp_path):
     record = world.add("a")
     (record.directory / "outcome.json").unlink()
-    (outcome,) = Frames([record]).outcomes
+    (outcome,) = RouteRows([record]).outcomes
     with pytest.raises(ValueError, match="has no outcome to write"):
         write_outcome(outcome, tmp_path / "outcome.json")
     with pytest.raises(ValueError, match="status is 'not-run'"):
@@ -115,14 +115,14 @@ def test_topology_that_failed_itself_leaves_nodes_unknown(world):
     record = world.add("a", status="failed")
     failed = Outcome("topology", record.topology, status="failed", reason="no dims")
     write_outcome(failed, record.topology_directory / "outcome.json")
-    assert pd.isna(Frames(world.records).jobs["nodes"][0])
+    assert pd.isna(RouteRows(world.records).jobs["nodes"][0])
 
 
 def test_pooled_parameters_leave_the_names_of_routings_but_not_aliases(world):
     world.add("genetic~seed=3@angara~turns=exact", seed=3)
     world.add("genetic~seed=4@angara~turns=exact", alias="mine", seed=4)
     world.add("sssp~tie_seed=1", tie_seed=1)
-    frames = Frames(world.records)
+    frames = RouteRows(world.records)
     assert frames.select({}, ["seed"], "").routing.tolist() == [
         "genetic@angara~turns=exact",
         "mine",
@@ -133,7 +133,7 @@ def test_pooled_parameters_leave_the_names_of_routings_but_not_aliases(world):
 
 def test_pooling_the_seed_of_routings_leaves_that_of_topologies(world):
     record = world.add("a~seed=3", seed=3)
-    frames = Frames([record])
+    frames = RouteRows([record])
     frames.records = (
         type(record)(
             **{**vars(record), "topology": "t~seed=9", "topology_name": "t~seed=9"},
@@ -158,18 +158,18 @@ def test_pooling_the_seed_of_routings_leaves_that_of_topologies(world):
 def test_where_keeps_rows_by_value_whatever_its_type(world, where, runs):
     for dims in ("4", "4x2", "4x2x2"):
         world.add("a", dims, load=[3])
-    assert Frames(world.records).select(where, [], "").index.tolist() == runs
+    assert RouteRows(world.records).select(where, [], "").index.tolist() == runs
 
 
 def test_an_unknown_column_is_named_with_its_place_and_the_likely_one(world):
     world.add("a")
     with pytest.raises(InputError, match=r"study.yaml:3: where: no column 'node'; .*'nodes'"):
-        Frames(world.records).select({"node": 4}, [], "study.yaml:3: ")
+        RouteRows(world.records).select({"node": 4}, [], "study.yaml:3: ")
 
 
 def test_without_any_result_no_column_is_missed(world):
     world.add("a", status="failed")
-    frames = Frames(world.records)
+    frames = RouteRows(world.records)
     assert frames.column(frames.jobs, "max_load", "").isna().all()
 
 
@@ -177,7 +177,7 @@ def test_channels_of_chosen_runs(world):
     world.add("a", load=[1, 2])
     world.add("b", load=[5])
     world.add("c", status="timeout")
-    channels = Frames(world.records).channels([1, 2])
+    channels = RouteRows(world.records).channels([1, 2])
     assert set(channels["run"]) == {1}
     assert channels["load"].tolist() == [5.0] * 8
     assert channels["direction"].tolist()[:2] == ["+X", "-X"]
@@ -185,13 +185,13 @@ def test_channels_of_chosen_runs(world):
 
 def test_metrics_say_what_is_better(world):
     world.add("a", metrics={"sigma4": 1.5, "hops": 3})
-    frames = Frames(world.records)
+    frames = RouteRows(world.records)
     assert frames.better == {"max_load": "lower", "sigma4": "lower"}
     assert frames.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
 
 
 def test_a_filter_after_one_that_leaves_nothing_leaves_nothing(world):
     world.add("bfs", "4", load=[3, 1])
-    frame = Frames(world.records).select({"routing": "none", "topology": "4"}, [], "")
+    frame = RouteRows(world.records).select({"routing": "none", "topology": "4"}, [], "")
     assert frame.empty
     assert "max_load" in frame

@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
-from routelab.report.frames.bounds import bound_outcomes, with_bounds
-from routelab.report.frames.derivation import derive_columns
-from routelab.report.frames.pending_jobs import on_table, outcome_in
-from routelab.report.frames.view import (
+from routelab.report.rows.bounds import bound_outcomes, with_bounds
+from routelab.report.rows.derivation import derive_columns
+from routelab.report.rows.pending_jobs import on_table, outcome_in
+from routelab.report.rows.rows import (
     OK,
     Record,
-    View,
+    Rows,
     add_bare_names,
     facts_of_networks,
     outcome_of,
@@ -56,7 +56,7 @@ class JobRecord(Record):
     network_bound: Path | None = None
 
 
-class Frames(View):
+class RouteRows(Rows):
     """Results of a study's runs as data frames.
 
     Parameters
@@ -73,7 +73,9 @@ class Frames(View):
 
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records: tuple[JobRecord, ...] = tuple(records)
-        self.tables = {(one.topology, one.routing): _table_outcome(one) for one in self.records}
+        self.tables = {
+            (record.topology, record.routing): _table_outcome(record) for record in self.records
+        }
         self.outcomes = tuple(
             with_bounds(_outcome_of(record, table), record.rules_bound, record.network_bound)
             for record in self.records
@@ -119,14 +121,16 @@ class Frames(View):
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
         fact of the run and its network, and every metric. Parameters are ``topology.<parameter>``
         and ``routing.<parameter>``, and also have their bare name (the routing's, if any routing
-        has a parameter of that name). `routelab.report.frames.derivation` adds further columns.
+        has a parameter of that name). `routelab.report.rows.derivation` adds further columns.
         """
         metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
             metrics.setdefault(run, {})[metric] = value
         rows = []
         # the networks of a survey have no folders
-        networks = facts_of_networks(one for one in self.records if one.survey_result is None)
+        networks = facts_of_networks(
+            record for record in self.records if record.survey_result is None
+        )
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
             row = networks.get(record.topology_directory, {}) | metrics.get(run, {})
             row |= outcome.facts
@@ -153,7 +157,7 @@ class Frames(View):
         return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return channels with their loads, or prohibited turns; see `View.details`."""
+        """Return channels with their loads, or prohibited turns; see `Rows.details`."""
         if of == "turns":
             return self._turns(runs)
         if of != "channels":

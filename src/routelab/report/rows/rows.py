@@ -15,8 +15,8 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.registry.names import without_parameters
 from routelab.registry.suggest import did_you_mean
-from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
-from routelab.report.frames.pending_jobs import outcome_in
+from routelab.report.rows.derivation import GROUPS, compare_runs, lies_between
+from routelab.report.rows.pending_jobs import outcome_in
 from routelab.results.outcome import Outcome, read_outcome
 from routelab.study import Between, Relative
 from routelab.study.view_columns import setting_for
@@ -60,7 +60,7 @@ class Record:
         )
 
 
-class View(ABC):
+class Rows(ABC):
     """Rows of one kind.
 
     Attributes
@@ -147,7 +147,7 @@ class View(ABC):
             What asks, to begin messages with.
         relative : Relative, optional
             Compare rows with those of other routings. Then the result has a row for each pair, with
-            the columns of `routelab.report.frames.derivation.compare_runs`.
+            the columns of `routelab.report.rows.derivation.compare_runs`.
 
         Raises
         ------
@@ -156,17 +156,17 @@ class View(ABC):
         """
         frame = self.jobs.copy()
         for kind in self.kinds:
-            mine = self._pooled_of(kind, pooled)
+            parameters = self._pooled_of(kind, pooled)
             names = [record.part(kind)[:2] for record in self.records]
             short = {
-                (label, name): label if label != name else without_parameters(name, mine)
+                (label, name): label if label != name else without_parameters(name, parameters)
                 for label, name in set(names)
             }
             frame[kind] = [short[pair] for pair in names]
         if relative is not None:
             self.numbers(frame, relative.column, f"{place}relative: ")
-            others = [self.counterpart(run) for run in range(len(self.records))]
-            frame = compare_runs(frame, relative, others, place, self.better)
+            counterparts = [self.counterpart(run) for run in range(len(self.records))]
+            frame = compare_runs(frame, relative, counterparts, place, self.better)
         for column, condition in (where or {}).items():
             frame = filter_rows(frame, self.column(frame, column, f"{place}where: "), condition)
         return frame
@@ -230,11 +230,15 @@ class View(ABC):
 
     def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
         """Return the parameters of a kind among the `pooled` ones."""
-        mine = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
-        bare = {key for key in pooled if not key.startswith(tuple(f"{one}." for one in self.kinds))}
+        qualified = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
+        bare = {
+            key
+            for key in pooled
+            if not key.startswith(tuple(f"{plugin_kind}." for plugin_kind in self.kinds))
+        }
         if kind != "routing":
             bare = {key for key in bare if f"routing.{key}" not in self.jobs}
-        return mine | bare
+        return qualified | bare
 
 
 def filter_rows(frame: pd.DataFrame, values: pd.Series[Any], condition: Any) -> pd.DataFrame:

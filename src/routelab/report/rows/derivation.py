@@ -58,7 +58,7 @@ def _sizes(text: Any) -> list[int]:
 def compare_runs(
     frame: pd.DataFrame,
     spec: Relative,
-    same: Sequence[str],
+    conditions: Sequence[str],
     place: str,
     better: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def compare_runs(
     frame : DataFrame
         One row per run; the index is the run's number.
     spec : Relative
-    same : sequence of str
+    conditions : sequence of str
         A text for every run; only runs with equal texts (such as the network) are compared.
     place : str
         Prefix of messages: where the comparison is declared.
@@ -100,35 +100,35 @@ def compare_runs(
     if column not in frame:
         frame = frame.assign(**{column: np.full(len(frame), np.nan)})
     values = pd.to_numeric(frame[column], errors="coerce")
-    mine = frame.copy()
-    mine[column] = values
-    mine["_same"] = [same[run] for run in frame.index]
-    mine["_run"] = mine.index
-    others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
+    runs = frame.copy()
+    runs[column] = values
+    runs["_same"] = [conditions[run] for run in frame.index]
+    runs["_run"] = runs.index
+    references = runs.loc[runs["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
-        ranking = others.sort_values(column)
+        ranking = references.sort_values(column)
         groups = ranking.groupby(["_same", "routing"], sort=False)
         lower = (groups[column].transform("size") - 1) // 2
-        others = ranking[groups.cumcount() == lower]
+        references = ranking[groups.cumcount() == lower]
     reference = pd.DataFrame(
         {
-            "_same": others["_same"],
-            RELATIVE_TO: others["routing"],
-            f"{column}_reference": others[column],
-            REFERENCE_RUN: others.index,
+            "_same": references["_same"],
+            RELATIVE_TO: references["routing"],
+            f"{column}_reference": references[column],
+            REFERENCE_RUN: references.index,
         }
     )
-    both = mine.merge(reference, on="_same", how="inner")
+    pairs = runs.merge(reference, on="_same", how="inner")
     if not spec.median:
-        both = both[both["routing"] != both[RELATIVE_TO]]
-    ratio = both[column] / both[f"{column}_reference"]
+        pairs = pairs[pairs["routing"] != pairs[RELATIVE_TO]]
+    ratio = pairs[column] / pairs[f"{column}_reference"]
     better_by = 100 * ((ratio if better.get(column) == "higher" else 1 / ratio) - 1)
     # values that differ in the last bits only are equal; adding 0 turns -0 into 0
-    both[IMPROVEMENT] = better_by.round(9) + 0.0
-    both[f"{column}_ratio"] = ratio
-    both[f"{column}_gain"] = 100 * (1 - ratio)
-    both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
-    return both.set_index("_run").drop(columns="_same").rename_axis("run")
+    pairs[IMPROVEMENT] = better_by.round(9) + 0.0
+    pairs[f"{column}_ratio"] = ratio
+    pairs[f"{column}_gain"] = 100 * (1 - ratio)
+    pairs[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
+    return pairs.set_index("_run").drop(columns="_same").rename_axis("run")
 
 
 def middle_of(

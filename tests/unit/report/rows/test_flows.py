@@ -11,8 +11,8 @@ from routelab.commands import simulate
 from routelab.commands._shared.settings import settings_from_options
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import simulate_command
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.plugin import SmpiEngine
@@ -20,7 +20,7 @@ from routelab.study import Figure, Reference, Source, Table
 
 
 def views(world):
-    return Views(world.records, world.simulated, world.flows)
+    return StudyRows(world.records, world.simulated, world.flows)
 
 
 def table(world, reference=None, **spec):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from routelab.report.frames.pending_jobs import PendingOutcome
-from routelab.report.frames.runs import JobRecord
+from routelab.report.rows.pending_jobs import PendingOutcome
+from routelab.report.rows.routes import JobRecord
 from routelab.results.outcome import Outcome
 from routelab.results.survey_table import NAMES, SurveyTable, read_survey_table
 

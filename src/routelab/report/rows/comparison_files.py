@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
-from routelab.report.frames.view import OK
+from routelab.report.rows.rows import OK
 from routelab.results.outcome import Outcome, Status
 from routelab.results.tables import read_rows
 
@@ -95,18 +95,20 @@ class ComparisonFiles:
 
     def used(self, routing: str, table: str | None) -> bool:
         """Whether the runs used the table with this digest, as far as both are known."""
-        known = self.outcome.provenance.get("sources", {}).get(routing)
-        return known is None or table in (None, known)
+        digest = self.outcome.provenance.get("sources", {}).get(routing)
+        return digest is None or table in (None, digest)
 
     def keys(self, benchmark: str) -> list[Key]:
         """Return all figures of merit that a benchmark has under any routing."""
-        samples = (group.samples for (_, one), group in self.groups.items() if one == benchmark)
-        return list(dict.fromkeys(key for mine in samples for key in mine))
+        samples = (
+            group.samples for (_, program), group in self.groups.items() if program == benchmark
+        )
+        return list(dict.fromkeys(key for by_key in samples for key in by_key))
 
     def sort_of(self, benchmark: str, key: Key) -> tuple[str, Merit]:
         """Return unit and preferred direction of a figure of merit under any routing."""
-        for (_, one), group in self.groups.items():
-            if one == benchmark and key in group.samples:
+        for (_, program), group in self.groups.items():
+            if program == benchmark and key in group.samples:
                 return group.samples[key].unit, group.samples[key].better
         return "", ""
 
@@ -125,9 +127,9 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
         numbers = {"round", "turn", "seconds", "ranks"}
         runs = _read_rows(directory / RUNS, RUN_COLUMNS, numbers)
         figures = _read_rows(directory / FIGURES, FIGURE_COLUMNS, {"round", "size", "value"})
-    if wrong := {row["better"] for row in figures} - set(get_args(Merit)):
+    if invalid := {row["better"] for row in figures} - set(get_args(Merit)):
         raise InputError(
-            f"{directory / FIGURES} is damaged: better is {wrong.pop()!r}; remove its folder and "
+            f"{directory / FIGURES} is damaged: better is {invalid.pop()!r}; remove its folder and "
             "run again"
         )
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
@@ -137,16 +139,19 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
     for row in figures:
         if row["round"] >= 1:
             size = row["size"] if row["size"] == row["size"] else None
-            mine = samples.setdefault((row["routing"], row["benchmark"]), {})
+            by_key = samples.setdefault((row["routing"], row["benchmark"]), {})
             empty = MeritSample(row["unit"], cast(Merit, row["better"]))
-            sample = mine.setdefault((row["metric"], size), empty)
+            sample = by_key.setdefault((row["metric"], size), empty)
             turn = session_of.get(row["run"], ""), int(row["round"])
             sample.values[rounds.setdefault(turn, len(rounds) + 1)] = row["value"]
     measured_runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
         if row["round"] >= 1:
             measured_runs.setdefault((row["routing"], row["benchmark"]), []).append(row)
-    groups = {pair: _run_group(mine, samples.get(pair, {})) for pair, mine in measured_runs.items()}
+    groups = {
+        pair: _run_group(pair_runs, samples.get(pair, {}))
+        for pair, pair_runs in measured_runs.items()
+    }
     return ComparisonFiles(directory, outcome, runs, groups)
 
 

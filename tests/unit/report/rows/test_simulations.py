@@ -16,8 +16,8 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.kinds.curve import MARKS
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.views import Views
 from routelab.report.page.commands import row_command, simulate_command
+from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
@@ -43,7 +43,7 @@ CURVE = [point(0.1, 10.0), point(0.2, 14.0), point(0.3, None, "saturated")]
 
 
 def views(world):
-    return Views(world.records, world.simulated)
+    return StudyRows(world.records, world.simulated)
 
 
 def drawn(world, **spec):
@@ -343,6 +343,6 @@ def test_rows_have_the_facts_of_their_network_without_a_table(world):
     record = world.simulate("hops", curve=[point(0.1, 5)])
     outcome = Outcome("topology", record.topology, facts={"diameter": 3})
     write_outcome(outcome, record.topology_directory / "outcome.json")
-    views = Views(world.records, world.simulated)
+    views = StudyRows(world.records, world.simulated)
     assert views.loads.jobs["diameter"].tolist() == [3]
     assert views.simulations.jobs["diameter"].tolist() == [3]

@@ -15,14 +15,14 @@ from routelab.api import Column, EnginePlugin, InputError
 from routelab.api.engine import FACTS, TABLES, Work
 from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.registry.names import parse_name
-from routelab.report.frames.bounds import throughput_of, throughput_outcome
-from routelab.report.frames.derivation import derive_columns
-from routelab.report.frames.pending_jobs import on_table
-from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import (
+from routelab.report.rows.bounds import throughput_of, throughput_outcome
+from routelab.report.rows.derivation import derive_columns
+from routelab.report.rows.pending_jobs import on_table
+from routelab.report.rows.routes import RouteRows
+from routelab.report.rows.rows import (
     OK,
     Record,
-    View,
+    Rows,
     add_bare_names,
     facts_of_networks,
     outcome_of,
@@ -77,14 +77,14 @@ class EngineRecord(Record):
         return [column for column in self.engine.columns if of in column.of]
 
 
-class EngineFrames(View):
+class SimulationRows(Rows):
     """Results of a study's simulations as data frames.
 
     Parameters
     ----------
     records : sequence of EngineRecord
         In the study's order.
-    routes : Frames
+    routes : RouteRows
         The study's tables; rows also have the facts of their routing's table.
     work : {"traffic", "workload"}
         Kind of work that was simulated.
@@ -96,7 +96,7 @@ class EngineFrames(View):
     def __init__(
         self,
         records: Sequence[EngineRecord],
-        routes: Frames,
+        routes: RouteRows,
         work: Work,
         *,
         by_load: bool = False,
@@ -128,7 +128,11 @@ class EngineFrames(View):
     @cached_property
     def _throughput(self) -> dict[Path, Outcome]:
         folders = [record.throughput for record in self.records]
-        return {one: throughput_outcome(one) for one in dict.fromkeys(folders) if one is not None}
+        return {
+            folder: throughput_outcome(folder)
+            for folder in dict.fromkeys(folders)
+            if folder is not None
+        }
 
     @property
     def throughput_outcomes(self) -> tuple[Outcome, ...]:
@@ -228,7 +232,7 @@ class EngineFrames(View):
         return type(engine)(engine.parameters.model_copy(update=update))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return lines of another table of the engines; see `View.details`."""
+        """Return lines of another table of the engines; see `Rows.details`."""
         of = of if of in TABLES[self.work] else f"flow-{of}"
         frames = [
             self._detail(of, run).assign(run=run)
@@ -253,9 +257,9 @@ class EngineFrames(View):
         table = self._details[of, path]
         if "load" not in names:
             return table
-        mine: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
+        load_lines: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
         # this column is part of the row
-        return mine.drop(columns="load")
+        return load_lines.drop(columns="load")
 
 
 def _first(names: Sequence[str]) -> str:
@@ -274,7 +278,7 @@ def settings_of(engine: EnginePlugin, used: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
+def table_facts(routes: RouteRows) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the facts of the routings' tables, by topology and routing."""
     frame = routes.jobs
     # without bare names of parameters: rows without a table would lack them

@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
-from routelab.report.frames.runs import Frames
+from routelab.report.rows.routes import RouteRows
 from routelab.report.tables import build_table
 from routelab.study import Figure, Table
 
@@ -27,7 +27,7 @@ def three(world):
 
 
 def built(world, **spec):
-    table = build_table("t", Table(**spec), Frames(world.records), None, "here: ")
+    table = build_table("t", Table(**spec), RouteRows(world.records), None, "here: ")
     return [{key: row[key] for key in row if key != "routing"} for row in table.rows], table
 
 
@@ -112,7 +112,7 @@ def test_groups_are_in_order_and_hold_every_system_once(three):
         relative={"to": "bfs", "column": "max_load"},
         where={"routing": "sssp"},
     )
-    data = draw_figure(FigureRequest(spec, Frames(three.records), (), "here: ")).data
+    data = draw_figure(FigureRequest(spec, RouteRows(three.records), (), "here: ")).data
     assert data.to_numpy().tolist() == [
         ["sssp", "less", 0.75, 1],
         ["sssp", "equal", 1.0, 1],
@@ -121,7 +121,7 @@ def test_groups_are_in_order_and_hold_every_system_once(three):
 
 
 def test_columns_that_follow_from_sizes_and_bounds(three):
-    frame = Frames(three.records).jobs
+    frame = RouteRows(three.records).jobs
     assert frame["dimensions"].tolist() == [2] * 9
     assert frame["smallest_size"].tolist() == [2] * 6 + [3] * 3
     assert frame["sizes"].tolist() == ["4x2"] * 6 + ["3x3"] * 3
@@ -139,7 +139,7 @@ def test_rows_are_chosen_by_limits(three):
 
 def test_points_are_runs_and_axes_logarithmic(three):
     spec = Figure(kind="scatter", x="nodes", y="max_load", log=["x", "y"], mark=7)
-    drawing = draw_figure(FigureRequest(spec, Frames(three.records), (), "here: "))
+    drawing = draw_figure(FigureRequest(spec, RouteRows(three.records), (), "here: "))
     assert len(drawing.data) == 9
     axis = drawing.figure.axes[0]
     assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from routelab.report.frames.bench_rows import BenchRecord, BenchRow, bench_rows
-from routelab.report.frames.benchmarks import BenchFrames
-from routelab.report.frames.runs import Frames, JobRecord
-from routelab.report.frames.simulations import EngineFrames, EngineRecord
-from routelab.report.frames.view import View
+from routelab.report.rows.bench_rows import BenchRecord, BenchRow, bench_rows
+from routelab.report.rows.benchmarks import BenchmarkRows
+from routelab.report.rows.routes import JobRecord, RouteRows
+from routelab.report.rows.rows import Rows
+from routelab.report.rows.simulations import EngineRecord, SimulationRows
 from routelab.results.outcome import Outcome
 from routelab.study import Figure, Table
 from routelab.study.view_columns import named_columns
@@ -19,7 +19,7 @@ METRIC = "metric"
 """Column with the name of a figure of merit."""
 
 
-class Views:
+class StudyRows:
     """The rows of a study, by kind.
 
     Parameters
@@ -37,50 +37,50 @@ class Views:
         flows: Sequence[EngineRecord] = (),
         measurements: Sequence[BenchRecord] = (),
     ) -> None:
-        self.routes = Frames(runs)
+        self.routes = RouteRows(runs)
         self._simulation_records = tuple(simulations)
         self._flow_records = tuple(flows)
         self._bench_records = tuple(measurements)
 
     @cached_property
-    def simulations(self) -> EngineFrames:
+    def simulations(self) -> SimulationRows:
         """One row for each simulation."""
-        return EngineFrames(self._simulation_records, self.routes, "traffic")
+        return SimulationRows(self._simulation_records, self.routes, "traffic")
 
     @cached_property
-    def loads(self) -> EngineFrames:
+    def loads(self) -> SimulationRows:
         """One row for each offered load of a simulation."""
-        return EngineFrames(self._simulation_records, self.routes, "traffic", by_load=True)
+        return SimulationRows(self._simulation_records, self.routes, "traffic", by_load=True)
 
     @cached_property
-    def flows(self) -> EngineFrames:
+    def flows(self) -> SimulationRows:
         """One row for each flow simulation."""
-        return EngineFrames(self._flow_records, self.routes, "workload")
+        return SimulationRows(self._flow_records, self.routes, "workload")
 
     @cached_property
     def _bench_rows(self) -> list[BenchRow]:
         return bench_rows(self._bench_records)
 
     @cached_property
-    def benchmarks(self) -> BenchFrames:
+    def benchmarks(self) -> BenchmarkRows:
         """One row for each figure of merit of a benchmark under a routing."""
-        return BenchFrames(self._bench_rows, self.routes)
+        return BenchmarkRows(self._bench_rows, self.routes)
 
     @cached_property
-    def merits(self) -> BenchFrames:
+    def merits(self) -> BenchmarkRows:
         """The main figures of benchmarks among these rows."""
-        return BenchFrames([row for row in self._bench_rows if row.is_merit], self.routes)
+        return BenchmarkRows([row for row in self._bench_rows if row.is_merit], self.routes)
 
     @cached_property
-    def measurements(self) -> BenchFrames:
+    def measurements(self) -> BenchmarkRows:
         """One row for each benchmark under a routing."""
-        first = {id(row.record): row for row in reversed(self.merits.rows)}
-        return BenchFrames(list(reversed(first.values())), self.routes)
+        main_rows = {id(row.record): row for row in reversed(self.merits.rows)}
+        return BenchmarkRows(list(reversed(main_rows.values())), self.routes)
 
     @property
-    def named_views(self) -> tuple[tuple[str, View], ...]:
+    def named_rows(self) -> tuple[tuple[str, Rows], ...]:
         """Nouns and rows of simulations and measurements, without empty kinds."""
-        kinds: tuple[tuple[str, View], ...] = (
+        kinds: tuple[tuple[str, Rows], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
             ("measurement", self.measurements),
@@ -88,11 +88,11 @@ class Views:
         return tuple((name, view) for name, view in kinds if view.records)
 
     @property
-    def of_jobs(self) -> tuple[View, ...]:
+    def of_jobs(self) -> tuple[Rows, ...]:
         """Rows that contain each job of the study once."""
-        return (self.routes, *(view for _, view in self.named_views))
+        return (self.routes, *(view for _, view in self.named_rows))
 
-    def view_for(self, spec: Table | Figure) -> View:
+    def rows_for(self, spec: Table | Figure) -> Rows:
         """Return the rows for a table or figure.
 
         Unless it uses the column metric, rows of benchmarks are their main figures only.
@@ -102,15 +102,15 @@ class Views:
             return self.benchmarks
         return self.of(spec.of)
 
-    def of(self, what: str) -> View:
+    def of(self, kind: str) -> Rows:
         """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
-        if what in BENCHMARKS:
+        if kind in BENCHMARKS:
             return self.merits
-        if what in FLOWS:
+        if kind in FLOWS:
             return self.flows
-        if what not in SIMULATED:
+        if kind not in SIMULATED:
             return self.routes
-        return self.simulations if what == "simulations" else self.loads
+        return self.simulations if kind == "simulations" else self.loads
 
     @property
     def bound_outcomes(self) -> tuple[Outcome, ...]:
@@ -125,7 +125,7 @@ class Views:
             *routes.outcomes,
             *self.simulations.outcomes,
             *self.flows.outcomes,
-            *(one.outcome for one in self.benchmarks.comparisons),
+            *(comparison.outcome for comparison in self.benchmarks.comparisons),
             *routes.topology_outcomes,
             *self.bound_outcomes,
         )

@@ -60,8 +60,8 @@ def on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
         Of the job that makes the table; None if none does.
     """
     digest = None if table is None else table.provenance.get("digest")
-    found = outcome.provenance.get("sources", {}).get("table")
-    if outcome.status != "ok" or digest in (None, found):
+    source_digest = outcome.provenance.get("sources", {}).get("table")
+    if outcome.status != "ok" or digest in (None, source_digest):
         return outcome
     reason = "it was computed from another route table than the present one; run again"
     return replace(outcome, status="failed", reason=reason, facts={})

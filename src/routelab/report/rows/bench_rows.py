@@ -11,7 +11,7 @@ from typing import Any
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
 from routelab.cluster.bench import statistics
 from routelab.registry.names import parse_name
-from routelab.report.frames.comparison_files import (
+from routelab.report.rows.comparison_files import (
     ComparisonFiles,
     Key,
     Merit,
@@ -20,9 +20,9 @@ from routelab.report.frames.comparison_files import (
     no_runs,
     read_comparison,
 )
-from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.pending_jobs import PendingOutcome
-from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
+from routelab.report.rows.derivation import IMPROVEMENT
+from routelab.report.rows.pending_jobs import PendingOutcome
+from routelab.report.rows.rows import OK, Record, outcome_of, terminals_of
 from routelab.results.missing_results import NOT_RUN
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
@@ -118,11 +118,11 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
         predictions[place] = _predictions(record, files[record.directory])
     rows = []
     for record in records:
-        mine, base = (
+        predicted, base_predicted = (
             predictions.get((record.directory, routing, record.benchmark), {})
             for routing in (record.routing, record.baseline)
         )
-        rows += _rows(record, files[record.directory], mine, base)
+        rows += _rows(record, files[record.directory], predicted, base_predicted)
     return rows
 
 
@@ -148,8 +148,10 @@ def _rows(
         values |= {"unit": sample.unit, "better": sample.better}
         values |= _sample_columns(sample) | {"failed": group.failed, "failures": group.failures}
         if base is not None:
-            other = base.samples.get(key)
-            values |= _improvement_columns(sample, other, {group.applied, base.applied}, record)
+            base_sample = base.samples.get(key)
+            values |= _improvement_columns(
+                sample, base_sample, {group.applied, base.applied}, record
+            )
         values |= _prediction_columns(predictions.get(key), base_predictions.get(key))
         if group.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
@@ -219,8 +221,8 @@ def _improvement_columns(
         return {}
     if record.routing == record.baseline:
         return {IMPROVEMENT: 0.0}
-    mine, theirs = (median([*one.values.values()]) for one in (sample, base))
-    gain = statistics.improvement_percent(mine, theirs, better)
+    sample_median, base_median = (median([*side.values.values()]) for side in (sample, base))
+    gain = statistics.improvement_percent(sample_median, base_median, better)
     if gain is None:
         return {}
     interval = statistics.improvement_interval(sample.values, base.values, better)
@@ -234,10 +236,10 @@ def _improvement_columns(
     }
 
 
-def _prediction_columns(mine: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
-    columns: dict[str, Any] = {"predicted": mine.value if mine else None}
-    if mine and base and mine.better:
-        gain = statistics.improvement_percent(mine.value, base.value, mine.better)
+def _prediction_columns(figure: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
+    columns: dict[str, Any] = {"predicted": figure.value if figure else None}
+    if figure and base and figure.better:
+        gain = statistics.improvement_percent(figure.value, base.value, figure.better)
         columns["predicted_improvement_percent"] = gain
     return columns
 
@@ -254,7 +256,7 @@ def _predictions(record: BenchRecord, files: ComparisonFiles) -> dict[Key, Figur
     ranks, nodes = int(facts["ranks"]), int(facts["nodes"])
     task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)
     figures = record.plugin.predicted(flow.facts, task)
-    return {(one.metric, one.size): one for one in figures}
+    return {(figure.metric, figure.size): figure for figure in figures}
 
 
 def _at(record: BenchRecord, directory: Path) -> Record:

@@ -1,1 +1,0 @@
-"""Data frames of a study's results, for tables and figures."""

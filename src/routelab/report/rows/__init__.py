@@ -1,0 +1,1 @@
+"""Rows of a study: its results as data frames, for tables and figures."""
