@@ -68,7 +68,6 @@ SHOWN = {
         "infiniband~file=config/networks/r64d6h1.net",
         "dfsssp",
     ),
-    "topology/random-irregular": ("random-irregular", "dfsssp"),
     "topology/megafly": ("megafly", "dfsssp"),
     "topology/random-regular": ("random-regular~n=16,degree=4", "dfsssp"),
     "topology/torus": ("torus~dims=4x4", "dor"),

@@ -54,7 +54,7 @@ def first_fit(table: RouteTable) -> list[int]:
     return layer
 
 
-def layers(table: RouteTable, heuristic: str) -> list[int]:
+def layers(table: RouteTable) -> list[int]:
     """Layer of every path."""
     starts = pairwise(table.path_start.tolist())
     causes = [set(pairwise(table.hop_channel[first:last].tolist())) for first, last in starts]
@@ -72,10 +72,7 @@ def layers(table: RouteTable, heuristic: str) -> list[int]:
             cycle = first_cycle(graph)
             if not cycle:
                 break
-            everyone = set.union(*paths.values())
-            choice = [edge for edge in cycle if paths[edge] != everyone]
-            sign = {"weakest": 1, "heaviest": -1, "first": 0}[heuristic]
-            for path in paths[min(choice, key=lambda edge: sign * len(paths[edge]))]:
+            for path in paths[min(cycle, key=lambda edge: len(paths[edge]))]:
                 layer[path] = current + 1
         if current + 1 not in layer:
             break

@@ -8,9 +8,7 @@ Route = tuple[int, ...]
 Pair = tuple[int, int]
 
 
-def iterative_removal(
-    routes: dict[Pair, list[Route]], demand: dict[int, int], most: bool
-) -> dict[Pair, Route]:
+def iterative_removal(routes: dict[Pair, list[Route]], demand: dict[int, int]) -> dict[Pair, Route]:
     """Thin out lists of routes; of equal routes the one listed last goes.
 
     Parameters
@@ -19,8 +17,6 @@ def iterative_removal(
         Routes of each pair of switches, pairs and routes in tie order.
     demand : dict
         Terminals of each switch.
-    most : bool
-        Prefer routes of the pair that has most routes left.
     """
     left = {pair: list(options) for pair, options in routes.items()}
     place = {pair: k for k, pair in enumerate(left)}
@@ -32,7 +28,7 @@ def iterative_removal(
                     load[channel] += demand[s] * demand[t]
         for channel in sorted(load, key=lambda c: (-load[c], c)):
             able = [
-                (len(options) if most else 0, place[pair], number, pair)
+                (len(options), place[pair], number, pair)
                 for pair, options in left.items()
                 if len(options) > 1
                 for number, route in enumerate(options)

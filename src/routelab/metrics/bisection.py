@@ -33,9 +33,7 @@ class BisectionBandwidth:
     half_width: float
 
 
-def effective_bisection(
-    table: RouteTable, samples: int, seed: int, *, both_ways: bool = False
-) -> BisectionBandwidth | None:
+def effective_bisection(table: RouteTable, samples: int, seed: int) -> BisectionBandwidth | None:
     """Sample the bandwidth between random halves of the terminals.
 
     In each sample the terminals are divided into two random halves and every terminal of one sends
@@ -51,8 +49,6 @@ def effective_bisection(
     seed : int
         Samples depend only on it and on the number of terminals, so all tables are measured with
         the same pairings.
-    both_ways : bool
-        Partners answer at the same time, as in the Netgauge benchmark ``ebb``.
 
     Returns
     -------
@@ -70,8 +66,6 @@ def effective_bisection(
         mixed = rng.permutation(topology.num_terminals)
         one, other = mixed[:half], mixed[half : 2 * half]
         pairs = table.pair_between(one, other)
-        if both_ways:
-            pairs = np.concatenate([pairs, table.pair_between(other, one)])
         found[i] = pairing_bandwidth(
             table.pair_start,
             table.path_start,

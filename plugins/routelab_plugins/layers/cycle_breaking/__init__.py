@@ -2,15 +2,13 @@
 
 Domke, Hoefler and Nagel, *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011,
 doi 10.1109/ipdps.2011.65: all paths begin on the first virtual channel; while its dependency
-graph has a cycle, one dependency of the cycle is chosen and all paths that cause it are moved to
-the next virtual channel; then the same is done there. If that needs more virtual channels than the
-network has, the paths are assigned again by first fit, those of the last virtual channel first;
-``rounds=0`` leaves that out, as in the paper.
+graph has a cycle, the dependency of the cycle with the fewest paths is chosen and all paths that
+cause it are moved to the next virtual channel; then the same is done there. If that needs more
+virtual channels than the network has, the paths are assigned again by first fit, those of the last
+virtual channel first; ``rounds=0`` leaves that out, as in the paper.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 
@@ -26,9 +24,6 @@ from routelab_plugins.layers.cycle_breaking.kernels import (
     paths_by_dependency,
 )
 
-HEURISTICS = ("weakest", "heaviest", "first")
-"""Heuristics, in the order of their numbers in the kernel."""
-
 
 class CycleBreakingParameters(RoundParameters):
     """Parameters of `CycleBreaking`."""
@@ -39,11 +34,6 @@ class CycleBreakingParameters(RoundParameters):
         description="Most times that first fit assigns the routes again, as long as they need more "
         "than `max_channels`",
     )
-    heuristic: Literal["weakest", "heaviest", "first"] = parameter(
-        "weakest",
-        description="Dependency of a cycle to break: the one with the fewest paths, the most "
-        "paths, or the first one found",
-    )
 
 
 class CycleBreaking(AcyclicLayers):
@@ -51,9 +41,7 @@ class CycleBreaking(AcyclicLayers):
 
     A path stays on one virtual channel over all its hops. The search for cycles is depth-first, in
     ascending order of channels, and continues where a cycle was broken; among equal dependencies,
-    the first in the cycle is chosen. A dependency that all paths left on the
-    virtual channel cause is not chosen, because that would only move the problem: with ``weakest``
-    this never happens.
+    the first in the cycle is chosen.
     """
 
     name = "cycle-breaking"
@@ -65,7 +53,7 @@ class CycleBreaking(AcyclicLayers):
 
     def layers(self, table: RouteTable) -> Int32Array:
         """Put every path on one virtual channel."""
-        layer = assign_layers(_dependencies(table), HEURISTICS.index(self.parameters.heuristic))
+        layer = assign_layers(_dependencies(table))
         given = self.parameters
         layer = fewer_layers(table, layer, given.rounds, given.order_seed, limit=given.max_channels)
         return np.repeat(layer, table.path_length)

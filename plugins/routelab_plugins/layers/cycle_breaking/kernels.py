@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from routelab.kernels.jit import helper
 
-WEAKEST, HEAVIEST = 0, 1
-
 
 class Dependencies(NamedTuple):
     """Dependencies of a table on one virtual channel (C channels, D dependencies); read-only.
@@ -95,15 +93,13 @@ def paths_by_dependency(path_start, hop, count):
 
 
 @njit(cache=True)
-def assign_layers(table, heuristic):
+def assign_layers(table):
     """Assign a layer to every path, so that dependencies inside each layer are acyclic.
 
     Parameters
     ----------
     table : Dependencies
         No path crosses a channel twice.
-    heuristic : int
-        Which dependency of a cycle to break: 0 fewest paths, 1 most paths, 2 first.
 
     Returns
     -------
@@ -121,20 +117,18 @@ def assign_layers(table, heuristic):
             np.full(size, -1, np.int32),
             np.empty(size, np.int32),
         )
-        members = 0
         for k in range(len(layer)):
             first, last = table.path_start[k], table.path_start[k + 1]
-            if layer[k] == current and last - first > 1:
-                members += 1
+            if layer[k] == current:
                 for h in range(first, last - 1):
                     search.load[table.hop[h]] += 1
-        if _break_cycles(table, search, layer, current, members, heuristic) == 0:
+        if _break_cycles(table, search, layer, current) == 0:
             return layer
         current += 1
 
 
 @helper()
-def _break_cycles(table, search, layer, current, members, heuristic):
+def _break_cycles(table, search, layer, current):
     """Move paths from layer `current` to the next until it is acyclic; return their number.
 
     A depth-first search in which every channel is on the walk, done, or yet to be looked at. What
@@ -145,8 +139,6 @@ def _break_cycles(table, search, layer, current, members, heuristic):
     ----------
     layer : int32 array, shape (K,)
         Changed.
-    members : int
-        Paths of the layer with more than one hop.
     """
     moved = 0
     for root in range(len(search.done)):
@@ -171,30 +163,25 @@ def _break_cycles(table, search, layer, current, members, heuristic):
                 search.place[w] = depth
                 depth += 1
             else:
-                d = _choose(search, search.place[w], depth, members - moved, heuristic)
+                d = _weakest(search, search.place[w], depth)
                 moved += _move_paths(table, search.load, layer, current, d)
                 depth = _cut(search, depth)
     return moved
 
 
 @helper()
-def _choose(search, first, depth, members, heuristic):
-    """Choose the dependency to break in the cycle on the walk from place `first` to its end.
+def _weakest(search, first, depth):
+    """Return the dependency with the fewest paths in the cycle on the walk from place `first`.
 
-    At least one dependency is not caused by all members: a path that caused all dependencies of a
-    cycle would cross a channel twice.
+    Not all paths of the layer cause it: a path that caused all dependencies of a cycle would cross
+    a channel twice.
     """
-    best = np.int64(-1)
-    for i in range(first, depth):
+    weakest = search.next_edge[search.walk[first]]
+    for i in range(first + 1, depth):
         e = search.next_edge[search.walk[i]]
-        paths = search.load[e]
-        if paths < members and (
-            best < 0
-            or (heuristic == WEAKEST and paths < search.load[best])
-            or (heuristic == HEAVIEST and paths > search.load[best])
-        ):
-            best = e
-    return best
+        if search.load[e] < search.load[weakest]:
+            weakest = e
+    return weakest
 
 
 @helper()

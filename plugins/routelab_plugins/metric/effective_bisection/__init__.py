@@ -20,7 +20,6 @@ class EffectiveBisectionParameters(Parameters):
 
     samples: int = parameter(1000, ge=30, le=1_000_000, description="Random pairings")
     seed: int = parameter(0, ge=0, description="Seed of the pairings")
-    both_ways: bool = parameter(False, description="Whether both partners send at the same time")
 
 
 class EffectiveBisection(MetricPlugin):
@@ -39,7 +38,7 @@ class EffectiveBisection(MetricPlugin):
             "mean share of its bandwidth that a terminal gets when each terminal of a random half "
             "sends to a partner in the other half: 1 / (load of the busiest channel on the way), "
             "averaged over partners and `samples` pairings (Hoefler, Schneider and Lumsdaine "
-            "2008); 1 for a crossbar. With `both_ways`, both partners send",
+            "2008); 1 for a crossbar",
             heading="effective bisection bandwidth",
             better="higher",
             group="Traffic other than all-to-all",
@@ -57,9 +56,7 @@ class EffectiveBisection(MetricPlugin):
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the mean and its 95 % confidence interval; nothing on a single terminal."""
         parameters = self.parameters
-        found = metrics.effective_bisection(
-            table, parameters.samples, parameters.seed, both_ways=parameters.both_ways
-        )
+        found = metrics.effective_bisection(table, parameters.samples, parameters.seed)
         if found is None:
             return []
         return [

@@ -25,16 +25,12 @@ READINGS = {"sum": SUM, "min": SMALLEST, "max": LARGEST, "first": FIRST, "none":
 
 
 class BfsParameters(TieParameters):
-    """Order of ties, and readings of two heuristics."""
+    """Order of ties, and the reading of a heuristic."""
 
     sort: Literal["sum", "min", "max", "first", "none"] = parameter(
         "sum",
         description="Key of 'ascending sort by outgoing edge weights' (Algorithm 2): sum, least, "
         "greatest or first of the outgoing edges' weights, or no sorting",
-    )
-    source_order: Literal["farthest", "natural"] = parameter(
-        "farthest",
-        description="Next source: the farthest remaining one (Algorithm 1), or the next in order",
     )
 
 
@@ -51,6 +47,5 @@ class Bfs(SelectionPlugin):
         """Build shortest legal routes from one breadth-first tree per source; O(P (V + E))."""
         options: BfsParameters = self.parameters
         search = search_arrays(graph, options)
-        farthest = options.source_order == "farthest"
-        hops = build_routes_bfs(search, READINGS[options.sort], farthest)
+        hops = build_routes_bfs(search, READINGS[options.sort])
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)

@@ -68,7 +68,7 @@ def _grow(graph, root, weight, reading, backwards, tree, best):
 
 
 @njit(cache=True)
-def build_routes_bfs(search, reading, farthest):
+def build_routes_bfs(search, reading):
     """Build breadth-first trees from all sources, each far from the one before (Algorithm 1).
 
     Parameters
@@ -77,8 +77,6 @@ def build_routes_bfs(search, reading, farthest):
         The first endpoint in its order is the first source.
     reading : int
         `SUM`, `SMALLEST`, `LARGEST`, `FIRST` or `UNSORTED`.
-    farthest : bool
-        Take the farthest unprocessed endpoint next (the paper), or just the next in order.
 
     Returns
     -------
@@ -104,11 +102,9 @@ def build_routes_bfs(search, reading, farthest):
             p = i * count + j
             add_route(weight, hops[start[p] : start[p + 1]], search.demand[i] * search.demand[j])
         done[i] = True
-        following = -1
+        farthest = -1
         for j in search.order:
-            if done[j]:
-                continue
-            if following < 0 or (farthest and lengths[i, j] > lengths[i, following]):
-                following = j
-        i = following
+            if not done[j] and (farthest < 0 or lengths[i, j] > lengths[i, farthest]):
+                farthest = j
+        i = farthest
     return hops

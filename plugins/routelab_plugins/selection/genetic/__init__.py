@@ -7,7 +7,7 @@ table; fitness is σ(k), the deviation of relative loads from the perfect load.
 The paper stops "after 30 consecutive iteration or if the fitness value of next best solution less
 then 0.05 of fitness value of global best solution". That is read to the letter: after `patience`
 generations in a row without a better best, or when a new best falls below `solved` times the one
-before (a table that is all but perfect). Read as a least relative gain (`min_gain`=0.05 over
+before (a table that is all but perfect). Read as a least relative gain (0.05 over
 `patience` generations) the second rule ends the search while it still improves: σ(4) about 6.8 on
 4x2x2x2, where the paper reports 6.274.
 """
@@ -48,9 +48,6 @@ class GeneticParameters(Parameters):
     )
     solved: float = parameter(
         0.05, ge=0, lt=1, description="End if a new best is below this share of the previous best"
-    )
-    min_gain: float = parameter(
-        0.0, ge=0, description="Smallest relative gain over `patience` generations to continue"
     )
     max_generations: int = parameter(10_000, ge=1, description="Largest number of generations")
 
@@ -125,10 +122,8 @@ class Genetic(SelectionPlugin):
             history.append(float(scores[0]))
             if history[-1] <= options.solved * history[-2]:
                 break
-            if generation >= options.patience:
-                gain = history[-1 - options.patience] - history[-1]
-                if gain == 0 or gain < options.min_gain * history[-1]:
-                    break
+            if generation >= options.patience and history[-1 - options.patience] == history[-1]:
+                break
         return population[int(np.argmin(scores))], len(history) - 1
 
 

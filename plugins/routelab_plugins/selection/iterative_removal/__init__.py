@@ -7,13 +7,12 @@ the channel with the highest load is determined, and a route that crosses it is 
 has more than one; the end is reached when every pair has one route.
 
 The description leaves open which route over the channel goes, and what happens when no route over
-it may go. Here that is `prefer`, and the next channel in order of load that has one. A load is a
-number of routes, whatever the capacity of the channel.
+it may go. Here a route of the pair with most remaining routes goes, the last of them in tie order;
+and the next channel in order of load that has one is taken. A load is a number of routes, whatever
+the capacity of the channel.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from routelab.api import (
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    parameter,
 )
 from routelab.api.topology import Int64Array
 from routelab.toolkit import ListedRoutes, TieParameters, too_many_routes
@@ -31,16 +29,6 @@ from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 from routelab_plugins import works
 
 from .kernels import remove_routes
-
-
-class IterativeRemovalParameters(TieParameters):
-    """Order of ties, and the reading of an open choice."""
-
-    prefer: Literal["alternatives", "order"] = parameter(
-        "alternatives",
-        description="Route to remove from the most loaded channel: one of the pair with most "
-        "remaining routes, or the last in tie order",
-    )
 
 
 class IterativeRemoval(SelectionPlugin):
@@ -61,7 +49,7 @@ class IterativeRemoval(SelectionPlugin):
             group="Computing effort",
         ),
     )
-    Parameters = IterativeRemovalParameters
+    Parameters = TieParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
         """Require that all shortest legal routes fit in memory."""
@@ -69,7 +57,7 @@ class IterativeRemoval(SelectionPlugin):
 
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Choose one route per pair; O(H log R) for R listed routes with H hops in total."""
-        options: IterativeRemovalParameters = self.parameters
+        options: TieParameters = self.parameters
         routes = ListedRoutes.of(graph, tie_order(graph, options.tie_seed))
         gone = remove_routes(
             (routes.hop_start, routes.hops),
@@ -78,7 +66,6 @@ class IterativeRemoval(SelectionPlugin):
             np.diff(routes.route_start),
             _places(graph, routes, options),
             graph.topology.num_channels,
-            options.prefer == "alternatives",
         )
         kept = np.flatnonzero(~gone)
         return routes.table(kept, counters={"removed_routes": routes.num_routes - len(kept)})

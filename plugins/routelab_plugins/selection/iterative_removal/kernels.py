@@ -39,7 +39,7 @@ def _drop_top(key, item, first, size):
 
 
 @helper()
-def _removable(key, item, first, size, pair, routes_left, removed, most, place):
+def _removable(key, item, first, size, pair, routes_left, removed, place):
     """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
     count = len(place)
     while size > 0:
@@ -47,7 +47,7 @@ def _removable(key, item, first, size, pair, routes_left, removed, most, place):
         if removed[r] or routes_left[pair[r]] == 1:
             size = _drop_top(key, item, first, size)
             continue
-        present = place[r] + (count * routes_left[pair[r]] if most else 0)
+        present = place[r] + count * routes_left[pair[r]]
         if key[first] == present:
             return size
         key[first] = present
@@ -56,7 +56,7 @@ def _removable(key, item, first, size, pair, routes_left, removed, most, place):
 
 
 @njit(cache=True)
-def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
+def remove_routes(routes, pair, demand, routes_left, place, num_channels):
     """Remove listed routes until each pair has one.
 
     Parameters
@@ -70,11 +70,9 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
     routes_left : int64 array, shape (pairs,)
         Routes of each pair; counted down in place.
     place : int64 array, shape (R,)
-        Order of the routes, a permutation: of several routes that might be removed, the one with
-        the greatest place is.
+        Order of the routes, a permutation: of several routes that might be removed, one of the
+        pair that has most routes left is; of these, the one with the greatest place.
     num_channels : int
-    most : bool
-        Rather remove a route of the pair that has most routes left.
 
     Returns
     -------
@@ -95,7 +93,7 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
     item = np.empty(first[-1], np.int64)
     size[:] = 0
     for r in range(count):
-        present = place[r] + (count * routes_left[pair[r]] if most else 0)
+        present = place[r] + count * routes_left[pair[r]]
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
             key[first[c] + size[c]] = present
@@ -118,7 +116,7 @@ def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
             rank[0] = present
             _sink(rank, channel, 0, channels, 0)
             continue
-        size[c] = _removable(key, item, first[c], size[c], pair, routes_left, removed, most, place)
+        size[c] = _removable(key, item, first[c], size[c], pair, routes_left, removed, place)
         if size[c] == 0:
             channels = _drop_top(rank, channel, 0, channels)
             continue

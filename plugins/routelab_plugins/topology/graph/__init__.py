@@ -37,9 +37,6 @@ class GraphFile(Parameters):
         description="Terminals at each switch without an attribute of that name in the file; "
         "ignored if the file has hosts",
     )
-    self_loops: Literal["drop", "refuse"] = parameter(
-        "drop", description="What to do with edges that join a switch to itself"
-    )
     repeats: Literal["refuse", "parallel"] = parameter(
         "refuse",
         description="How to treat a link that the file lists again with the same properties: as a "
@@ -85,7 +82,6 @@ class Graph(TopologyPlugin):
             parameters.file,
             terminals=parameters.terminals,
             directed=None if parameters.directed == "auto" else parameters.directed,
-            self_loops=parameters.self_loops,
             repeats=parameters.repeats,
         )
         return with_failures(whole, parameters)

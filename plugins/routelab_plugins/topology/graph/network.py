@@ -198,7 +198,6 @@ def topology_of(
     *,
     terminals: int,
     directed: bool | None,
-    self_loops: Literal["drop", "refuse"],
     repeats: Literal["refuse", "parallel"] = "refuse",
 ) -> Topology:
     """Make the topology: an edge's channels follow one another, in the order of the file.
@@ -212,24 +211,18 @@ def topology_of(
         Terminals at each switch without such an attribute; not used if the file has hosts.
     directed : bool or None
         Whether all edges are directed; None: as declared in the file.
-    self_loops : {"drop", "refuse"}
     repeats : {"refuse", "parallel"}
         Meaning of a link that is listed again.
 
     Raises
     ------
     InputError
-        If there is no switch or no terminal, a rejected self-loop or repeated link, or a host that
+        If there is no switch or no terminal, a rejected repeated link, or a host that
         is not linked to exactly one switch by one link.
     """
     if not network.nodes:
         raise InputError(f"{path}: has no nodes and no edges")
     loops = [edge for edge in network.edges if edge.source == edge.target]
-    if loops and self_loops == "refuse":
-        raise InputError(
-            f"{loops[0].place}: an edge joins node {loops[0].source!r} to itself; remove it or "
-            "set self_loops=drop"
-        )
     if repeats == "refuse" and not network.multigraph:
         _refuse_repeats(network, directed)
     switches = [node for node in network.nodes.values() if not node.host]

@@ -48,8 +48,6 @@ def test_effective_bisection(table, alone):
     assert found["effective_bisection"][1:] == ("", "higher")
     assert found["effective_bisection_half_width"][1:] == ("", "")
     assert 0.5 < found["effective_bisection"][0] < 1
-    both = measured(EffectiveBisection(both_ways=True), table)
-    assert both["effective_bisection"][0] < found["effective_bisection"][0]
     assert measured(EffectiveBisection(), alone) == {}
     with pytest.raises(ValidationError, match="greater than or equal to 30"):
         EffectiveBisection(samples=29)

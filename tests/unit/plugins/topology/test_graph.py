@@ -96,11 +96,6 @@ def test_directed_overrides_the_file(build, directed, count):
     assert build("net.graphml", ZOO, directed=directed).num_channels == count
 
 
-def test_self_loops_can_be_refused(build):
-    with pytest.raises(InputError, match=r"net\.graphml, line 15: an edge joins node '2' to its"):
-        build("net.graphml", ZOO, self_loops="refuse")
-
-
 def test_the_format_can_be_forced(build):
     assert build("net.dat", "a b\n", format="edges").num_channels == 2
 
