@@ -69,6 +69,7 @@ SHOWN = {
         "dfsssp",
     ),
     "topology/megafly": ("megafly", "dfsssp"),
+    "topology/random-irregular": ("random-irregular", "dfsssp"),
     "topology/random-regular": ("random-regular~n=16,degree=4", "dfsssp"),
     "topology/torus": ("torus~dims=4x4", "dor"),
     "topology/mesh": ("mesh~dims=4x4", "dor"),

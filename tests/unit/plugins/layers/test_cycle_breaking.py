@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.deadlock import check_table
-from routelab_plugins.layers.cycle_breaking import HEURISTICS, CycleBreaking
+from routelab_plugins.layers.cycle_breaking import CycleBreaking
 
 
 def all_pairs_clockwise(size: int) -> RouteTable:
@@ -93,28 +93,26 @@ def test_acyclic_routes_stay_on_one_channel_and_need_no_bubble() -> None:
     assert (result.virtual_channels, result.flow_control) == (1, "plain")
 
 
-@pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("size", [5, 8])
-def test_one_way_ring_fails_honestly_and_its_number_suffices(size: int, heuristic: str) -> None:
+def test_one_way_ring_fails_honestly_and_its_number_suffices(size: int) -> None:
     """Each layer must lack one of `size` dependencies, and two of the longest routes lack each."""
     table = all_pairs_clockwise(size)
-    needed = max(naive_layers.layers(table, heuristic)) + 1
+    needed = max(naive_layers.layers(table)) + 1
     assert needed >= size / 2
     message = f"needs {needed} virtual channels, max_channels is {needed - 1}: raise it"
     with pytest.raises(UnsupportedError, match=message):
-        CycleBreaking(max_channels=needed - 1, heuristic=heuristic, rounds=0).assign(table)
-    result = CycleBreaking(max_channels=needed, heuristic=heuristic).assign(table)
+        CycleBreaking(max_channels=needed - 1, rounds=0).assign(table)
+    result = CycleBreaking(max_channels=needed).assign(table)
     assert result.virtual_channels == needed
     assert check_table(result).proven
 
 
-@pytest.mark.parametrize("heuristic", HEURISTICS)
-def test_a_layer_is_never_emptied(heuristic: str) -> None:
+def test_a_layer_is_never_emptied() -> None:
     """Both routes cause the dependency 0 > 1 of the cycle; moving both would never end."""
     topology = ring(4, both=True)
     routes = {(0, 3): [[0, 1, 2]], (2, 1): [[2, 3, 0, 1, 4 + 2]]}
     table = table_of(topology, lambda s, t: routes.get((s, t), []))
-    result = CycleBreaking(heuristic=heuristic).assign(table)
+    result = CycleBreaking().assign(table)
     assert {
         divmod(int(pair), 4): layer
         for pair, layer in zip(table.path_pair, path_layers(result), strict=True)
@@ -161,15 +159,15 @@ def test_random_graphs_are_proven(seed: int, shape: tuple[int, int]) -> None:
     assert path_layers(result) == path_layers(CycleBreaking().assign(table))
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from(HEURISTICS))
+@given(st.integers(0, 2**32 - 1))
 @settings(max_examples=80)
-def test_equals_the_naive_twin(seed: int, heuristic: str) -> None:
+def test_equals_the_naive_twin(seed: int) -> None:
     """Several paths a pair and tables that need several layers included."""
     table = random_table(seed)
-    plugin = CycleBreaking(max_channels=1000, heuristic=heuristic)
+    plugin = CycleBreaking(max_channels=1000)
     assume(plugin.supports(table) is None)
     result = plugin.assign(table)
     layers = path_layers(result)
-    assert layers == naive_layers.layers(table, heuristic)
+    assert layers == naive_layers.layers(table)
     assert check_table(result).proven
     assert set(layers) <= set(range(max(layers, default=0) + 1))
