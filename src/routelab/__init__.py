@@ -1,9 +1,9 @@
 """routelab: experiments with routing algorithms for HPC interconnects.
 
-In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route`, `simulate` and
-`plugins`. They are loaded when they are first used: importing the package itself stays cheap, as
-every command and every job does it. Their types are in ``__init__.pyi``; importing them here, in
-whatever way, would make them part of the sources of every job.
+In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route`, `prove`,
+`simulate` and `plugins`. They are loaded when they are first used: importing the package itself
+stays cheap, as every command and every job does it. Their types are in ``__init__.pyi``; importing
+them here, in whatever way, would make them part of the sources of every job.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ _NOTEBOOK = (
     "SimulatedNetwork",
     "evaluate",
     "plugins",
+    "prove",
     "route",
     "simulate",
     "topology",
@@ -28,6 +29,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "plugins",
+    "prove",
     "route",
     "simulate",
     "topology",

@@ -29,9 +29,9 @@ EXAMPLES = (
 
 GROUPS = {
     "try networks and routings": ("topology", "route", "evaluate", "bound", "export"),
+    "check routes of your own": ("prove", "infiniband"),
     "simulate": ("simulate", "workload"),
     "run studies": ("init", "study", "report", "compare"),
-    "operate fabrics": ("infiniband",),
     "measure on clusters": ("cluster", "bench"),
     "extend": ("plugins", "completion"),
 }

@@ -1,6 +1,6 @@
 """Networks, routings, simulations and pictures in a notebook, without files and Snakemake.
 
-The five functions are available as ``routelab.evaluate`` and so on. They print nothing;
+The six functions are available as ``routelab.evaluate`` and so on. They print nothing;
 ``logging.basicConfig(level="DEBUG")`` shows their progress.
 """
 
@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.routing.facts import FIELDS
+from routelab.routing.prove import Proof, prove_routes
 from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
 from routelab.workflow import evaluate as stage
@@ -126,6 +128,28 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
     routed, facts, _ = route_network(network, chosen)
     facts = {"topology": name, "routing": chosen.name, **facts}
     return RoutedNetwork(routed.table, routed.verdict, facts)
+
+
+def prove(
+    routes: str | Path, network: str | Topology | None = None, *, vcs: int | None = None
+) -> Proof:
+    """Prove that the routes of a list cannot deadlock, or find a cycle.
+
+    Parameters
+    ----------
+    routes : str or path
+        CSV file, as ``routelab prove`` reads it and ``routelab export routes`` writes it.
+    network : str or Topology, optional
+        As for `evaluate` (default: the switches and links that the routes use).
+    vcs : int, optional
+        Virtual channels that the network has (default: as many as the routes use).
+
+    Raises
+    ------
+    InputError
+        If a name or file is wrong, or a line is damaged.
+    """
+    return prove_routes(Path(routes), network, vcs)
 
 
 def simulate(

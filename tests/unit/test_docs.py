@@ -94,7 +94,7 @@ def commands_of(page):
     fences = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     for line in INDENTED.findall(text) + [line for text in fences for line in text.splitlines()]:
         if command := COMMAND.match(line):
-            words = shlex.split(command[1].split(" | ")[0].split(" > ")[0], comments=True)
+            words = shlex.split(re.split(r" (?:\||\|\||>) ", command[1])[0], comments=True)
             yield [word for word in words if word != "..."]
 
 

@@ -127,7 +127,10 @@ def test_the_readme_shows_what_terminals_show(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"^    routelab (.+)\n\n```text\n([^`]*)```", text, re.MULTILINE)
-    assert len(shown) == 2
+    assert len(shown) == 3
+    for file, _, content in BLOCK.findall(text):
+        if file:
+            Path(file).write_text(content, encoding="utf-8")
     for command, lines in shown:
         main, terminal = pty.openpty()
         command = [sys.executable, "-m", "routelab", *command.split()]

@@ -78,7 +78,14 @@ class Verdict:
         return self.status == "proven"
 
     def describe_cycle(self, topology: Topology) -> list[str]:
-        """Describe the cycle in one line per dependency.
+        """Describe the cycle in one line per dependency; see `cycle_steps`."""
+        return [
+            f"{held} waits for {wanted} (route {route})"
+            for held, wanted, route in self.cycle_steps(topology)
+        ]
+
+    def cycle_steps(self, topology: Topology) -> list[tuple[str, str, str]]:
+        """Return the cycle as texts: a resource, the next one, and a route that uses both.
 
         Channels without a direction label have the port of their source, if it is known.
         """
@@ -89,11 +96,6 @@ class Verdict:
             at = f" port {port}" if port >= 0 > direction else ""
             return f"{topology.channel_name(channel)}{at} vc {vc}"
 
-        after = (*self.cycle[1:], *self.cycle[:1])
-        return [
-            f"{resource(*one)} waits for {resource(*other)} "
-            f"(route {names[source]} to {names[target]})"
-            for one, other, (source, target) in zip(
-                self.cycle, after, self.cycle_routes, strict=True
-            )
-        ]
+        held = [resource(*step) for step in self.cycle]
+        routes = [f"{names[source]} to {names[target]}" for source, target in self.cycle_routes]
+        return list(zip(held, held[1:] + held[:1], routes, strict=True))

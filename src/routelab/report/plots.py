@@ -153,6 +153,57 @@ def plot_merit(title: str, column: Column, values: Mapping[str, float], file: Pa
     _write(Drawing(figure, data, f"{column.label} of each routing."), title, file)
 
 
+def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) -> None:
+    """Draw a cycle of dependencies: resources in a circle, with an arrow to what each waits for.
+
+    Parameters
+    ----------
+    title : str
+    steps : sequence of (str, str, str)
+        A resource, the one that it waits for, and a route that causes it;
+        see `routelab.deadlock.Verdict.cycle_steps`.
+    file : path
+        Its suffix is one of `SUFFIXES`.
+    """
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from routelab.report.figures.drawing import Drawing, house_style
+    from routelab.report.figures.styles import FAINT, INK, PALETTE
+
+    data = pd.DataFrame(list(steps), columns=["resource", "waits for", "route"])
+    # clockwise from the top
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(steps)) / len(steps)
+    half = np.pi / len(steps)
+    with house_style():
+        side = max(4.5, 0.5 * len(steps))
+        figure = Figure(figsize=(side + 2, side), layout="constrained")
+        axis = figure.subplots()
+        axis.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
+        axis.set_axis_off()
+        for (held, _, route), at in zip(steps, angle, strict=True):
+            axis.annotate(
+                "",
+                xy=(np.cos(at - 2 * half), np.sin(at - 2 * half)),
+                xytext=(np.cos(at), np.sin(at)),
+                arrowprops={"arrowstyle": "-|>", "color": PALETTE[1], "shrinkA": 18, "shrinkB": 18},
+            )
+            middle = 0.82 * np.cos(half)
+            axis.text(
+                middle * np.cos(at - half),
+                middle * np.sin(at - half),
+                route,
+                color=FAINT,
+                fontsize=8,
+                ha="center",
+                va="center",
+            )
+            box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": INK}
+            axis.text(np.cos(at), np.sin(at), held, ha="center", va="center", bbox=box)
+    lines = "; ".join(f"{held} waits for {wanted}" for held, wanted, _ in steps)
+    _write(Drawing(figure, data, f"Cycle of dependencies: {lines}."), title, file)
+
+
 def _write(drawing: Drawing, title: str, file: Path) -> None:
     from routelab.report.figures.drawing import house_style, write_drawing
 

@@ -9,6 +9,7 @@ from routelab.toolkit.listed_routes import ListedRoutes, too_many_routes
 from routelab.toolkit.reductions import determinized, merged
 from routelab.toolkit.route_choices import RouteChoices, route_choices
 from routelab.toolkit.route_lines import route_lines, table_from_lines
+from routelab.toolkit.route_list import route_list_lines
 from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 from routelab.toolkit.ties import TieParameters, search_arrays
 from routelab.toolkit.traffic.matrix import read_messages, read_traffic_matrix
@@ -64,6 +65,7 @@ __all__ = [
     "read_traffic_matrix",
     "route_choices",
     "route_lines",
+    "route_list_lines",
     "search_arrays",
     "source_symmetry",
     "table_from_lines",

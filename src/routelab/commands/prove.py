@@ -1,0 +1,138 @@
+"""``routelab prove``: prove that listed routes cannot deadlock."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._shared.arguments import integer, named_path
+
+if TYPE_CHECKING:
+    from routelab.api.verdicts import Status
+    from routelab.routing.prove import Proof
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "prove",
+        help="can these routes deadlock? Check a list of routes",
+        description="Prove that a list of routes cannot deadlock, or show a short cycle of "
+        "virtual channels that wait for each other. Exit code 0: proven; 5: cycle; 6: broken (a "
+        "route leads nowhere, or to another switch than its target).",
+        examples=(
+            "routelab prove routes.csv",
+            "routelab prove torus~dims=4x4 routes.csv --certificate proof.json",
+        ),
+    )
+    parser.add_argument(
+        "network",
+        metavar="NETWORK",
+        nargs="?",
+        help="network: instance name, folder or npz file (default: the switches and links that "
+        "the routes use)",
+    )
+    parser.add_argument(
+        "routes",
+        metavar="ROUTES",
+        type=named_path,
+        help="CSV file: 'source,target,switches', then a route a line, such as A,C,B,C; also "
+        "'ports' or 'links' instead of 'switches'; B@1 is a hop on virtual channel 1",
+    )
+    parser.add_argument(
+        "--vcs",
+        metavar="N",
+        type=integer,
+        help="virtual channels of the network (default: as many as the routes use)",
+    )
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        type=named_path,
+        help="file for the proof, which docs/recheck_certificate.py verifies",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=named_path,
+        help="picture of the cycle (.svg, .png, .pdf), if there is one",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="output format (default: text)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prove the routes and print the answer."""
+    from routelab.api.verdicts import EXIT_CODES
+    from routelab.jobs.child import in_child
+
+    status, text = in_child(lambda: _prove(arguments))
+    sys.stdout.write(text)
+    return EXIT_CODES[status]
+
+
+def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
+    """Return the verdict and the output."""
+    from routelab.commands._shared.errors import safe_text
+    from routelab.commands._shared.logging import show_progress
+    from routelab.report.plots import check_plot, plot_cycle
+    from routelab.routing.prove import prove_routes, write_proof
+
+    check_plot(arguments.plot)
+    with show_progress(arguments):
+        proof = prove_routes(arguments.routes, arguments.network, arguments.vcs)
+    if arguments.certificate is not None and proof.status == "proven":
+        write_proof(proof, arguments.certificate)
+    if arguments.plot is not None and proof.cycle:
+        plot_cycle(f"Cycle of the routes in {arguments.routes.name}", proof.cycle, arguments.plot)
+    if arguments.format == "json":
+        return proof.status, json.dumps(_as_json(proof), indent=2, ensure_ascii=False) + "\n"
+    return proof.status, "".join(
+        f"{safe_text(line)}\n"
+        for line in _lines(proof, certificate=arguments.certificate is not None)
+    )
+
+
+def _as_json(proof: Proof) -> dict[str, Any]:
+    names = ("resource", "waits_for", "route")
+    return {
+        "verdict": proof.status,
+        "reason": proof.reason,
+        **proof.facts,
+        "cycle": [dict(zip(names, step, strict=True)) for step in proof.cycle],
+    }
+
+
+def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
+    """Yield the answer for people."""
+    answers = {
+        "proven": "these routes cannot deadlock",
+        "cycle": "these routes may deadlock",
+        "broken": "these routes do not work",
+    }
+    yield f"{proof.status}: {answers[proof.status]}: {proof.reason}"
+    for held, wanted, route in proof.cycle:
+        yield f"    {held} waits for {wanted} (route {route})"
+    if proof.cycle:
+        yield "No deadlock arises without such a cycle; not every cycle becomes a deadlock."
+    if proof.verdict is not None:
+        yield f"This holds if {'; '.join(proof.verdict.preconditions)}."
+    if certificate and proof.status != "proven":
+        yield "There is no proof, so no certificate is written."
+    yield ""
+    facts = proof.facts
+    yield f"routes               {facts['routes']}"
+    if proof.table is None:
+        return
+    yield f"pairs without route  {facts['pairs_without_route']} of {facts['pairs']}"
+    yield f"longest route        {facts['max_hops']} hops"
+    yield f"maximum load         {facts['max_load']:.10g} pairs on one channel"
+    yield f"virtual channels     {facts['virtual_channels']}"

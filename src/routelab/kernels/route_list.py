@@ -1,0 +1,194 @@
+"""Rows of a route list: where each ends, and the channels that its hops name."""
+
+import numpy as np
+
+from routelab.kernels.jit import jit
+
+WHOLE, NO_CHANNEL, SEVERAL, ENDS_ELSEWHERE, LEAVES_HOME, NO_VC = range(6)
+"""What becomes of a route: whole, or its first fault."""
+
+
+@jit
+def row_ends(row_start, cells, lead):
+    """Find the end of each row without the empty cells behind it.
+
+    Parameters
+    ----------
+    row_start : int64 array, shape (K + 1,)
+        Cells ``row_start[k]:row_start[k + 1]`` belong to row k.
+    cells : int32 array
+        0 is the empty cell.
+    lead : int
+        Cells before the hops.
+
+    Returns
+    -------
+    end : int64 array, shape (K,)
+        ``row_start[k]`` for an empty row.
+    short, hole : int
+        The first row with fewer cells than `lead`, and the first with an empty cell before a
+        filled one; −1 if there is none.
+    """
+    count = len(row_start) - 1
+    end = np.empty(count, np.int64)
+    short, hole = -1, -1
+    for k in range(count):
+        last = row_start[k + 1]
+        while last > row_start[k] and cells[last - 1] == 0:
+            last -= 1
+        end[k] = last
+        if last == row_start[k]:
+            continue
+        if last - row_start[k] < lead and short < 0:
+            short = k
+        for i in range(row_start[k], last):
+            if cells[i] == 0 and hole < 0:
+                hole = k
+    return end, short, hole
+
+
+@jit
+def follow_hops(
+    first,
+    end,
+    source,
+    target,
+    cells,
+    hop_switch,
+    hop_port,
+    hop_link,
+    hop_vc,
+    vcs,
+    out_start,
+    out_channel,
+    channel_target,
+    source_port,
+    path_start,
+    hop_channel,
+    path_vc,
+):
+    """Find the channel of each hop of each route, from switch to switch.
+
+    Parameters
+    ----------
+    first, end : int64 array, shape (K,)
+        The hops of route k are ``cells[first[k]:end[k]]``.
+    source, target : int32 array, shape (K,)
+        Switches.
+    hop_switch, hop_port, hop_link : int32 array, by cell
+        What the channel of a hop has: the switch that it leads to, the output port, its number.
+        −1: any; −2: the network has none that the cell names.
+    hop_vc : int32 array, by cell
+    vcs : int
+        Virtual channels of a channel.
+    out_start, out_channel, channel_target, source_port
+        The network; see `routelab.api.Topology`.
+    path_start : int64 array, shape (K + 1,)
+        Where the hops of each route begin in the results.
+    hop_channel : int32 array, path_vc : int16 array
+        Overwritten where a route is whole.
+
+    Returns
+    -------
+    fault : int8 array, shape (K,)
+        `WHOLE`, or the first fault of a route.
+    place : int32 array, shape (K,)
+        The hop with the fault.
+    """
+    count = len(source)
+    fault = np.zeros(count, np.int8)
+    place = np.zeros(count, np.int32)
+    for k in range(count):
+        switch = source[k]
+        for i in range(first[k], end[k]):
+            cell = cells[i]
+            chosen, matches = np.int32(-1), 0
+            for j in range(out_start[switch], out_start[switch + 1]):
+                channel = out_channel[j]
+                if (
+                    (hop_switch[cell] == -1 or hop_switch[cell] == channel_target[channel])
+                    and (hop_port[cell] == -1 or hop_port[cell] == source_port[channel])
+                    and (hop_link[cell] == -1 or hop_link[cell] == channel)
+                ):
+                    chosen = channel
+                    matches += 1
+            if matches != 1:
+                fault[k] = NO_CHANNEL if matches == 0 else SEVERAL
+            elif hop_vc[cell] >= vcs:
+                fault[k] = NO_VC
+            if fault[k] != WHOLE:
+                place[k] = i - first[k]
+                break
+            hop_channel[path_start[k] + i - first[k]] = chosen
+            path_vc[path_start[k] + i - first[k]] = hop_vc[cell]
+            switch = channel_target[chosen]
+        if fault[k] == WHOLE:
+            place[k] = end[k] - first[k]
+            if switch != target[k]:
+                fault[k] = ENDS_ELSEWHERE
+            elif source[k] == target[k] and end[k] > first[k]:
+                fault[k] = LEAVES_HOME
+    return fault, place
+
+
+@jit
+def gather_hops(first, path_start, hops, gathered):
+    """Copy the hops of paths that begin at `first` one path after the other.
+
+    Parameters
+    ----------
+    first : int64 array, shape (K,)
+        Where the hops of each path begin in `hops`.
+    path_start : int64 array, shape (K + 1,)
+        Where they begin in `gathered`.
+    hops : array, shape (H,)
+    gathered : array
+        Overwritten.
+    """
+    for k in range(len(first)):
+        for i in range(path_start[k + 1] - path_start[k]):
+            gathered[path_start[k] + i] = hops[first[k] + i]
+
+
+@jit
+def mark_cells(first, end, cells, used):
+    """Mark the cells that are hops in `used`, a bool array by cell; see `follow_hops`."""
+    for k in range(len(first)):
+        for i in range(first[k], end[k]):
+            used[cells[i]] = True
+
+
+@jit
+def used_links(first, end, source, switch, cells):
+    """List each pair of switches that follow each other on a route once.
+
+    Parameters
+    ----------
+    first, end : int64 array, shape (K,)
+        See `follow_hops`.
+    source : int32 array, shape (K,)
+    switch : int32 array, by cell
+        Switch that a hop leads to.
+
+    Returns
+    -------
+    links : int32 array, shape (L, 2)
+        Without steps from a switch to itself.
+    """
+    known = set()
+    known.add((np.int32(-1), np.int32(-1)))
+    for k in range(len(first)):
+        here = source[k]
+        for i in range(first[k], end[k]):
+            after = switch[cells[i]]
+            if after != here:
+                known.add((here, after))
+            here = after
+    links = np.empty((len(known) - 1, 2), np.int32)
+    n = 0
+    for a, b in known:
+        if a >= 0:
+            links[n, 0] = a
+            links[n, 1] = b
+            n += 1
+    return links

@@ -1,0 +1,207 @@
+"""Route lists: what is read is what was written, and a damaged file is never taken for routes."""
+
+import numpy as np
+import pytest
+
+from routelab.api import InputError, RouteTable, Topology
+from routelab.registry.instances import load_routing
+from routelab.routing.apply import apply_routing
+from routelab.routing.topology import load_network
+from routelab.toolkit.route_list import read_route_list, route_list_lines
+
+
+def parallel_links(*, ports):
+    """Two switches, joined by two links."""
+    return Topology.create(
+        num_switches=2,
+        channel_source=[0, 1, 0, 1],
+        channel_target=[1, 0, 1, 0],
+        source_port=[1, 1, 2, 2] if ports else None,
+        target_port=[1, 1, 2, 2] if ports else None,
+        switch_names=["A", "B"],
+    )
+
+
+def routed(network, routing):
+    topology = load_network(network)[1]
+    return apply_routing(topology, load_routing(routing)).table
+
+
+@pytest.mark.parametrize(
+    ("network", "routing"),
+    [
+        ("torus~dims=4x3", "dor"),
+        ("torus~dims=4x4", "lash"),
+        ("torus~dims=3x3", "angara-sssp"),
+        ("random-regular~degree=3,n=10,seed=2", "sssp@up-down"),
+    ],
+)
+def test_a_written_table_is_read_back(network, routing, tmp_path):
+    table = routed(network, routing)
+    file = tmp_path / "routes.csv"
+    file.write_text("".join(route_list_lines(table)))
+
+    read = read_route_list(file, table.topology).table
+
+    assert read.path_start.tolist() == table.path_start.tolist()
+    assert read.pair_start.tolist() == table.pair_start.tolist()
+    assert read.hop_channel.tolist() == table.hop_channel.tolist()
+    assert read.hop_vc.tolist() == table.hop_vc.tolist()
+    assert np.allclose(read.path_weight, table.path_weight)
+
+
+@pytest.mark.parametrize("ports", [True, False])
+def test_parallel_links_are_written_as_ports_or_links(ports, tmp_path):
+    network = parallel_links(ports=ports)
+    table = RouteTable.create(
+        network,
+        pair_start=[0, 1, 3, 4, 5],
+        path_start=[0, 0, 1, 2, 3, 3],
+        path_weight=[1, 0.25, 0.75, 1, 1],
+        hop_channel=[0, 2, 3],
+    )
+    text = "".join(route_list_lines(table))
+    assert text.splitlines()[:2] == (
+        ["source,target,weight,ports", "A,B,0.25,1"]
+        if ports
+        else ["source,target,weight,links", "A,B,0.25,0"]
+    )
+    (tmp_path / "routes.csv").write_text(text)
+
+    read = read_route_list(tmp_path / "routes.csv", network).table
+
+    assert read.hop_channel.tolist() == [0, 2, 3]
+    assert read.path_weight.tolist() == [1, 0.25, 0.75, 1, 1]
+
+
+def test_routes_to_terminals_share_the_packets_of_their_switch(tmp_path):
+    network = Topology.create(
+        num_switches=2,
+        channel_source=[0, 1],
+        channel_target=[1, 0],
+        terminal_switch=[0, 1, 1],
+        switch_names=["A", "B"],
+    )
+    table = RouteTable.from_next_hops(network, [[-1, 0, 0], [1, -1, -1]], per_terminal=True)
+    lines = list(route_list_lines(table))
+    assert lines == ["source,target,switches\n", "A,B,B\n", "A,B,B\n", "B,A,A\n"]
+
+
+def test_names_that_a_spreadsheet_or_a_virtual_channel_could_hide(tmp_path):
+    names = ["=a", "b,c", 'd"', "e@1"]
+    network = Topology.create(
+        num_switches=4,
+        channel_source=[0, 1, 2, 3],
+        channel_target=[1, 2, 3, 0],
+        switch_names=names,
+    )
+    table = RouteTable.from_next_hops(
+        network, [[-1, 0, 0, 0], [1, -1, 1, 1], [2, 2, -1, 2], [3, 3, 3, -1]]
+    )
+    file = tmp_path / "routes.csv"
+    file.write_text("".join(route_list_lines(table)))
+    assert read_route_list(file, network).table.hop_channel.tolist() == table.hop_channel.tolist()
+    # without the network, the names come from the file
+    assert sorted(read_route_list(file).table.topology.switch_names) == sorted(names)
+
+
+def test_terminals_with_names_stand_for_their_switches(tmp_path):
+    network = Topology.create(
+        num_switches=2,
+        channel_source=[0, 1],
+        channel_target=[1, 0],
+        switch_names=["A", "B"],
+        terminal_names=["host a", "host b"],
+    )
+    (tmp_path / "r.csv").write_text("source,target,switches\nhost a,host b,B\n")
+    assert read_route_list(tmp_path / "r.csv", network).table.hop_channel.tolist() == [0]
+
+
+HEAD = "source,target,switches\n"
+DAMAGED = {
+    "no file": (None, "not found|No such file"),
+    "nothing": ("", "no line end"),
+    "only a heading": (HEAD, "no routes"),
+    "only empty lines": (HEAD + "\n,,\n\n", "no routes"),
+    "no heading": ("A,C,B,C\n", "line 1.*heading"),
+    "another heading": ("from,to,switches\nA,C,B,C\n", "line 1.*heading"),
+    "cut in the heading": ("source,target,swit\nA,C,B,C\n", "line 1.*heading"),
+    "two forms": ("source,target,switches,ports\nA,C,B,C\n", "line 1.*heading"),
+    "cut in the last line": (HEAD + "A,C,B,C\nC,A,B@1", "no line end"),
+    "a lone source": (HEAD + "A,C,B,C\nA\n", "line 3.*1 cell"),
+    "no source": (HEAD + ",C,B,C\n", "line 2.*empty"),
+    "no target": (HEAD + "A,,B,C\n", "line 2.*empty"),
+    "a hop is empty": (HEAD + "A,C,B,C\n\nA,C,,C\n", "line 4.*empty"),
+    "a hop is blank": (HEAD + "A,C, ,C\n", "line 2.*empty"),
+    "an open quotation": (HEAD + 'A,C,"B,C\n', "line 2"),
+    "text behind a quotation": (HEAD + 'A,C,"B"x,C\n', "line 2"),
+    "a cell over two lines": (HEAD + 'A,C,B,C\nA,C,"B\n",C\n', "line 3.*line break"),
+    "an unknown source": (HEAD + "A,C,B,C\nX,C,B,C\n", "line 3.*'X' is not in the network"),
+    "an unknown target": (HEAD + "A,Y,B,C\n", "line 2.*'Y' is not in the network"),
+    "a switch without terminals": (HEAD + "D,C,C\n", "line 2.*'D' has no terminals"),
+    "a virtual channel that no router has": (HEAD + "A,C,B@32768,C\n", "line 2.*above 32767"),
+    "a long number": (HEAD + f"A,C,B@{'9' * 5000},C\n", "line 2.*above 32767"),
+    "no weight": ("source,target,weight,switches\nA,C\n", "line 2.*weight"),
+    "a weight is a hop": ("source,target,weight,switches\nA,C,B,C\n", "line 2.*weight.*number"),
+    "weight 0": ("source,target,weight,switches\nA,C,0,B,C\n", "line 2.*above 0"),
+    "a negative weight": (
+        "source,target,weight,switches\nA,C,-1,B,C\nA,C,2,B,C\n",
+        "line 2.*above 0",
+    ),
+    "weights of a pair": (
+        "source,target,weight,switches\nB,C,1,C\nA,C,0.5,B,C\nA,C,0.6,B,C\n",
+        "line 3.*sum is 1.1",
+    ),
+    "a weight that is no number": (
+        "source,target,weight,switches\nA,C,nan,B,C\n",
+        "line 2.*above 0",
+    ),
+    "not text": (b"source,target,switches\nA,C,\xff,C\n", "UTF-8"),
+    "another encoding": (
+        "source,target,switches\nA,C,B,C\n".encode("utf-16"),
+        "UTF-8|heading|line end",
+    ),
+    "ports without numbers": ("source,target,ports\nA,C,1,1\n", "does not number its ports"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_files_have_no_verdict(case, tmp_path):
+    content, message = DAMAGED[case]
+    file = tmp_path / "routes.csv"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    network = Topology.create(
+        num_switches=4,
+        channel_source=[0, 1, 1, 2, 2, 3],
+        channel_target=[1, 0, 2, 1, 3, 2],
+        terminal_switch=[0, 1, 2],
+        switch_names=list("ABCD"),
+    )
+    with pytest.raises(InputError, match=message):
+        read_route_list(file, network)
+
+
+@pytest.mark.parametrize("form", ["ports", "links"])
+def test_hops_that_only_a_network_explains_need_one(form, tmp_path):
+    (tmp_path / "r.csv").write_text(f"source,target,{form}\nA,B,0\n")
+    with pytest.raises(InputError, match="name the network"):
+        read_route_list(tmp_path / "r.csv")
+
+
+def test_a_hop_over_parallel_links_is_not_guessed(tmp_path):
+    (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B\n")
+    with pytest.raises(InputError, match="line 2: hop 1, 'B', may be one of several links"):
+        read_route_list(tmp_path / "r.csv", parallel_links(ports=True))
+
+
+def test_a_hop_with_two_readings_is_not_guessed(tmp_path):
+    network = Topology.create(
+        num_switches=3,
+        channel_source=[0, 1, 0, 2],
+        channel_target=[1, 0, 2, 0],
+        switch_names=["A", "B", "B@1"],
+    )
+    (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B@1\n")
+    with pytest.raises(InputError, match="'B@1' is a switch and also 'B' on virtual channel 1"):
+        read_route_list(tmp_path / "r.csv", network)
