@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import report_phase
+from routelab._runtime.progress import report_phase
 from routelab.api import InputError, RouteTable, Topology
 from routelab.api.verdicts import Status
 from routelab.deadlock import Verdict, check_table, write_certificate
