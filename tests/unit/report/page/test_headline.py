@@ -21,7 +21,7 @@ def answer(world, write_study):
         study = write_study(text)
         views = StudyRows(world.records, world.simulated)
         tables = [
-            (build_table(name, spec, views.view_for(spec), None, ""), views.view_for(spec))
+            (build_table(name, spec, views.rows_for(spec), None, ""), views.rows_for(spec))
             for name, spec in study.tables.items()
         ]
         return find_answer(study, views, tables, missing_results("demo", views))

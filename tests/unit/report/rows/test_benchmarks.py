@@ -167,7 +167,7 @@ def views(world, measured):
 def table(world, records, **spec):
     made = Table(of="benchmarks", **spec)
     seen = views(world, records)
-    return build_table("t", made, seen.view_for(made), None, "here: ")
+    return build_table("t", made, seen.rows_for(made), None, "here: ")
 
 
 def two(world, **more):
@@ -338,7 +338,7 @@ def test_predictions_stand_beside_measurements(world):
     assert [row["predicted"] for row in rows] == [3, 2]
     assert [row["predicted_improvement_percent"] for row in rows] == [0, 50]
     spec = Figure(kind="scatter", of="benchmarks", x="predicted", y="median")
-    drawn = draw_figure(FigureRequest(spec, views(world, records).view_for(spec), (), "here: "))
+    drawn = draw_figure(FigureRequest(spec, views(world, records).rows_for(spec), (), "here: "))
     assert drawn.data["predicted"].tolist() == [3, 2]
     assert drawn.data["median_low"].tolist() == [10, 8]
 
@@ -378,7 +378,7 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
     cells = {("dor", "A"): SLOW, ("fast", "A"): FAST, ("same", "A"): [*SLOW[1:], SLOW[0]]}
     seen = views(world, Comparison(world, cells).records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
-    drawn = draw_figure(FigureRequest(spec, seen.view_for(spec), (), "here: "))
+    drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
     jobs = seen.of("benchmarks").jobs.set_index("routing")
     for name in ("fast", "same"):
@@ -394,12 +394,12 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
 def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
     seen = views(world, two(world, sizes=[8, 1024]).records)
     spec = Figure(kind="line", of="benchmarks", x="size", y="median")
-    drawn = draw_figure(FigureRequest(spec, seen.view_for(spec), (), "here: "))
+    drawn = draw_figure(FigureRequest(spec, seen.rows_for(spec), (), "here: "))
     first = drawn.data.iloc[0]
     assert (first["median_low"], first["median"], first["median_high"]) == (80, 88, 96)
     assert drawn.figure.axes[0].get_ylabel() == "median, seconds (s)"
     box = Figure(kind="box", of="benchmarks", x="routing", y="value", where={"size": 8})
-    drawn = draw_figure(FigureRequest(box, seen.view_for(box), (), "here: "))
+    drawn = draw_figure(FigureRequest(box, seen.rows_for(box), (), "here: "))
     assert drawn.data["count"].tolist() == [5, 5]
     assert drawn.data["max"].tolist() == [96, pytest.approx(67.2)]
     assert "of all runs" in drawn.description
