@@ -131,7 +131,7 @@ def _drop_output() -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from routelab.api.errors import InputError
-    from routelab.commands._shared.errors import explain
+    from routelab.commands._shared.errors import report_error
 
     try:
         try:
@@ -144,7 +144,7 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         return code
     except (Exception, KeyboardInterrupt, SystemExit) as error:
-        return explain(error)
+        return report_error(error)
 
 
 def _fill_closed() -> None:

@@ -34,7 +34,7 @@ class StoppedError(RoutelabError):
         self.failure = failure
 
 
-def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
+def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
     """Return or raise what `work` returns or raises in a child process.
 
     Python handles signals only after a kernel has returned, which may take minutes. The parent
@@ -57,13 +57,13 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
     """
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(partial(_supervise, work, file, limits))
+            ending = run_limited(partial(_supervise, work, file, limits))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
-        if isinstance(ended, Failure):
-            raise StoppedError(ended)
+        if isinstance(ending, Failure):
+            raise StoppedError(ending)
         file.seek(0)
         try:
             result, error = pickle.load(file)
@@ -81,12 +81,12 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 
 def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
     """Do the work in a further child: if the first process is killed, this one ends the others."""
-    ended = run_limited(partial(_work, work, file), limits)
-    if isinstance(ended, Failure):
-        file.write(pickle.dumps((ended, None)))
+    ending = run_limited(partial(_work, work, file), limits)
+    if isinstance(ending, Failure):
+        file.write(pickle.dumps((ending, None)))
         file.flush()
         return 0
-    return ended
+    return ending
 
 
 def _work(work: Callable[[], Result], file: IO[bytes]) -> int:

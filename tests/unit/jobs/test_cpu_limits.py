@@ -79,13 +79,13 @@ def test_no_time_is_counted_twice(work: Callable[[], int]) -> None:
 COMPILE = """
 import sys, time
 from types import SimpleNamespace
-from routelab.jobs.limits import current, run_limited
+from routelab.jobs.limits import current_meter, run_limited
 
 def work():
-    current().begin(0, spare=60)
+    current_meter().begin(0, spare=60)
     import numba
     import numpy as np
-    current().begin(1)
+    current_meter().begin(1)
     begin = time.process_time()
 
     @numba.njit
@@ -110,9 +110,9 @@ if sys.argv[3] == "before":
 
 
 def supervise():
-    current().begin(0, spare=60)
+    current_meter().begin(0, spare=60)
     import numba
-    current().begin(1)
+    current_meter().begin(1)
     return run_limited(work)
 
 print(run_limited(supervise if sys.argv[3] == "below" else work, limits))

@@ -68,7 +68,7 @@ def predictions(parts: Parts) -> list[Prediction]:
     study_predictions: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
-    chosen: dict[str, EngineChoice] = {}
+    choices: dict[str, EngineChoice] = {}
     for (topology, nodes), bench, (id_, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
@@ -83,11 +83,11 @@ def predictions(parts: Parts) -> list[Prediction]:
             continue
         work_id, work, flow = modelled
         key = name_of(flow)
-        if key not in chosen:
+        if key not in choices:
             settings_here = flow.parameters.model_copy(update={"machine": bench.resolved.cluster})
-            chosen[key] = EngineChoice(settings_id(flow), type(flow)(settings_here))
+            choices[key] = EngineChoice(settings_id(flow), type(flow)(settings_here))
         study_predictions += [
-            Prediction((t, r, id_, bench.id), work_id, work, chosen[key])
+            Prediction((t, r, id_, bench.id), work_id, work, choices[key])
             for t, r in parts.runs
             if t == topology
         ]

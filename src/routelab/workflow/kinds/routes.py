@@ -98,7 +98,7 @@ class RouteJob(NetworkJob):
         facts: dict[str, Any],
     ) -> Result:
         """Route the network, check and measure the table."""
-        network = self.find_network(network, facts)
+        network = self.require_network(network, facts)
         routed = stage.route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
         return Result(
@@ -189,14 +189,14 @@ def route_rehearsals(
         return ()
 
     def rehearse() -> None:
-        chosen = load_routing(routing)
+        algorithm = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as measured:
             result = stage.route_network(
-                network, chosen, [load("metric", name) for name in metrics]
+                network, algorithm, [load("metric", name) for name in metrics]
             )
         with tempfile.TemporaryDirectory() as folder:
-            stage.write_routes(result, Path(folder), measured.provenance(chosen.plugins))
+            stage.write_routes(result, Path(folder), measured.provenance(algorithm.plugins))
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones
     return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

@@ -95,20 +95,20 @@ class EngineJob(TableJob):
             routing = parts.routings[r]
             on = cls.on_table(network_jobs(parts)[t], route_jobs(parts).get((t, r)))
             for id_, (work, settings) in works.items():
-                for chosen in settings:
-                    ids = t, r, id_, chosen.id
+                for choice in settings:
+                    ids = t, r, id_, choice.id
                     yield cls(
                         folder=cls.folder_of(parts.results, ids),
                         ids=ids,
                         text=routing.text,
                         digest=digests[r],
-                        inputs=(*routing.inputs, *work.inputs, *chosen.inputs),
+                        inputs=(*routing.inputs, *work.inputs, *choice.inputs),
                         limits=parts.study.limits,
                         classes=class_names(routing),
                         work=work.text,
                         work_digest=of_works[id_],
-                        engine=names[chosen.id],
-                        engine_digest=of_engines[chosen.id],
+                        engine=names[choice.id],
+                        engine_digest=of_engines[choice.id],
                         **on,
                     )
 
@@ -137,9 +137,9 @@ class EngineJob(TableJob):
 
         def rehearse() -> None:
             network = build_grid("torus", (4, 3), wrap=True)
-            chosen = load("engine", self.engine)
-            chosen.check()  # reads the machine's file, once for all jobs of a batch
-            engine = brief_engine(chosen)
+            full_engine = load("engine", self.engine)
+            full_engine.check()  # reads the machine's file, once for all jobs of a batch
+            engine = brief_engine(full_engine)
             routing = load_routing(self.text)
             result = stage.run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +197,7 @@ class EngineJob(TableJob):
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
         """
-        network = self.find_network(task.network, facts)
+        network = self.require_network(task.network, facts)
         computed = self.routes_outcome()
         reproducible = all(plugin.capabilities.deterministic for plugin in task.plugins)
         # a table that ran out of time would do so again; others may be different for every job

@@ -27,8 +27,8 @@ def compared(world, write_study):
     world.add("dor", "4x2", status="unsupported", reason="no", tie_seed=0)
     study = write_study(TABLE, PUBLISHED)
     study_rows = StudyRows(world.records)
-    frames = study_rows.routes
-    return study_rows, build_table("t", study.tables["t"], frames, study.reference, "")
+    row_set = study_rows.routes
+    return study_rows, build_table("t", study.tables["t"], row_set, study.reference, "")
 
 
 def test_sentences_are_made_from_the_data(compared):
