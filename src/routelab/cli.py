@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             complete(parser)
         arguments = parser.parse_args(argv)
         # an import of logging takes as long as all other imports
-        from routelab.commands._shared.errors import explain
+        from routelab.commands._shared.errors import report_error
         from routelab.commands._shared.logging import log_to_stderr
 
         with log_to_stderr(arguments):
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
                 return code
             except (Exception, KeyboardInterrupt, SystemExit) as error:
-                return explain(error)
+                return report_error(error)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2
     except KeyboardInterrupt:  # before a command runs, while its options are determined

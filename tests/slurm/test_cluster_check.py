@@ -29,7 +29,7 @@ def test_a_partition_is_looked_up(slurm, tmp_path, monkeypatch, text, found):
     path = tmp_path / "some.yaml"
     path.write_text(text)
     checks = check_cluster(str(path))
-    assert [(one.what, one.state, one.found) for one in checks if "partition" in one.what] == [
-        found
-    ]
-    assert {one.state for one in checks if "partition" not in one.what} == {"ok"}
+    assert [
+        (one.subject, one.state, one.finding) for one in checks if "partition" in one.subject
+    ] == [found]
+    assert {one.state for one in checks if "partition" not in one.subject} == {"ok"}

@@ -57,7 +57,7 @@ def test_each_line_of_its_check_is_one_that_the_check_makes(tmp_path, monkeypatc
     path.write_text(block("yaml", "# yaml-language-server"), encoding="utf-8")
     shown = re.search(r"^    what .*?\n\n", GUIDE, re.MULTILINE | re.DOTALL)[0]
     for check in check_cluster(str(path))[1:3]:
-        line = f"    {check.what:<35}{check.state:<7}{check.found}"
+        line = f"    {check.subject:<35}{check.state:<7}{check.finding}"
         assert any(one.rstrip() == line for one in shown.splitlines())
 
 

@@ -38,7 +38,7 @@ rule benchmarks:
         slurm_partition=lambda wildcards: comparison(wildcards).partition or None,
         slurm_account=lambda wildcards: comparison(wildcards).account or None,
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
-        apply_routing=apply_option(config),
+        apply_routing=apply_routing_option(config),
     params:
         spec=spec("comparisons"),
         fingerprint=fingerprint("comparisons"),

@@ -6,7 +6,7 @@ from routelab._runtime.platforms import unsupported_platform
 if problem := unsupported_platform():
     sys.exit(problem)
 
-from routelab.workflow.snakefile import apply_option, begin_run
+from routelab.workflow.snakefile import apply_routing_option, begin_run
 
 plan = begin_run(workflow, config)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.study.cluster.fabric import FabricCommands
-from routelab.study.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
+from routelab.study.cluster.file import CLUSTERS, Cluster, load_cluster, require_cluster
 from routelab.study.cluster.jobs import host_names
 from routelab.study.cluster.machine import Origin
 from routelab.study.cluster.schema import cluster_schema
@@ -38,7 +38,7 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
     InputError
         If the file does not exist or is invalid.
     """
-    file = load_cluster(find_cluster(name, word="cluster"))
+    file = load_cluster(require_cluster(name, word="cluster"))
     cluster = file.cluster
     rows = [("file", str(file.path))]
     for key in Cluster.model_fields:

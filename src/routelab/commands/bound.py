@@ -81,11 +81,13 @@ def run(arguments: argparse.Namespace) -> int:
     _check_options(arguments)
     if arguments.output is not None:
         check_result_folder(arguments.output)
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
 
     if arguments.output is not None:
-        return in_child(lambda: _write(arguments))
-    return in_child(lambda: _print(arguments) if not arguments.traffic else _print_any(arguments))
+        return run_in_child(lambda: _write(arguments))
+    return run_in_child(
+        lambda: _print(arguments) if not arguments.traffic else _print_any(arguments)
+    )
 
 
 def _check_options(arguments: argparse.Namespace) -> None:

@@ -104,7 +104,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     else:
         study = study_file(arguments.study)
         checks = check_study_on_cluster(arguments.name, study, arguments.results)
-    rows = [(check.what, check.state, check.found, check.fix) for check in checks]
+    rows = [(check.subject, check.state, check.finding, check.fix) for check in checks]
     print_rows(("what", "state", "found", "fix"), rows, arguments.format)
     num_missing = sum(check.state == "missing" for check in checks)
     if arguments.format == "table":

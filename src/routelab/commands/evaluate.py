@@ -70,7 +70,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate routings and print the results."""
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
     from routelab.results.json_files import to_plain
     from routelab.routing.facts import BOUND_FIELDS, FIELDS
     from routelab.workflow.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.plot,
             )
 
-    rows = in_child(work)
+    rows = run_in_child(work)
     if arguments.format == "json":
         print(json.dumps([to_plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
@@ -125,8 +125,8 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
     for row in rows:
         if row["status"] != "ok":
             # the message of a routing with one part contains its name
-            named = row["reason"].startswith(f"{row['routing']}: ")
-            print(row["reason"] if named else f"{row['routing']}: {row['reason']}")
+            names_routing = row["reason"].startswith(f"{row['routing']}: ")
+            print(row["reason"] if names_routing else f"{row['routing']}: {row['reason']}")
             continue
         without_route = row["pairs"] - row["reachable_pairs"]
         if without_route:

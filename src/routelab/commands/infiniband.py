@@ -104,9 +104,9 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check tables and print the result."""
     from routelab.api.verdicts import EXIT_CODES
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
 
-    verdict, text = in_child(lambda: _check(arguments))
+    verdict, text = run_in_child(lambda: _check(arguments))
     sys.stdout.write(text)
     return EXIT_CODES[verdict]
 

@@ -72,9 +72,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prove the routes and print the answer."""
     from routelab.api.verdicts import EXIT_CODES
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
 
-    status, text = in_child(lambda: _prove(arguments))
+    status, text = run_in_child(lambda: _prove(arguments))
     sys.stdout.write(text)
     return EXIT_CODES[status]
 

@@ -121,7 +121,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
     from routelab.jobs.containment import StoppedError
     from routelab.jobs.folder_job import run_job, write_failure
 
@@ -130,7 +130,7 @@ def _write(arguments: argparse.Namespace) -> int:
             return run_job(_job(arguments))
 
     try:
-        outcome = in_child(work, _limits(arguments))
+        outcome = run_in_child(work, _limits(arguments))
     except StoppedError as error:
         write_failure(_job(arguments), error.failure)
     else:

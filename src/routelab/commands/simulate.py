@@ -141,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate, then write or print, and draw."""
     from routelab.api.errors import RoutelabError
     from routelab.api.verdicts import EXIT_CODES
-    from routelab.jobs.child import in_child
+    from routelab.jobs.child import run_in_child
     from routelab.registry.engines import engine_class, engine_classes
     from routelab.report.plots import check_plot
 
@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         check_plot(arguments.plot)
         simulate = _simulate if arguments.output is None else _simulate_into_folders
-        runs = in_child(partial(simulate, arguments, engine))
+        runs = run_in_child(partial(simulate, arguments, engine))
     except RoutelabError as error:
         error.args = (_message(error, engine),)
         raise
@@ -274,9 +274,11 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequ
     if arguments.format == "json":
         from routelab.results.json_files import to_plain
 
-        whole = [_json_object(engine, run, len(runs) > 1) for run in runs]
+        json_runs = [_json_object(engine, run, len(runs) > 1) for run in runs]
         print(
-            json.dumps(to_plain(whole if len(runs) > 1 else whole[0]), indent=2, ensure_ascii=False)
+            json.dumps(
+                to_plain(json_runs if len(runs) > 1 else json_runs[0]), indent=2, ensure_ascii=False
+            )
         )
     elif arguments.format == "csv":
         _print_csv(engine, runs)
@@ -431,8 +433,8 @@ def _code(run: Run, engine: type[EnginePlugin], several: bool) -> int:
     start = f"{run.names['routing']}: " if several else ""
     if run.error is not None:
         reason = _message(run.error, engine)
-        named = reason.startswith(f"{run.names['routing']}: ")
-        logger.error("%s%s", "" if named else f"{run.names['routing']}: ", reason)
+        names_routing = reason.startswith(f"{run.names['routing']}: ")
+        logger.error("%s%s", "" if names_routing else f"{run.names['routing']}: ", reason)
         return 2 if isinstance(run.error, InputError) else 1
     if run.facts.get("blocked") is None:
         return 0

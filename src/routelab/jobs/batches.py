@@ -29,7 +29,7 @@ from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
 from routelab.jobs.meter import NOT_BEGUN, Meter
 from routelab.jobs.processes import clean_up, subreaper
-from routelab.jobs.run_lifetime import hold_results, watch_run
+from routelab.jobs.run_lifetime import share_results_lock, watch_run
 from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
 from routelab.results.json_files import read_json, write_json
 from routelab.results.provenance import look_up_software
@@ -131,7 +131,7 @@ def join_run(path: Path) -> None:
     """
     results = read_json(path, SPEC).get("results")
     if results:
-        hold_results(Path(results))
+        share_results_lock(Path(results))
     watch_run()
 
 
@@ -200,7 +200,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
         look_up_software()  # once, not in every process of jobs
         in_prepared_process(
             partial(_prepare, rehearsals),
-            partial(_do_all, unfinished),
+            partial(_execute_all, unfinished),
             Limits(
                 seconds=PREPARE_SECONDS * max(1, len(rehearsals)),
                 memory_gb=max(job.limits.memory_gb for job in unfinished),
@@ -227,15 +227,15 @@ def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
             logger.info("%s: not prepared: %r", rehearsal.name, error)
 
 
-def _do_all(jobs: Sequence[BaseJob]) -> None:
+def _execute_all(jobs: Sequence[BaseJob]) -> None:
     """Do jobs one after another in one process; go on in a new one behind an item that ends it."""
     total = len(jobs)
-    remaining = [job.start() for job in jobs]
+    remaining = [job.remaining() for job in jobs]
     while remaining:
         meter = Meter()
         unwritten = mmap.mmap(-1, 1)  # memory that the process shares
-        ended = run_limited(
-            partial(_do_from, remaining, total - len(remaining), meter, unwritten),
+        ending = run_limited(
+            partial(_execute_from, remaining, total - len(remaining), meter, unwritten),
             partial(_present_limits, remaining, meter),
             meter=meter,
         )
@@ -246,11 +246,11 @@ def _do_all(jobs: Sequence[BaseJob]) -> None:
         remaining = remaining[number:]
         if position == NOT_BEGUN or not remaining:
             continue
-        if is_first or not (isinstance(ended, Failure) and ended.memory):
-            remaining[0].end(ended, meter)
+        if is_first or not (isinstance(ending, Failure) and ending.memory):
+            remaining[0].record_end(ending, meter)
             position += 1
         # else the memory may be that of earlier items: this one is tried again, as the first
-        remainder = remaining[0].rest(position)
+        remainder = remaining[0].skip_to(position)
         remaining[:1] = [] if remainder is None else [remainder]
 
 
@@ -258,14 +258,16 @@ def _present_limits(jobs: Sequence[BaseJob], meter: Meter) -> Limits:
     return jobs[min(meter.job, len(jobs) - 1)].limits
 
 
-def _do_from(jobs: Sequence[BaseJob], num_done: int, meter: Meter, unwritten: mmap.mmap) -> int:
+def _execute_from(
+    jobs: Sequence[BaseJob], num_done: int, meter: Meter, unwritten: mmap.mmap
+) -> int:
     """Do jobs until one of them leaves threads behind."""
     with subreaper():  # so that `clean_up` finds all processes
         for number, job in enumerate(jobs):
             meter.begin_job(number)
             logger.info("[%d/%d] %s", num_done + number + 1, num_done + len(jobs), job.folder)
             try:
-                job.do()
+                job.execute()
             except RoutelabError as error:
                 logger.error("%s", error)
                 unwritten[0] = 1  # plugins may end the process with any exit code

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, TypeVar
 from routelab.jobs import run_lifetime
 from routelab.jobs.compile_events import listen
 from routelab.jobs.limits import Failure, Supervisor, explain_signal
-from routelab.jobs.meter import Meter, adopt
+from routelab.jobs.meter import Meter, set_current_meter
 from routelab.jobs.processes import Descendants, subreaper
 from routelab.jobs.signals import Interruptions
 
@@ -78,7 +78,7 @@ def run_limited(
                 code = 1
                 try:
                     run_lifetime.follow_parent(parent, handle)
-                    adopt(meter)
+                    set_current_meter(meter)
                     listen()
                     result = int(work())
                     code = result if 0 <= result <= 255 else 1
@@ -112,7 +112,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
+def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
     """Return or raise what `work` returns or raises in a child process.
 
     Python handles signals only after a kernel has returned, which may take minutes. The parent
@@ -138,13 +138,13 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(partial(_supervise, work, file, limits))
+            ending = run_limited(partial(_supervise, work, file, limits))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
-        if isinstance(ended, Failure):
-            raise StoppedError(ended)
+        if isinstance(ending, Failure):
+            raise StoppedError(ending)
         file.seek(0)
         try:
             result, error = pickle.load(file)
@@ -162,12 +162,12 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 
 def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
     """Do the work in a further child: if the first process is killed, this one ends the others."""
-    ended = run_limited(partial(_work, work, file), limits)
-    if isinstance(ended, Failure):
-        file.write(pickle.dumps((ended, None)))
+    ending = run_limited(partial(_work, work, file), limits)
+    if isinstance(ending, Failure):
+        file.write(pickle.dumps((ending, None)))
         file.flush()
         return 0
-    return ended
+    return ending
 
 
 def _work(work: Callable[[], Result], file: IO[bytes]) -> int:

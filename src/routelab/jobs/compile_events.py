@@ -10,7 +10,7 @@ from typing import Any
 
 from routelab._runtime.numba_hook import when_imported
 from routelab._runtime.progress import LOGGER, WAITING
-from routelab.jobs.meter import current
+from routelab.jobs.meter import current_meter
 
 _EVENTS = "numba.core.event"
 _LEVEL = logging.DEBUG - 1
@@ -34,14 +34,14 @@ def _listen_to_numba(events: Any) -> None:
         def on_start(self, event: object) -> None:
             depth = getattr(self._thread, "depth", 0)
             self._thread.depth = depth + 1
-            meter = current()
+            meter = current_meter()
             if depth == 0 and meter is not None:
                 self._thread.begin = time.thread_time()
                 meter.begin_compile()
 
         def on_end(self, event: object) -> None:
             self._thread.depth -= 1
-            meter = current()
+            meter = current_meter()
             if self._thread.depth == 0 and meter is not None:
                 meter.end_compile(time.thread_time() - self._thread.begin)
 
@@ -58,7 +58,7 @@ def _listen_to_progress() -> None:
     before = logger.level
 
     def note(record: logging.LogRecord) -> bool:
-        meter = current()
+        meter = current_meter()
         task, phase = getattr(record, "task", None), getattr(record, "phase", None)
         if meter is not None and task and phase != WAITING and not getattr(record, "ended", True):
             meter.note(f"{task}: {phase}")

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.jobs.limits import Failure
-from routelab.jobs.meter import current
+from routelab.jobs.meter import current_meter
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.outcome import Status
 
@@ -62,7 +62,7 @@ def run_contained(work: Callable[[], T]) -> T | Failure:
         # an input error here means that parameters do not fit this network
         return Failure("unsupported", readable(error))
     except BaseException as error:
-        meter = current()
+        meter = current_meter()
         if isinstance(error, KeyboardInterrupt) and meter is None:
             raise
         traceback.print_exc()

@@ -32,7 +32,7 @@ class CpuTime:
     def update(self, processes: Iterable[Process]) -> None:
         """Record all processes of the tree, each read before its children."""
         now = {process.pid: process for process in processes}
-        lost: Counter[int] = Counter()
+        inherited: Counter[int] = Counter()
         for process in self._last.values():
             if not self._exists(process.pid, now):
                 claim = process.ticks + self._claims.pop(process.pid, 0)
@@ -40,13 +40,13 @@ class CpuTime:
                 if heir is None:
                     self._ended += claim
                 else:
-                    lost[heir] += claim
-        for pid in {*self._claims, *lost}:
+                    inherited[heir] += claim
+        for pid in {*self._claims, *inherited}:
             growth = now[pid].child_ticks - self._last[pid].child_ticks
             earlier = self._claims.pop(pid, 0)
             included = min(earlier, growth)
             self._ended += earlier - included
-            unclaimed = lost[pid] - (growth - included)
+            unclaimed = inherited[pid] - (growth - included)
             if unclaimed > 0:
                 self._claims[pid] = unclaimed
         self._last = now

@@ -105,7 +105,7 @@ class FolderJob(BaseJob):
         """Clean up after the outcome has been written."""
 
     @override
-    def do(self) -> None:
+    def execute(self) -> None:
         """Do the work; a plugin that cannot be used becomes an outcome."""
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
@@ -117,11 +117,11 @@ class FolderJob(BaseJob):
             write_failure(self, Failure("failed", str(error)))
 
     @override
-    def end(self, ended: int | Failure, meter: Meter) -> None:
-        if isinstance(ended, Failure):
-            write_failure(self, ended)
-        elif ended or not self.has_outcome():
-            write_failure(self, explain_missing_result(ended, meter))
+    def record_end(self, ending: int | Failure, meter: Meter) -> None:
+        if isinstance(ending, Failure):
+            write_failure(self, ending)
+        elif ending or not self.has_outcome():
+            write_failure(self, explain_missing_result(ending, meter))
 
 
 def run_job(job: FolderJob) -> Outcome:

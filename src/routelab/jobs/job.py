@@ -241,7 +241,7 @@ class BaseJob(ABC):
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""
         return ending_in(self.folder)["status"]
 
-    def endings(self) -> list[tuple[str, str]]:
+    def statuses(self) -> list[tuple[str, str]]:
         """Return status and reason of each result; both are empty if it is missing."""
         ending = ending_in(self.folder)
         return [(ending["status"], ending["reason"])]
@@ -252,16 +252,16 @@ class BaseJob(ABC):
         """Return the rehearsals that load everything that the job needs; none by default."""
         return ()
 
-    def start(self) -> Self:
+    def remaining(self) -> Self:
         """Return the missing part of the job; called once, before its first process."""
         return self
 
-    def rest(self, position: int) -> Self | None:
+    def skip_to(self, position: int) -> Self | None:
         """Return the job without its items before a position; None if nothing is left."""
         return self if position == 0 else None
 
     @abstractmethod
-    def do(self) -> None:
+    def execute(self) -> None:
         """Do the work under the limits, and write the outcome; other jobs may follow it.
 
         Raises
@@ -271,12 +271,12 @@ class BaseJob(ABC):
         """
 
     @abstractmethod
-    def end(self, ended: int | Failure, meter: Meter) -> None:
-        """Write the outcome of the item at which the process of `do` ended.
+    def record_end(self, ending: int | Failure, meter: Meter) -> None:
+        """Write the outcome of the item at which the process of `execute` ended.
 
         Parameters
         ----------
-        ended : int or Failure
+        ending : int or Failure
             Exit code, which a plugin may have chosen, or why the process was stopped.
         meter : Meter
             Has the item.

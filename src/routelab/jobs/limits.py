@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from routelab.jobs import run_lifetime
 from routelab.jobs.cpu_time import CpuTime
-from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, current
+from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, current_meter
 from routelab.jobs.processes import (
     Descendants,
     Process,
@@ -71,7 +71,7 @@ class Supervisor:
         self._limits = limits
         self._meter = meter
         self._cpu = CpuTime()
-        self._outer = current()
+        self._outer = current_meter()
         self._compiled = Compile(0, meter.compile.seconds)
         self._compile_begin = 0.0
         self._item = 0
@@ -99,7 +99,7 @@ class Supervisor:
                 if handle in ready:
                     return os.waitpid(self._child, 0)[1]
                 begin = time.thread_time()
-                failure = self._look(pause)
+                failure = self._check_limits(pause)
                 if failure is not None:
                     return failure
                 cost = time.thread_time() - begin
@@ -109,9 +109,9 @@ class Supervisor:
                     pause = LONGEST_PAUSE
         finally:
             os.close(handle)
-            self._pass_on(Compile(0, self._meter.compile.seconds))
+            self._add_to_outer_meter(Compile(0, self._meter.compile.seconds))
 
-    def _look(self, pause: float) -> Failure | None:
+    def _check_limits(self, pause: float) -> Failure | None:
         # the meter first: later compilation is charged at the next look at the earliest
         item = self._meter.item
         compiled = self._meter.compile
@@ -124,18 +124,18 @@ class Supervisor:
                     self._cpu.end(process.pid, seconds)
         if compiled.running and compiled.running != self._compiled.running:
             self._compile_begin = self._cpu.seconds
-        self._pass_on(compiled)
+        self._add_to_outer_meter(compiled)
         limits = self._limits()
         if limits is None:
             return None
         used = self._used(item.version)
         self._idle = self._idle_seconds(processes, pause)
         failure = self._failure(limits, used - item.spare, processes)
-        if failure is not None and self._still_at(item.version) and self._limits() is not None:
+        if failure is not None and self._stop_child_at(item.version) and self._limits() is not None:
             return failure
         return None
 
-    def _pass_on(self, compiled: Compile) -> None:
+    def _add_to_outer_meter(self, compiled: Compile) -> None:
         """Add compilation to the outer meter: the supervisor above does not charge it either."""
         outer = self._outer
         if outer is not None:
@@ -196,7 +196,7 @@ class Supervisor:
         self._next_pss = time.monotonic() + (time.thread_time() - begin) / SHARE
         return exceeds
 
-    def _still_at(self, version: int) -> bool:
+    def _stop_child_at(self, version: int) -> bool:
         """Stop the child and return whether it still works on an item, not on the next one."""
         os.kill(self._child, signal.SIGSTOP)
         deadline = time.monotonic() + 0.5
@@ -213,8 +213,8 @@ class Supervisor:
 
 def explain_missing_result(code: int, meter: Meter) -> Failure:
     """Return why a job has no result although its process was not stopped."""
-    how = f"ended with exit code {code}" if code else "ended"
-    return Failure("failed", f"its process {how} without a result{_place(meter)}")
+    ending = f"ended with exit code {code}" if code else "ended"
+    return Failure("failed", f"its process {ending} without a result{_place(meter)}")
 
 
 def explain_signal(number: int, meter: Meter) -> Failure:

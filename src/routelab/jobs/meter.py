@@ -156,14 +156,14 @@ class _Cell:
 _current: tuple[int, Meter] | None = None
 
 
-def current() -> Meter | None:
+def current_meter() -> Meter | None:
     """Return the meter of this process, if `run_limited` started it."""
     if _current is None or _current[0] != os.getpid():
         return None
     return _current[1]
 
 
-def adopt(meter: Meter) -> None:
+def set_current_meter(meter: Meter) -> None:
     """Set the meter of this process."""
     global _current
     _current = os.getpid(), meter

@@ -120,7 +120,7 @@ def children(pid: int, thread: int | None = None) -> list[int]:
 
     The list may lack a child while one of its siblings is waited for.
     """
-    if not _lists_children():
+    if not _kernel_lists_children():
         return _parents().get(pid, [])
     threads = _threads(pid) if thread is None else [thread]
     lists = (_read(f"/proc/{pid}/task/{task}/children") for task in threads)
@@ -135,7 +135,7 @@ def read_tree(pids: Collection[int]) -> list[Process]:
     """
     tree: dict[int, Process] = {}
     pending = list(pids)
-    by_parent = None if _lists_children() else _parents()
+    by_parent = None if _kernel_lists_children() else _parents()
     for pid in pending:  # grows while it is walked
         process = None if pid in tree else read_process(pid)
         if process is None:
@@ -175,10 +175,10 @@ class Descendants:
         if self._others:
             excluded_pids = {pid for pid, _ in self._others}
             candidates = (read_process(pid) for pid in roots if pid in excluded_pids)
-            apart = {
+            earlier_pids = {
                 process.pid for process in candidates if process and process.key in self._others
             }
-            roots = [pid for pid in roots if pid not in apart]
+            roots = [pid for pid in roots if pid not in earlier_pids]
         tree = read_tree(roots)
         descendants = {process.key: process for process in tree if process.key not in self._others}
         for pid, start in self._known.keys() - descendants.keys():
@@ -218,7 +218,7 @@ class Descendants:
         stopped: set[Key] = set()
         pause = 0.0005
         # the kernel's list of our children is complete, but a scan of all processes may miss some
-        empty = required = 1 if _lists_children() else 10
+        empty = required = 1 if _kernel_lists_children() else 10
         while empty:
             processes = self.read()
             empty = required if processes else empty - 1
@@ -356,7 +356,7 @@ def _system() -> str:
 
 
 @cache
-def _lists_children() -> bool:
+def _kernel_lists_children() -> bool:
     """Return whether the kernel lists children (CONFIG_PROC_CHILDREN)."""
     return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()
 

@@ -118,7 +118,7 @@ def follow_parent(parent: int, handle: int | None) -> None:
         os.close(inherited)
     _handles[:] = [] if handle is None else [handle]
     _parent = parent
-    _tie()
+    _die_with_parent()
 
 
 @contextmanager
@@ -130,7 +130,7 @@ def supervising() -> Iterator[None]:
         yield
     finally:
         if _parent is not None:
-            _tie()
+            _die_with_parent()
 
 
 def kill_descendants_and_exit() -> NoReturn:
@@ -141,14 +141,14 @@ def kill_descendants_and_exit() -> NoReturn:
         os._exit(1)
 
 
-def _tie() -> None:
+def _die_with_parent() -> None:
     set_parent_death_signal(signal.SIGKILL)
     # the parent may have ended before the call, and then nothing would end this process
     if os.getppid() != _parent or any(map(has_ended, _handles)):
         kill_descendants_and_exit()
 
 
-def hold_results(results: Path) -> None:
+def share_results_lock(results: Path) -> None:
     """Hold a lock of a results folder until this process and all its forks have ended."""
     if results in _locks:
         return

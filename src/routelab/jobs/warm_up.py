@@ -53,12 +53,12 @@ def in_prepared_process(
         gc.freeze()  # else the first collection in every job copies all memory that jobs share
         return do()
 
-    ended = run_limited(prepare_and_do, lambda: None if prepared[0] else limits)
+    ending = run_limited(prepare_and_do, lambda: None if prepared[0] else limits)
     if not prepared[0]:
-        why = ended.reason if isinstance(ended, Failure) else "see above"
-        logger.warning("kernels could not be loaded before the jobs: %s", why)
+        reason = ending.reason if isinstance(ending, Failure) else "see above"
+        logger.warning("kernels could not be loaded before the jobs: %s", reason)
         # in a child all the same: if one of the two supervisors is killed, the other ends the jobs
-        ended = run_limited(do)
-    if ended != 0:
-        why = f"their process {ended.reason}" if isinstance(ended, Failure) else "see above"
-        raise RoutelabError(f"no outcome was written for some jobs: {why}")
+        ending = run_limited(do)
+    if ending != 0:
+        reason = f"their process {ending.reason}" if isinstance(ending, Failure) else "see above"
+        raise RoutelabError(f"no outcome was written for some jobs: {reason}")

@@ -127,10 +127,10 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
             row_kinds = ", ".join(sorted(rows))
             yield f"expected columns of {row_kinds}, found {column.name} of {foreign_rows[0]}"
     names = {column.name for column in plugin.columns} | set(fields(plugin.Parameters))
-    if strange := sorted(set(plugin.clock) - names):
-        yield f"expected clock to name columns, found {', '.join(strange)}"
-    if strange := sorted(set(plugin.brief) - set(plugin.Parameters.model_fields)):
-        yield f"expected brief to name parameters, found {', '.join(strange)}"
+    if unknown_names := sorted(set(plugin.clock) - names):
+        yield f"expected clock to name columns, found {', '.join(unknown_names)}"
+    if unknown_names := sorted(set(plugin.brief) - set(plugin.Parameters.model_fields)):
+        yield f"expected brief to name parameters, found {', '.join(unknown_names)}"
 
 
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:

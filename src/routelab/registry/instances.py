@@ -261,14 +261,14 @@ def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Cata
         return _unnamed_composition(names, values, catalogue)
     (name,) = names
     try:
-        whole = compositions.make_part("routing", name, catalogue)
+        routing_part = compositions.make_part("routing", name, catalogue)
     except QuarantinedError:
         raise
     except InputError as error:
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
-    if issubclass(whole.plugin, Composition):
-        return _named_composition(whole, values, catalogue)
-    return _one_plugin(_make(whole, values, str(name)), str(name), catalogue)
+    if issubclass(routing_part.plugin, Composition):
+        return _named_composition(routing_part, values, catalogue)
+    return _one_plugin(_make(routing_part, values, str(name)), str(name), catalogue)
 
 
 def _one_plugin(plugin: Plugin, text: str, catalogue: Catalogue) -> Routing:
@@ -292,13 +292,15 @@ def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> H
 
 
 def _named_composition(
-    whole: Part, values: Mapping[str, Any], catalogue: Catalogue
+    routing_part: Part, values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
-    composition = cast(type[Composition], whole.plugin)
+    composition = cast(type[Composition], routing_part.plugin)
     parts = compositions.composition_parts(composition, catalogue)
-    takes = {whole.label: compositions.part_rows(parts)}
-    problems = [f"parameter {key!r} is given twice" for key in values if key in whole.fixed]
-    plugins = _make_parts(parts, {**whole.fixed, **values}, composition.name, problems, takes)
+    takes = {routing_part.label: compositions.part_rows(parts)}
+    problems = [f"parameter {key!r} is given twice" for key in values if key in routing_part.fixed]
+    plugins = _make_parts(
+        parts, {**routing_part.fixed, **values}, composition.name, problems, takes
+    )
     pairs = tuple(
         (user_name, plugins[kind].parameters.non_defaults()[parameter])
         for (kind, parameter), user_name in compositions.parameter_names(parts).items()

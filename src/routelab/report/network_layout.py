@@ -227,9 +227,9 @@ def _by_distances(topology: Topology) -> Float64Array:
 
 
 def _distances(points: Float64Array) -> Float64Array:
-    apart = np.hypot(*(points[:, np.newaxis] - points).transpose(2, 0, 1))
-    np.fill_diagonal(apart, np.inf)
-    return np.asarray(apart)
+    distances = np.hypot(*(points[:, np.newaxis] - points).transpose(2, 0, 1))
+    np.fill_diagonal(distances, np.inf)
+    return np.asarray(distances)
 
 
 def _push_apart(points: Float64Array) -> Float64Array:

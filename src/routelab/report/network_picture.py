@@ -77,8 +77,8 @@ class Picture:
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Return left, right, bottom and top of the drawing, with a margin."""
-        named = np.array([place[:2] for place in self.captions]).reshape(-1, 2)
-        points = np.concatenate([self.switches, named, *self.lines])
+        caption_points = np.array([place[:2] for place in self.captions]).reshape(-1, 2)
+        points = np.concatenate([self.switches, caption_points, *self.lines])
         (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
         return left - 0.5, right + 0.5, bottom - 0.5, top + 0.5
 

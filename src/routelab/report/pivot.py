@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from routelab.api import InputError
-from routelab.report.rows.rows import key_text, sort_texts
+from routelab.report.rows.row_set import key_text, sort_texts
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.study import Pivot
 

@@ -12,7 +12,7 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.report.pivot import pivot_table
 from routelab.report.rows.derivation import middle_of
-from routelab.report.rows.rows import OK, Rows, key_text, sort_texts
+from routelab.report.rows.row_set import OK, RowSet, key_text, sort_texts
 from routelab.report.rows.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.results.missing_results import cause_text
@@ -24,7 +24,7 @@ MOST_CAUSES = 5
 
 
 def build_table(
-    name: str, spec: TableSpec, frames: Rows, reference: Reference | None, place: str
+    name: str, spec: TableSpec, row_set: RowSet, reference: Reference | None, place: str
 ) -> ReportTable:
     """Build a table of a study.
 
@@ -33,7 +33,7 @@ def build_table(
     name : str
         Key of the table in the study.
     spec : TableSpec
-    frames : Rows
+    row_set : RowSet
         The rows that ``spec.of`` names.
     reference : Reference or None
         Published numbers that `spec` may place next to ours.
@@ -46,7 +46,7 @@ def build_table(
         If a column does not exist or rows do not distinguish runs; if the reference has two rows
         for the same keys, or a value of a pivot's row differs within the row.
     """
-    jobs = select_rows(spec, frames, place)
+    jobs = select_rows(spec, row_set, place)
     if spec.pivot is not None:
         pivot = spec.pivot
         update = {
@@ -54,18 +54,18 @@ def build_table(
             "rows": [*spec.rows, pivot.by],
             "values": [*spec.values, *pivot.values],
         }
-        table = build_table(name, spec.model_copy(update=update), frames, reference, place)
-        groups = _group_runs(frames, jobs, spec.rows, place)
+        table = build_table(name, spec.model_copy(update=update), row_set, reference, place)
+        groups = _group_runs(row_set, jobs, spec.rows, place)
         notes = (
             *_reason(spec),
             *_notes(jobs, groups, spec.rows, pivot.by),
-            *frames.notes(jobs.index),
+            *row_set.notes(jobs.index),
         )
         table = replace(table, notes=notes)
         better = {
             value: direction
             for value in pivot.values
-            if (direction := frames.better.get(spec.names.get(value, value)))
+            if (direction := row_set.better.get(spec.names.get(value, value)))
         }
         return pivot_table(table, pivot, better, place)
     if spec.statistics:
@@ -76,13 +76,13 @@ def build_table(
             f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
             "show 'statistics'"
         )
-    groups = _group_runs(frames, jobs, spec.rows, place)
+    groups = _group_runs(row_set, jobs, spec.rows, place)
     if spec.statistics:
-        rows = _statistic_rows(spec, frames, jobs, groups, place)
+        rows = _statistic_rows(spec, row_set, jobs, groups, place)
     elif spec.count:
-        rows = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
+        rows = _counted_rows(spec, row_set, jobs[jobs["status"] == OK], place)
     else:
-        rows = _pooled_rows(spec, frames, jobs, groups, place)
+        rows = _pooled_rows(spec, row_set, jobs, groups, place)
 
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
@@ -116,30 +116,30 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows), *frames.notes(runs)),
+        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows), *row_set.notes(runs)),
         of=spec.of,
-        warnings=tuple(frames.warnings(runs)),
+        warnings=tuple(row_set.warnings(runs)),
     )
 
 
-def select_rows(spec: TableSpec, frames: Rows, place: str) -> pd.DataFrame:
+def select_rows(spec: TableSpec, row_set: RowSet, place: str) -> pd.DataFrame:
     """Return the runs of a table, with the columns that it names."""
     for parameter in spec.over:
-        frames.parameter(parameter, f"{place}over: ")
-    jobs = frames.select(spec.where, spec.over, place, spec.relative)
+        row_set.parameter(parameter, f"{place}over: ")
+    jobs = row_set.select(spec.where, spec.over, place, spec.relative)
     for alias, column in spec.names.items():
-        jobs = jobs.assign(**{alias: frames.column(jobs, column, f"{place}names: ")})
+        jobs = jobs.assign(**{alias: row_set.column(jobs, column, f"{place}names: ")})
     return jobs
 
 
 def _group_runs(
-    frames: Rows, jobs: pd.DataFrame, keys: Sequence[str], place: str
+    row_set: RowSet, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Group runs by the texts of their `keys`, in the order of the table's rows.
 
     Numbers ascend, words are in the study's order, column after column.
     """
-    texts = [frames.column(jobs, key, place).map(key_text).tolist() for key in keys]
+    texts = [row_set.column(jobs, key, place).map(key_text).tolist() for key in keys]
     groups: dict[tuple[str, ...], list[int]] = {}
     for run, key in zip(jobs.index, zip(*texts, strict=True), strict=True):
         groups.setdefault(key, []).append(int(run))
@@ -152,7 +152,7 @@ def _group_runs(
 
 def _statistic_rows(
     spec: TableSpec,
-    frames: Rows,
+    row_set: RowSet,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -161,27 +161,27 @@ def _statistic_rows(
     rows = []
     for positions in groups.values():
         group = jobs.loc[positions]
-        row = {column: frames.column(group, column, place).iloc[0] for column in spec.rows}
+        row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
         ok_runs = group[group["status"] == OK]
-        rows.append(row | statistics_of(ok_runs, spec.statistics, spec.over, frames, place))
+        rows.append(row | statistics_of(ok_runs, spec.statistics, spec.over, row_set, place))
     return rows
 
 
 def _counted_rows(
-    spec: TableSpec, frames: Rows, jobs: pd.DataFrame, place: str
+    spec: TableSpec, row_set: RowSet, jobs: pd.DataFrame, place: str
 ) -> list[dict[str, Any]]:
     """Return a row for each combination of keys and values of runs."""
     rows = []
     columns = [*spec.rows, *spec.values]
-    for runs in _group_runs(frames, jobs, columns, place).values():
-        row = {column: frames.column(jobs, column, place)[runs[0]] for column in columns}
+    for runs in _group_runs(row_set, jobs, columns, place).values():
+        row = {column: row_set.column(jobs, column, place)[runs[0]] for column in columns}
         rows.append(row | {"runs": len(runs)})
     return rows
 
 
 def _pooled_rows(
     spec: TableSpec,
-    frames: Rows,
+    row_set: RowSet,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -191,15 +191,15 @@ def _pooled_rows(
     for runs in groups.values():
         group = jobs.loc[runs]
         # without any result there is no column for the load
-        identity = [name for name in frames.identity if name in group]
+        identity = [name for name in row_set.identity if name in group]
         _check_rows_distinct(group[identity], spec.rows, place)
-        row = {column: frames.column(group, column, place).iloc[0] for column in spec.rows}
+        row = {column: row_set.column(group, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((group["status"] == OK).sum())
         for column in spec.values:
-            values = frames.column(group, column, place).dropna()
+            values = row_set.column(group, column, place).dropna()
             if "mean" in spec.over.values():
                 values = _average(values, group, spec.over, f"{place}values: column {column!r}")
-            middle = middle_of(column, spec.relative, frames.better)
+            middle = middle_of(column, spec.relative, row_set.better)
             _pool(column, values, group, spec.over, row, middle)
         rows.append(row)
     return rows
@@ -229,7 +229,7 @@ def _average(
     values: pd.Series[Any], jobs: pd.DataFrame, over: Mapping[str, str], subject: str
 ) -> pd.Series[Any]:
     """Return the mean over the parameters marked ``mean``, at the first run of each setting."""
-    kept_parameters = [parameter for parameter, how in over.items() if how != "mean"]
+    kept_parameters = [parameter for parameter, pooling in over.items() if pooling != "mean"]
     settings: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
         setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in kept_parameters)
@@ -257,7 +257,7 @@ def _pool(
     each setting of the parameters marked ``range``, the median is the value, and the extremes are
     the range.
     """
-    ranged = [parameter for parameter, how in over.items() if how == "range"]
+    ranged = [parameter for parameter, pooling in over.items() if pooling == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
     for run in values.index:
         setting = tuple(key_text(jobs.loc[run, parameter]) for parameter in ranged)

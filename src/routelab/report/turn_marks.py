@@ -72,8 +72,8 @@ def turn_arcs(
         arc = picture.switches[turn.switch] + radius * _direction(along)
         if not turn.both_ways:
             side = _direction(along[-1:])
-            back = np.sign(sweep) * np.column_stack([-side[:, 1], side[:, 0]])
-            arc = np.vstack([arc, arc[-1:] - 0.7 * BARB_BACK * back + 0.9 * BARB_OUT * side])
+            backwards = np.sign(sweep) * np.column_stack([-side[:, 1], side[:, 0]])
+            arc = np.vstack([arc, arc[-1:] - 0.7 * BARB_BACK * backwards + 0.9 * BARB_OUT * side])
         arcs.append(arc)
     return tuple(arcs)
 

@@ -231,8 +231,8 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         # an error that names a file elsewhere comes from something that the block read
-        named = error.filename if isinstance(error.filename, str | os.PathLike) else None
-        elsewhere = named is not None and not _is_within(Path(named), target.parent)
+        file_name = error.filename if isinstance(error.filename, str | os.PathLike) else None
+        elsewhere = file_name is not None and not _is_within(Path(file_name), target.parent)
         fix = _FIXES.get(error.errno or 0)
         if fix is None or elsewhere:
             raise

@@ -28,12 +28,12 @@ def export_files(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds
     require_support(name_of(plugin), plugin.supports(table))
     files = plugin.export(table, machine)
     try:
-        back = plugin.read(files)
+        file_table = plugin.read(files)
     except InputError as error:
         raise PluginError(
             f"export/{plugin.name}: expected its files to be read back, found {error}"
         ) from None
-    mismatch = None if back is None else table_mismatch(table, back)
+    mismatch = None if file_table is None else table_mismatch(table, file_table)
     if mismatch is not None:
         raise PluginError(f"export/{plugin.name}: its files do not hold the routes: {mismatch}")
     return files
@@ -47,31 +47,31 @@ def file_mismatch(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, s
     InputError
         If a file is missing or damaged, or the format cannot be read.
     """
-    back = plugin.read(files)
-    if back is None:
+    file_table = plugin.read(files)
+    if file_table is None:
         raise InputError(f"{name_of(plugin)}: files of this format cannot be read back")
-    return table_mismatch(table, back)
+    return table_mismatch(table, file_table)
 
 
-def table_mismatch(table: RouteTable, back: RouteTable) -> str | None:
+def table_mismatch(table: RouteTable, file_table: RouteTable) -> str | None:
     """Return the first difference between two tables, in words; None if there is none.
 
     Directions, virtual channels and capacities are not compared: formats need not have them.
     """
     for name in NETWORK:
-        expected, exported = getattr(table.topology, name), getattr(back.topology, name)
+        expected, exported = getattr(table.topology, name), getattr(file_table.topology, name)
         if not np.array_equal(expected, exported):
             return f"the network differs: {name} {_mismatch_text(expected, exported)}"
-    if table.per_terminal != back.per_terminal:
+    if table.per_terminal != file_table.per_terminal:
         kinds = [
             "routes to terminals" if per_terminal else "routes to switches"
-            for per_terminal in (table.per_terminal, back.per_terminal)
+            for per_terminal in (table.per_terminal, file_table.per_terminal)
         ]
         return f"the table has {kinds[0]}, the files {kinds[1]}"
-    pair = _first_pair(table, back)
+    pair = _first_pair(table, file_table)
     if pair is None:
         return None
-    expected, exported = (_paths(one_table, pair) for one_table in (table, back))
+    expected, exported = (_paths(one_table, pair) for one_table in (table, file_table))
     return f"from {table.describe_pair(pair)} the routes take {expected}, the files {exported}"
 
 
@@ -84,13 +84,15 @@ def _mismatch_text(expected: object, exported: object) -> str:
     return f"{entry} is {table_values[place]}, in the files {file_values[place]}".strip()
 
 
-def _first_pair(table: RouteTable, back: RouteTable) -> int | None:
+def _first_pair(table: RouteTable, file_table: RouteTable) -> int | None:
     """Return the first pair whose paths differ; None if there is none."""
     parts = ("pair_start", "path_start", "hop_channel")
-    if all(np.array_equal(getattr(table, part), getattr(back, part)) for part in parts):
-        off = ~np.isclose(table.path_weight, back.path_weight, rtol=1e-12, atol=0)
-        return int(table.path_pair[off][0]) if off.any() else None
-    return next(pair for pair in range(table.num_pairs) if _hops(table, pair) != _hops(back, pair))
+    if all(np.array_equal(getattr(table, part), getattr(file_table, part)) for part in parts):
+        differs = ~np.isclose(table.path_weight, file_table.path_weight, rtol=1e-12, atol=0)
+        return int(table.path_pair[differs][0]) if differs.any() else None
+    return next(
+        pair for pair in range(table.num_pairs) if _hops(table, pair) != _hops(file_table, pair)
+    )
 
 
 def _hops(table: RouteTable, pair: int) -> list[list[int]]:

@@ -128,15 +128,15 @@ def collect_missing(jobs: Iterable[JobStatus]) -> list[MissingResult]:
 
     losses = []
     for kind, first_job in kinds.items():
-        named = first_job.study, first_job.noun, first_job.plural
+        names = first_job.study, first_job.noun, first_job.plural
         for (value, name), number in limits.get(kind, Counter()).items():
-            whose = "its" if number == 1 else "their"
-            predicate = f"reached {whose} limit of {value}; raise {name}"
-            losses.append(MissingResult(*named, number, totals[kind], "timeout", predicate))
+            pronoun = "its" if number == 1 else "their"
+            predicate = f"reached {pronoun} limit of {value}; raise {name}"
+            losses.append(MissingResult(*names, number, totals[kind], "timeout", predicate))
         for status, counts in reasons.get(kind, {}).items():
             for reason, number in _merge(counts):
                 predicate = _predicate(status, number) + (f": {reason}" if reason else "")
-                losses.append(MissingResult(*named, number, totals[kind], status, predicate))
+                losses.append(MissingResult(*names, number, totals[kind], status, predicate))
     return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.count))
 
 

@@ -93,10 +93,10 @@ def read_outcome(path: str | os.PathLike[str]) -> Outcome:
         If the file is missing, damaged or of another format.
     """
     content = {"files": {}, **read_json(path, FORMAT)}
-    lost = [name for name in _FIELDS if name not in content]
+    absent = [name for name in _FIELDS if name not in content]
     try:
-        if lost:
-            raise ValueError(f"no {', '.join(lost)}")
+        if absent:
+            raise ValueError(f"no {', '.join(absent)}")
         return Outcome(**{name: content[name] for name in _FIELDS})
     except ValueError as error:
         raise InputError(f"{path} is damaged: found {error}; remove it and run again") from error

@@ -185,15 +185,15 @@ def checkout(folder: Path | None = None) -> dict[str, Any]:
         where the sources are not tracked by git, or git is not available.
     """
     folder = folder or Path(routelab.__file__).parent
-    nothing = {"git_commit": None, "git_dirty": None}
+    no_checkout = {"git_commit": None, "git_dirty": None}
     if not any((above / ".git").exists() for above in (folder, *folder.parents)):
-        return nothing
+        return no_checkout
     # an installed copy may be inside another project's checkout: it is not tracked there
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
-        return nothing
+        return no_checkout
     text = _git(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
     if not text:
-        return nothing
+        return no_checkout
     return {"git_commit": text.removesuffix("+"), "git_dirty": text.endswith("+")}
 
 

@@ -118,8 +118,8 @@ def read_rows(
         if not content.endswith("\n"):
             raise ValueError("it ends within a line")
         header, *lines = _unescaped_lines(content)
-        if lost := [name for name in needed if name not in header]:
-            raise ValueError(f"no column {', '.join(lost)}")
+        if absent := [name for name in needed if name not in header]:
+            raise ValueError(f"no column {', '.join(absent)}")
         kinds = [str if name in texts else _value for name in header]
         cells = ([kind(cell) for kind, cell in zip(kinds, line, strict=True)] for line in lines)
         return [dict(zip(header, line, strict=True)) for line in cells]

@@ -17,7 +17,7 @@ from routelab.routing.apply import apply_routing
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.study.cluster.file import find_cluster, load_cluster
+from routelab.study.cluster.file import load_cluster, require_cluster
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
 
@@ -115,7 +115,7 @@ def machine_by_name(machine: str | Machine) -> Machine:
     """
     if isinstance(machine, Machine):
         return machine
-    return load_cluster(find_cluster(machine)).machine if machine else Machine()
+    return load_cluster(require_cluster(machine)).machine if machine else Machine()
 
 
 def table_of(routes: Sequence[str]) -> RouteTable:

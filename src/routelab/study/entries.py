@@ -83,7 +83,7 @@ class Box(StudyPart):
         return sizes
 
     @model_validator(mode="after")
-    def _some_fit(self) -> Box:
+    def _require_any_size(self) -> Box:
         least = self.sizes[0] ** self.dimensions
         if self.max_nodes is not None and least > self.max_nodes:
             raise ValueError(f"the least of these grids has {least} nodes; raise max_nodes")
@@ -164,7 +164,7 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
         return {name: {} if values is None else values for name, values in value.items()}
 
     @model_validator(mode="after")
-    def _not_too_many(self) -> Named:
+    def _limit_size(self) -> Named:
         if (count := instances(self)) > MAX_INSTANCES:
             raise ValueError(f"stands for {count} instances; the limit is {MAX_INSTANCES}")
         return self
@@ -191,7 +191,7 @@ class Systems(StudyPart):
     )
 
     @model_validator(mode="after")
-    def _chooses(self) -> Systems:
+    def _require_choice(self) -> Systems:
         if not self.families and self.max_nodes is None and self.sample is None:
             raise ValueError("set families, max_nodes or sample")
         return self
@@ -214,7 +214,7 @@ class Use(StudyPart):
     )
 
     @model_validator(mode="after")
-    def _says_something(self) -> Use:
+    def _require_settings(self) -> Use:
         if self.as_ is None and self.on is None:
             raise ValueError("give it an alias with 'as: NAME', or select networks with 'on'")
         return self

@@ -37,11 +37,11 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     definitions = schema["$defs"]
     for part in ("tables", "figures"):
         schema["properties"][part]["additionalProperties"] = False
-    named = definitions.pop("Named")
-    definitions["Value"] = named["additionalProperties"]["additionalProperties"]
+    named_schema = definitions.pop("Named")
+    definitions["Value"] = named_schema["additionalProperties"]["additionalProperties"]
     for part, kind in ENTRIES.items():
         entries = _sound_entries(catalogue, kind, distribution)
-        definitions[kind] = _entry_schema(named, entries, catalogue)
+        definitions[kind] = _entry_schema(named_schema, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
     settings: dict[str, dict[str, Any]] = {}
     for key, work in ENGINES.items():
@@ -73,7 +73,7 @@ def _sound_entries(
 
 
 def _entry_schema(
-    named: dict[str, Any], entries: Iterable[CatalogueEntry], catalogue: Catalogue
+    named_schema: dict[str, Any], entries: Iterable[CatalogueEntry], catalogue: Catalogue
 ) -> dict[str, Any]:
     """Return the schema of an entry: a name, a plugin with parameters, or an alias."""
     plugins = {
@@ -81,7 +81,7 @@ def _entry_schema(
         for entry in entries
         if entry.plugin
     }
-    bounds = {key: named[key] for key in ("minProperties", "maxProperties")}
+    bounds = {key: named_schema[key] for key in ("minProperties", "maxProperties")}
     name = {"type": "string", "description": "Instance name", "examples": list(plugins)}
     mapping = {
         "type": "object",

@@ -114,23 +114,23 @@ def _read(
         return {DEFAULT: ()}, []  # the study's model reports it
     mistakes = []
     swept: dict[str, list[Any]] = {}
-    named: dict[str, Mapping[str, Any]] = {}
+    settings_by: dict[str, Mapping[str, Any]] = {}
     for key, value in content.items():
         if not isinstance(value, Mapping):
             swept[key] = [value]
         elif set(value) == {"sweep"} and isinstance(value["sweep"], list) and value["sweep"]:
             swept[key] = value["sweep"]
         elif by_name and set(value) == {"by"} and _names(value["by"]):
-            named[key] = value["by"]
+            settings_by[key] = value["by"]
         else:
-            also = " or {by: {name: value}}" if by_name else ""
+            by_form = " or {by: {name: value}}" if by_name else ""
             place = document.place((within, key))
             mistakes.append(
-                f"{place}a mapping here must be {{sweep: [...]}}{also}, with at least one value"
+                f"{place}a mapping here must be {{sweep: [...]}}{by_form}, with at least one value"
             )
     settings: dict[str, tuple[Made, ...]] = {}
-    for name in dict.fromkeys((DEFAULT, *(name for by in named.values() for name in by))):
-        named_values = {key: [by[name]] for key, by in named.items() if name in by}
+    for name in dict.fromkeys((DEFAULT, *(name for by in settings_by.values() for name in by))):
+        named_values = {key: [by[name]] for key, by in settings_by.items() if name in by}
         points = list(_points(swept | named_values))
         if len(points) > MAX_POINTS:
             place = document.place((within,))
@@ -190,7 +190,7 @@ def engines_schema(
         As for `settings_schema`.
     """
     engines = list(engines)
-    named = {
+    name_schema = {
         "type": "string",
         "description": "Engine: "
         + "; ".join(f"{engine.name}: {engine.summary}" for engine in engines),
@@ -198,7 +198,7 @@ def engines_schema(
         "examples": [engine.name for engine in engines],
     }
     schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
-    properties = {KEY: _sweep_schema(named, by_name)}
+    properties = {KEY: _sweep_schema(name_schema, by_name)}
     for engine in engines:
         engine_schema = settings_schema(engine.Parameters, by_name=by_name)
         schema = {

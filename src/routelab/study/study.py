@@ -197,7 +197,7 @@ class Study(StudyPart):
         return limits
 
     @model_validator(mode="after")
-    def _not_too_many(self) -> Study:
+    def _limit_runs(self) -> Study:
         runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
         on_each = (*self.traffic, *self.workloads, *self.benchmarks)
         runs *= max(1, sum(map(instances, on_each)))

@@ -25,7 +25,7 @@ class Between(StudyPart):
     max: float | None = Field(default=None, description="Greatest number")
 
     @model_validator(mode="after")
-    def _bounded(self) -> Between:
+    def _require_limit(self) -> Between:
         if self.min is None and self.max is None:
             raise ValueError("add min, max or both")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -175,7 +175,7 @@ class Table(StudyPart):
     runs: bool = Field(default=True, description="Show the number of runs in each pooled row")
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Table:
+    def _check_keys(self) -> Table:
         if bool(self.values or self.pivot) == bool(self.statistics):
             raise ValueError("a table needs either values or statistics")
         if self.pivot and self.count:
@@ -304,7 +304,7 @@ class Figure(StudyPart):
     where: Filter = {}
 
     @model_validator(mode="after")
-    def _keys_of_the_kind(self) -> Figure:
+    def _check_keys_of_kind(self) -> Figure:
         needed, allowed = _FIGURE_KEYS[self.kind]
         set_keys = {
             key

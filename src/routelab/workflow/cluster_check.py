@@ -22,7 +22,13 @@ from routelab.cluster.bench.launchers import find_program
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load
 from routelab.study import load_study
-from routelab.study.cluster.file import CLUSTERS, Cluster, ClusterFile, find_cluster, load_cluster
+from routelab.study.cluster.file import (
+    CLUSTERS,
+    Cluster,
+    ClusterFile,
+    load_cluster,
+    require_cluster,
+)
 from routelab.study.cluster.hostlist import compress
 from routelab.study.errors import suggestion
 from routelab.workflow.kinds.comparisons import ComparisonJob
@@ -39,17 +45,17 @@ class ClusterCheck:
 
     Attributes
     ----------
-    what : str
+    subject : str
     state : {"ok", "missing", "cannot tell"}
-    found : str
+    finding : str
         What was found instead, or its kind.
     fix : str
         How to fix it; empty if no fix is needed.
     """
 
-    what: str
+    subject: str
     state: Literal["ok", "missing", "cannot tell"]
-    found: str = ""
+    finding: str = ""
     fix: str = ""
 
 
@@ -72,7 +78,7 @@ def check_cluster(
     InputError
         If the file or a name is wrong.
     """
-    file = load_cluster(find_cluster(name, word="cluster"))
+    file = load_cluster(require_cluster(name, word="cluster"))
     cluster = file.cluster
     plugins = {text: _benchmark(text) for text in benchmarks}
     if topology is not None:
@@ -117,7 +123,7 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
     InputError
         If the file or the study is wrong, or the study measures nothing.
     """
-    file = load_cluster(find_cluster(name, word="cluster"))
+    file = load_cluster(require_cluster(name, word="cluster"))
     jobs = _comparisons_of(study, results)
     if not jobs:
         raise InputError(
@@ -159,7 +165,7 @@ def study_lines(study: Path, results: Path) -> list[str]:
             continue
         checks = _check_comparisons(file, study, [job for job in jobs if _cluster_of(job) == path])
         lines += [
-            f"{place}{check.what}: {check.found}"
+            f"{place}{check.subject}: {check.finding}"
             f"{f'; {check.fix}' if check.fix else ''} ({check.state})"
             for check in checks
             if check.state != "ok"
@@ -183,9 +189,9 @@ def _check_comparisons(
     if expected is not None:
         finding += f", {expected:.2f} expected by the runs so far"
     checks = [ClusterCheck("study", "ok", finding)]
-    named = dict.fromkeys(_cluster_of(job).stem for job in jobs)
-    if file.path.stem not in named:
-        finding = f"the study names {', '.join(named)}; this is what it would need here"
+    cluster_names = dict.fromkeys(_cluster_of(job).stem for job in jobs)
+    if file.path.stem not in cluster_names:
+        finding = f"the study names {', '.join(cluster_names)}; this is what it would need here"
         fix = f"to measure here, set bench: {{cluster: {file.path.stem}}}"
         checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
@@ -297,7 +303,7 @@ def _check_programs(
         distinct = list(dict.fromkeys(state_checks))
         if distinct:
             more = f" and {len(distinct) - 1} more" if len(distinct) > 1 else ""
-            rows.append(replace(distinct[0], found=distinct[0].found + more))
+            rows.append(replace(distinct[0], finding=distinct[0].finding + more))
     return rows
 
 

@@ -115,7 +115,7 @@ def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
     """Return a line for each cause for which some jobs of a kind failed or were stopped."""
     titles: dict[str, list[str]] = {}
     for job in jobs:
-        for status, reason in job.endings():
+        for status, reason in job.statuses():
             if status in TRY_AGAIN:
                 cause = cause_text(status, next(iter(reason.strip().splitlines()), ""))
                 titles.setdefault(cause, []).append(f"{job.nouns[0]} {job.title}")

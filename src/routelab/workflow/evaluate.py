@@ -81,12 +81,12 @@ def evaluate_routings(
     )
     if plot is not None and not network.num_channels:
         raise InputError(f"--plot: {name} has no channel between switches to draw; omit --plot")
-    chosen, measures = plugins[: len(texts)], plugins[len(texts) :]
-    for routing in chosen:
+    algorithms, measures = plugins[: len(texts)], plugins[len(texts) :]
+    for routing in algorithms:
         report_phase(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
     rows, loads = [], {}
-    for routing in chosen:
+    for routing in algorithms:
         row, table = _row(name, network, routing, certificate, bounds, measures)
         rows.append(row)
         if plot is not None and table is not None:

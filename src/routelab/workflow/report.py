@@ -16,9 +16,9 @@ from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
-from routelab.report.rows.bench_rows import BenchRecord
-from routelab.report.rows.routes import JobRecord
-from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.bench_rows import BenchmarkRecord
+from routelab.report.rows.routes import RouteRecord
+from routelab.report.rows.simulations import SimulationRecord
 from routelab.report.rows.survey import survey_records
 from routelab.routing.bound import BARE
 from routelab.study.cluster.file import CLUSTERS
@@ -86,11 +86,11 @@ def write_report_index(results: Path) -> None:
 
 def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     """Return the metrics if any of them runs only if named, or with unusual parameters."""
-    named = tuple(metrics)
-    return () if set(named) <= set(installed_catalogue().default_metrics()) else named
+    names = tuple(metrics)
+    return () if set(names) <= set(installed_catalogue().default_metrics()) else names
 
 
-def _records(study_plan: StudyPlan) -> list[JobRecord]:
+def _records(study_plan: StudyPlan) -> list[RouteRecord]:
     parts, results = study_plan.parts, study_plan.parts.results
     metrics = _metrics_to_name(parts.metrics)
     rules = rules_ids(parts)
@@ -102,7 +102,7 @@ def _records(study_plan: StudyPlan) -> list[JobRecord]:
         return Path(MetricJob.folder_of(results, pair))
 
     return [
-        JobRecord(
+        RouteRecord(
             **_of_pair(study_plan, topology, routing),
             directory=Path(RouteJob.folder_of(results, (topology, routing))),
             metrics=metrics,
@@ -132,12 +132,12 @@ def _of_pair(study_plan: StudyPlan, topology: str, routing: str) -> dict[str, An
 
 def _engine_records(
     study_plan: StudyPlan, kind: type[EngineJob], ids: Collection[tuple[str, ...]] | None = None
-) -> list[EngineRecord]:
+) -> list[SimulationRecord]:
     """Return a record for every simulation of a kind, or only for those in `ids`."""
     bounded = study_plan.jobs.get(ThroughputJob.kind, ()) if kind is SimulationJob else ()
     bounds = {job.ids: Path(job.folder) for job in bounded}
     return [
-        EngineRecord(
+        SimulationRecord(
             **_of_pair(study_plan, *job.ids[:2]),
             directory=Path(job.folder),
             work=job.ids[2],
@@ -152,7 +152,7 @@ def _engine_records(
     ]
 
 
-def _bench_records(study_plan: StudyPlan) -> list[BenchRecord]:
+def _bench_records(study_plan: StudyPlan) -> list[BenchmarkRecord]:
     """Return a record for every benchmark under every routing of every comparison."""
     settings_of = {settings_id(bench): bench for bench in study_plan.study.bench_settings}
     flows = {prediction.ids: prediction.flow for prediction in predictions(study_plan.parts)}
@@ -163,24 +163,24 @@ def _bench_records(study_plan: StudyPlan) -> list[BenchRecord]:
     records = []
     for job in jobs:
         assert isinstance(job, ComparisonJob)
-        _, topology, chosen = job.ids
+        _, topology, chosen_settings = job.ids
         names = {routing_part.id: routing_part.text for routing_part in job.comparison.routings}
-        baseline = settings_of[chosen].baseline or next(iter(names))
+        baseline = settings_of[chosen_settings].baseline or next(iter(names))
         cluster = Path(job.comparison.settings.cluster)
         for routing, benchmark in product(names, job.comparison.benchmarks):
-            flow = flows.get((topology, routing, benchmark.id, chosen))
+            flow = flows.get((topology, routing, benchmark.id, chosen_settings))
             records.append(
-                BenchRecord(
+                BenchmarkRecord(
                     **_of_pair(study_plan, topology, routing),
                     directory=Path(job.folder),
                     benchmark=benchmark.id,
                     benchmark_name=benchmark.text,
                     benchmark_parameters=_of_plugin("benchmark", benchmark.text),
                     plugin=_benchmark(benchmark.text),
-                    settings=settings_of[chosen],
-                    settings_id=chosen,
+                    settings=settings_of[chosen_settings],
+                    settings_id=chosen_settings,
                     cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
-                    switched=switched[chosen],
+                    switched=switched[chosen_settings],
                     baseline=baseline,
                     baseline_name=names.get(baseline, ""),
                     prediction=flow and Path(FlowJob.folder_of(study_plan.parts.results, flow)),

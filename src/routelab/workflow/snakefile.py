@@ -55,10 +55,10 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
         ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
-        see `apply_option`. ``fresh``: see `fresh_stages`.
+        see `apply_routing_option`. ``fresh``: see `fresh_stages`.
     """
     try:
-        applies = bool(apply_option(config))
+        applies = bool(apply_routing_option(config))
         fresh = fresh_stages(config.get("fresh"))
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
         if applies:
@@ -88,7 +88,7 @@ def _keep_slurm_conf() -> None:
         os.environ[variable] = os.environ[copy]
 
 
-def apply_option(config: Mapping[str, Any]) -> str:
+def apply_routing_option(config: Mapping[str, Any]) -> str:
     """Return the option that lets `routelab bench` switch a fabric, or nothing.
 
     Raises
@@ -286,7 +286,7 @@ def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
         If the folder cannot be written.
     """
     with explain_write_errors(plan.results, plan.results / "x"):
-        hold(plan.results)
+        lock_results(plan.results)
         announce_run()
         _name_old_folders(plan.results)
         for cause in plan.quarantined:
@@ -323,11 +323,11 @@ def _forget(plan: Plan, fresh: Collection[str]) -> None:
 
 def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
     """Let Snakemake run the batches of some stages, and those with jobs that are not done."""
-    again = {job.folder for job in plan.again()}
+    folders = {job.folder for job in plan.again()}
     forced = (
         str(plan.manifest(batch))
         for batch in plan.batches_to_do
-        if batch.kind in fresh or any(job.folder in again for job in batch.jobs)
+        if batch.kind in fresh or any(job.folder in folders for job in batch.jobs)
     )
     settings = workflow.dag_settings
     settings.forcerun = {*settings.forcerun, *forced}
@@ -399,7 +399,7 @@ def _print_losses(plan: Plan) -> None:
         print("The next run tries failed and stopped jobs again.", file=sys.stderr)
 
 
-def hold(results: Path) -> None:
+def lock_results(results: Path) -> None:
     """Lock `results` against other runs until this process ends in any way.
 
     The process ends with one line if another run holds the lock.

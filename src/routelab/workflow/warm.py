@@ -16,7 +16,7 @@ from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
 from routelab.jobs.child import run_limited
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
-from routelab.jobs.meter import Meter, current
+from routelab.jobs.meter import Meter, current_meter
 from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.study import Limits
 from routelab.workflow.kinds.simulations import SimulationJob
@@ -125,18 +125,18 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
         meter = Meter()
         # another process, because a plugin may kill or block it; one process for many rehearsals,
         # because Numba compiles functions of NumPy again in every process
-        ended = run_limited(partial(_rehearse, rehearsals, first, note), limits, meter=meter)
-        if ended == 0:
+        ending = run_limited(partial(_rehearse, rehearsals, first, note), limits, meter=meter)
+        if ending == 0:
             break
         name = rehearsals[meter.position].name
-        skipped.append(f"{name}: {ended.reason if isinstance(ended, Failure) else 'see above'}")
+        skipped.append(f"{name}: {ending.reason if isinstance(ending, Failure) else 'see above'}")
         first = meter.position + 1
     return skipped
 
 
 def _rehearse(rehearsals: Sequence[Rehearsal], first: int, note: Callable[[str], None]) -> int:
     """Do rehearsals from `first` on until one fails; the meter has the position of the last."""
-    meter = current()
+    meter = current_meter()
     assert meter is not None
     for position, rehearsal in enumerate(rehearsals[first:], first):
         meter.begin(position)

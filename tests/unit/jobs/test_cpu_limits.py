@@ -82,13 +82,13 @@ COMPILE = """
 import sys, time
 from types import SimpleNamespace
 from routelab.jobs.child import run_limited
-from routelab.jobs.meter import current
+from routelab.jobs.meter import current_meter
 
 def work():
-    current().begin(0, spare=60)
+    current_meter().begin(0, spare=60)
     import numba
     import numpy as np
-    current().begin(1)
+    current_meter().begin(1)
     begin = time.process_time()
 
     @numba.njit
@@ -113,9 +113,9 @@ if sys.argv[3] == "before":
 
 
 def supervise():
-    current().begin(0, spare=60)
+    current_meter().begin(0, spare=60)
     import numba
-    current().begin(1)
+    current_meter().begin(1)
     return run_limited(work)
 
 print(run_limited(supervise if sys.argv[3] == "below" else work, limits))

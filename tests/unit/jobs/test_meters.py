@@ -13,7 +13,7 @@ from limited_jobs import TIMEOUT, compute, limits
 from routelab._runtime.progress import LOGGER, report_phase
 from routelab.jobs.child import run_limited
 from routelab.jobs.limits import Failure
-from routelab.jobs.meter import Meter, current
+from routelab.jobs.meter import Meter, current_meter
 from routelab.study import Limits
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -122,10 +122,10 @@ def test_only_the_job_itself_has_a_meter() -> None:
     def work() -> int:
         child = os.fork()
         if child == 0:
-            os._exit(0 if current() is None else 1)
-        return 10 * (current() is meter) + os.waitpid(child, 0)[1]
+            os._exit(0 if current_meter() is None else 1)
+        return 10 * (current_meter() is meter) + os.waitpid(child, 0)[1]
 
-    assert current() is None
+    assert current_meter() is None
     assert run_limited(work, meter=meter) == 10
 
 
@@ -133,7 +133,7 @@ def test_a_job_can_supervise_jobs() -> None:
     outer, inner = Meter(), Meter()
 
     def job() -> int:
-        meter = current()
+        meter = current_meter()
         assert meter is inner
         meter.note("below")
         return compute(60)
@@ -143,7 +143,7 @@ def test_a_job_can_supervise_jobs() -> None:
         ended = run_limited(job, limits(0.5), meter=inner)
         assert isinstance(ended, Failure)
         assert ended.reason.endswith("in below")
-        assert current() is outer
+        assert current_meter() is outer
         # time that an inner supervisor has waited for counts in the outer one
         return compute(60)
 

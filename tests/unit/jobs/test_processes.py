@@ -268,7 +268,7 @@ while time.monotonic() < end:
 def lists(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     complete: bool = request.param == "lists of children"
     if not complete:
-        monkeypatch.setattr(processes, "_lists_children", lambda: False)
+        monkeypatch.setattr(processes, "_kernel_lists_children", lambda: False)
     return complete
 
 

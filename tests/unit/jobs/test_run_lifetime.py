@@ -27,7 +27,7 @@ BATCH = """
 import os, subprocess, sys, time
 from pathlib import Path
 from routelab.jobs.child import run_limited
-from routelab.jobs.run_lifetime import hold_results, watch_run
+from routelab.jobs.run_lifetime import share_results_lock, watch_run
 
 folder = Path(sys.argv[1])
 
@@ -47,7 +47,7 @@ def prepared():
 
 watch_run()
 note("batch")
-hold_results(folder / "results")
+share_results_lock(folder / "results")
 sys.exit(run_limited(prepared))
 """
 SNAKEMAKE = """
@@ -218,8 +218,8 @@ def test_runs_elsewhere_are_not_watched(name: str) -> None:
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from routelab.jobs.run_lifetime import hold_results
-hold_results(Path(sys.argv[1]))
+from routelab.jobs.run_lifetime import share_results_lock
+share_results_lock(Path(sys.argv[1]))
 if os.fork() == 0:
     time.sleep(60)
 print("held", flush=True)
@@ -263,9 +263,9 @@ def test_results_can_be_held_again(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
-from routelab.jobs.run_lifetime import hold_results
-hold_results(Path(sys.argv[1]))
-hold_results(Path(sys.argv[1]))
+from routelab.jobs.run_lifetime import share_results_lock
+share_results_lock(Path(sys.argv[1]))
+share_results_lock(Path(sys.argv[1]))
 """
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, timeout=30)
     assert wait_for_jobs(tmp_path, SECONDS)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from routelab.api import Direction, EnginePlugin, Topology
-from routelab.report.rows.routes import JobRecord
-from routelab.report.rows.rows import Record
-from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.routes import RouteRecord
+from routelab.report.rows.row_set import Record
+from routelab.report.rows.simulations import SimulationRecord
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.results.tables import write_csv
 from routelab.routing.topology_file import save_topology
@@ -63,9 +63,9 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.results = folder / "results"
-        self.records: list[JobRecord] = []
-        self.simulated: list[EngineRecord] = []
-        self.flows: list[EngineRecord] = []
+        self.records: list[RouteRecord] = []
+        self.simulated: list[SimulationRecord] = []
+        self.flows: list[SimulationRecord] = []
 
     def add(
         self,
@@ -80,11 +80,11 @@ class World:
         metrics: Mapping[str, float] | None = None,
         topology_parameters: Mapping[str, Any] | None = None,
         **parameters: Any,
-    ) -> JobRecord:
+    ) -> RouteRecord:
         """Write what a run of `routing` on the grid `dims` would, with these channel loads."""
         network = grid([int(size) for size in dims.split("x")])
         topology = f"torus~dims={dims}"
-        record = JobRecord(
+        record = RouteRecord(
             topology=topology,
             routing=alias or routing,
             topology_name=topology,
@@ -151,12 +151,12 @@ class World:
         facts: Mapping[str, Any] | None = None,
         tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         **settings: Any,
-    ) -> EngineRecord:
+    ) -> SimulationRecord:
         """Write what a simulation would: rows of its curve, lines of its other tables."""
         topology = f"torus~dims={dims}"
         chosen = PacketEngine(**settings)
         id_ = settings_id(chosen)
-        record = EngineRecord(
+        record = SimulationRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,
@@ -196,12 +196,12 @@ class World:
         parameters: Mapping[str, Any] | None = None,
         engine: type[EnginePlugin] = FlowEngine,
         **settings: Any,
-    ) -> EngineRecord:
+    ) -> SimulationRecord:
         """Write what a workload's run would: what was found, lines of its tables."""
         topology = f"torus~dims={dims}"
         chosen = engine(**settings)
         id_ = settings_id(chosen)
-        record = EngineRecord(
+        record = SimulationRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,

@@ -104,7 +104,7 @@ def test_an_earlier_failure_is_not_taken_for_the_outcome_of_a_new_try(
     write_outcome(failed, job.outcome)
     monkeypatch.setattr(RouteJob, "run", lambda self, *parts: os._exit(0))
     assert do(tmp_path, job) == 1
-    ((status, reason),) = job.endings()
+    ((status, reason),) = job.statuses()
     assert status == "failed"
     assert reason.startswith("its process ended without a result")
 
@@ -184,7 +184,7 @@ def test_a_job_does_not_answer_for_those_before_it(
     ]
     monkeypatch.setattr(routes, "table_digest", lambda table: time.sleep(0.5) or "")
     assert do(tmp_path, *jobs) == 3
-    assert [job.endings() for job in jobs] == [[("ok", "")]] * 3
+    assert [job.statuses() for job in jobs] == [[("ok", "")]] * 3
 
 
 def test_peak_memory_is_that_of_one_job(

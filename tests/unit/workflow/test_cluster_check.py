@@ -22,7 +22,7 @@ def checks(here):
         path = here / "some.yaml"
         path.write_text(text)
         found = check_cluster(str(path), *arguments)
-        return {one.what: (one.state, one.found) for one in found}
+        return {one.subject: (one.state, one.finding) for one in found}
 
     return checks
 

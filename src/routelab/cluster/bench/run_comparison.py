@@ -44,7 +44,7 @@ from routelab.routing.apply import reroute
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.study.cluster.file import ClusterFile, find_cluster, load_cluster
+from routelab.study.cluster.file import ClusterFile, load_cluster, require_cluster
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def prepare_comparison(
     """
     settings = comparison.settings
     file, (topology, network), benchmarks = collect_errors(
-        lambda: load_cluster(find_cluster(settings.cluster, word="cluster")),
+        lambda: load_cluster(require_cluster(settings.cluster, word="cluster")),
         lambda: _network(comparison),
         lambda: _load_plugins("benchmark", comparison.benchmarks),
     )

@@ -16,7 +16,7 @@ from routelab.cluster.bench.statistics import cov_percent
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import find_cluster, load_cluster
+from routelab.study.cluster.file import load_cluster, require_cluster
 
 SUMMARY = (
     *("routing", "benchmark", "metric", "size", "unit"),
@@ -68,7 +68,7 @@ def make_comparison(
 
 
 def _network(topology: str | None, routings: Sequence[str], settings: BenchSettings) -> str:
-    file = load_cluster(find_cluster(settings.cluster, word="cluster"))
+    file = load_cluster(require_cluster(settings.cluster, word="cluster"))
     network = topology or file.cluster.topology or ""
     if not network and routings:
         raise InputError(

@@ -23,7 +23,7 @@ def safe_text(message: str) -> str:
     )
 
 
-def explain(error: Exception | KeyboardInterrupt | SystemExit) -> int:
+def report_error(error: Exception | KeyboardInterrupt | SystemExit) -> int:
     """Print an expected error and return the exit code; raise other errors again.
 
     Errors of routelab have an exit code; an interruption ends with 130. Commands return their exit

@@ -58,7 +58,7 @@ def table_lines(
     """
     cells = [[name, *(row[i] for row in rows)] for i, name in enumerate(columns)]
     half = max(width // 2, 1)
-    whole = [
+    column_widths = [
         max(cell_len(line) for line in column for line in line.split("\n")) for column in cells
     ]
     # a number stays on its line, however long it is
@@ -69,7 +69,7 @@ def table_lines(
     numeric = [all(NUMBER.fullmatch(cell) or not cell for cell in column[1:]) for column in cells]
     needed = [
         max(longest[i], min(size, half if i == 0 else min(half, READABLE)))
-        for i, size in enumerate(whole)
+        for i, size in enumerate(column_widths)
     ]
     order = dict.fromkeys([0, *(columns.index(name) for name in first if name in columns)])
     widths: dict[int, int] = {}

@@ -56,21 +56,21 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         type=named_path,
         help="a comparison planned by the workflow, instead of these options",
     )
-    how = parser.add_argument_group("execution")
-    how.add_argument(
+    execution = parser.add_argument_group("execution")
+    execution.add_argument(
         "--apply-routing", action="store_true", help="allow switching the fabric's routing"
     )
-    how.add_argument(
+    execution.add_argument(
         "--dry-run", action="store_true", help="print every command, but run and change nothing"
     )
-    how.add_argument(
+    execution.add_argument(
         "--results",
         metavar="FOLDER",
         type=named_path,
         default=Path("results"),
         help="folder that stores raw runs in bench/runs (default: results)",
     )
-    how.add_argument(
+    execution.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
@@ -78,7 +78,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="folder for outcome, runs and figures; with --comparison: the file to write when "
         "finished",
     )
-    add_format_option(how)
+    add_format_option(execution)
     add_settings(parser, BenchSettings, "settings", but=("--predict",))
 
 

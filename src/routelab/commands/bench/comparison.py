@@ -124,13 +124,13 @@ def _measure(
             return stage.run_comparison(measurement, folder, fingerprint)
     except StopRequest as signal_:
         slurm_job = allocation()
-        how = slurm_job.end_text() if slurm_job is not None else ""
-        why = (
-            f"Slurm's job {slurm_job.job_id} {how}"
-            if slurm_job is not None and how
+        end_text = slurm_job.end_text() if slurm_job is not None else ""
+        stop_reason = (
+            f"Slurm's job {slurm_job.job_id} {end_text}"
+            if slurm_job is not None and end_text
             else str(signal_)
         )
-        return None, SessionEnd(stopped=why)
+        return None, SessionEnd(stopped=stop_reason)
 
 
 def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
@@ -152,8 +152,8 @@ def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
             "in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
-    this = [sys.executable, "-m", "routelab", *words]
-    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, this)
+    command = [sys.executable, "-m", "routelab", *words]
+    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, command)
 
 
 def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> int:

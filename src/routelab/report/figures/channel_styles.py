@@ -103,12 +103,16 @@ def group_colours(topology: Topology, values: Values) -> Int64Array:
             if group > 0:
                 members.setdefault(group, set()).add(switch)
                 at_switch[switch].add(group)
-    chosen: dict[int, int] = {}
+    colour_of: dict[int, int] = {}
     for group in sorted(members):
-        near = set().union(*(at_switch[switch] for switch in members[group]))
-        used = [chosen[neighbour] for neighbour in near if neighbour in chosen]
-        chosen[group] = min(range(len(GROUPS)), key=lambda number: (used.count(number), number))
-    return np.array([chosen.get(group, -1) for group in groups.tolist()], dtype=np.int64)
+        neighbours = set().union(*(at_switch[switch] for switch in members[group]))
+        neighbour_colours = [
+            colour_of[neighbour] for neighbour in neighbours if neighbour in colour_of
+        ]
+        colour_of[group] = min(
+            range(len(GROUPS)), key=lambda number: (neighbour_colours.count(number), number)
+        )
+    return np.array([colour_of.get(group, -1) for group in groups.tolist()], dtype=np.int64)
 
 
 def group_places(
@@ -123,14 +127,16 @@ def group_places(
     if not 1 < len(groups) <= MAX_NUMBERS:
         return
     middles = _link_middles(topology, picture)
-    chosen: list[Points] = []
+    number_places: list[Points] = []
     for group in groups.tolist():
         channels = np.flatnonzero(values == group).tolist()
         places = np.array([middles[channel] for channel in channels])
-        off = np.hypot(*(places - places.mean(axis=0)).T).round(6)
-        close = [any(np.hypot(*(at - place)) < NUMBER_SIZE for place in chosen) for at in places]
-        chosen.append(places[np.lexsort((off, close))[0]])
-        yield group, chosen[-1]
+        distances = np.hypot(*(places - places.mean(axis=0)).T).round(6)
+        overlaps = [
+            any(np.hypot(*(at - place)) < NUMBER_SIZE for place in number_places) for at in places
+        ]
+        number_places.append(places[np.lexsort((distances, overlaps))[0]])
+        yield group, number_places[-1]
 
 
 def _link_middles(topology: Topology, picture: Picture) -> Points:
@@ -146,10 +152,10 @@ def _link_middles(topology: Topology, picture: Picture) -> Points:
         # the last point of a line is its barb
         middles[channel] = (line[0] + line[-2]) / 2
     ends = np.stack((topology.channel_source, topology.channel_target), axis=1).tolist()
-    back = {(b, a): channel for channel, (a, b) in enumerate(ends)}
+    channel_between = {(b, a): channel for channel, (a, b) in enumerate(ends)}
     link_middles = middles.copy()
     for channel, (a, b) in enumerate(ends):
-        reverse = back.get((a, b))
+        reverse = channel_between.get((a, b))
         if reverse is not None and not {channel, reverse} & cut:
             link_middles[channel] = (middles[channel] + middles[reverse]) / 2
     return link_middles

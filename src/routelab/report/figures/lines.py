@@ -9,7 +9,7 @@ import pandas as pd
 
 from routelab.report.figures.request import FigureRequest
 from routelab.report.rows.benchmarks import SINGLE
-from routelab.report.rows.rows import filter_rows
+from routelab.report.rows.row_set import filter_rows
 from routelab.study.views import BENCHMARKS, DETAILS
 
 COUNT = "count"
@@ -57,7 +57,7 @@ def lines_of(
     -------
     lines : DataFrame
         With these columns, ``run``, and `COUNT`.
-    things : str
+    noun : str
         Noun for the lines, in the plural.
 
     Raises
@@ -65,30 +65,30 @@ def lines_of(
     InputError
         If a column does not exist or holds words where numbers are needed.
     """
-    spec, view, place = request.spec, request.view, request.place
+    spec, row_set, place = request.spec, request.row_set, request.place
     of: str | None = spec.of if spec.of in DETAILS else None
     if spec.of == "routes" and LOAD in numbers.values():
         of = "channels"
     if spec.of in BENCHMARKS and VALUE in numbers.values():
         of = SINGLE
     where = dict(spec.where)
-    later = {key: where.pop(key) for key in list(where) if of and key not in view.jobs}
+    line_conditions = {key: where.pop(key) for key in list(where) if of and key not in row_set.jobs}
     jobs = request.rows(where)
     columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if of is None:
         lines = jobs.reset_index()
     else:
-        lines = view.details(of, jobs.index, place)
+        lines = row_set.details(of, jobs.index, place)
         extra = [name for name in columns_needed if name not in lines and name in jobs]
         lines = lines.join(jobs[extra], on="run")
-        for column, value in later.items():
-            lines = filter_rows(lines, view.column(lines, column, f"{place}where: "), value)
+        for column, value in line_conditions.items():
+            lines = filter_rows(lines, row_set.column(lines, column, f"{place}where: "), value)
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
     columns = request.columns(lines, names)
-    also = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
+    value_names = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
     columns |= {
-        name: view.numbers(lines, name, f"{place}{key}: ", also).astype(np.float64)
+        name: row_set.numbers(lines, name, f"{place}{key}: ", value_names).astype(np.float64)
         for key, name in numbers.items()
     }
     data = pd.DataFrame({"run": lines["run"], **columns, COUNT: lines[COUNT]})

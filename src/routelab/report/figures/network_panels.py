@@ -14,7 +14,7 @@ from routelab.report.figures.channel_styles import ChannelStyles, Values, group_
 from routelab.report.figures.request import FigureRequest
 from routelab.report.labels import column_of, number_text
 from routelab.report.network_picture import Picture, picture_of
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.report.turn_marks import MarkedTurn, pair_turns
 from routelab.routing.topology_file import load_topology
 
@@ -89,8 +89,8 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     InputError
         If there are too many pictures or channels, or the column does not exist.
     """
-    view, colour, place = request.view, request.colour, request.place
-    kinds = list(view.identity)
+    row_set, colour, place = request.row_set, request.colour, request.place
+    kinds = list(row_set.identity)
     groups = list(jobs.groupby(kinds, sort=False))
     if len(groups) > MAX_PANELS:
         raise InputError(
@@ -103,16 +103,16 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
     pictures: dict[str, tuple[Topology, Picture]] = {}
     nominal = has_groups(colour)
     for key, group in groups:
-        loads = view.numbers(group, measure, place)
+        loads = row_set.numbers(group, measure, place)
         run = int(group.index[loads == median_low(loads.tolist())][0])
-        record = view.records[run]
+        record = row_set.records[run]
         if record.topology not in pictures:
             network = load_topology(record.topology_directory / "topology.npz")
             refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
             pictures[record.topology] = network, picture_of(network)
         topology, picture = pictures[record.topology]
         channels = channels_of(request, run)
-        numbers = view.numbers(channels, colour, f"{place}colour: ")
+        numbers = row_set.numbers(channels, colour, f"{place}colour: ")
         values = np.zeros(topology.num_channels)
         values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
         title = _title(dict(zip(kinds, key, strict=True)), differing)
@@ -120,7 +120,7 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
         marked = _marked_turns(request, run, topology) if request.spec.turns else ()
-        cycle = str(view.outcomes[run].facts.get("deadlock_cycle", ""))
+        cycle = str(row_set.outcomes[run].facts.get("deadlock_cycle", ""))
         panels.append(
             Panel(
                 title,
@@ -139,7 +139,7 @@ def collect_panels(request: FigureRequest, jobs: pd.DataFrame) -> list[Panel]:
 
 def channels_of(request: FigureRequest, run: int) -> pd.DataFrame:
     """Return the channels of a run; all are in no group if the run has no such groups."""
-    channels = request.view.details("channels", [run], request.place).drop(columns="run")
+    channels = request.row_set.details("channels", [run], request.place).drop(columns="run")
     if request.colour not in channels and has_groups(request.colour):
         return channels.assign(**{request.colour: 0})
     return channels
@@ -162,7 +162,7 @@ def refuse_large(topology: Topology, name: str, advice: str = "") -> None:
 
 def _marked_turns(request: FigureRequest, run: int, topology: Topology) -> tuple[MarkedTurn, ...]:
     numbers = {name: switch for switch, name in enumerate(topology.switch_names)}
-    table = request.view.details("turns", [run], request.place)
+    table = request.row_set.details("turns", [run], request.place)
     names = table[["from", "switch", "to"]].itertuples(index=False, name=None)
     return pair_turns((numbers[a], numbers[b], numbers[c]) for a, b, c in names)
 
@@ -186,10 +186,10 @@ def _note(values: Values, groups: bool) -> str:
     if not len(values):
         return "no channels"
     if groups:
-        many = len(np.unique(values[values > 0]))
+        count = len(np.unique(values[values > 0]))
         inside = f"{int((values > 0).sum())} of {len(values)} channels"
-        return f"{many} groups, {inside}" if many > 1 else inside
+        return f"{count} groups, {inside}" if count > 1 else inside
     high, low = values.max(), values.min()
-    many = int((values == high).sum())
-    times = f" on {many} channels" if many > 1 else " on one channel"
+    count = int((values == high).sum())
+    times = f" on {count} channels" if count > 1 else " on one channel"
     return f"maximum {number_text('', high)}{times}, minimum {number_text('', low)}"

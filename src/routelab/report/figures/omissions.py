@@ -10,7 +10,7 @@ import pandas as pd
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.rows import OK, key_text
+from routelab.report.rows.row_set import OK, key_text
 from routelab.results.missing_results import status_text
 from routelab.study.views import BENCHMARKS
 
@@ -42,11 +42,11 @@ def absent_series(request: FigureRequest, data: pd.DataFrame | None) -> list[str
     InputError
         If a column does not exist.
     """
-    spec, view, hue = request.spec, request.view, request.hue
+    spec, row_set, hue = request.spec, request.row_set, request.hue
     if spec.kind not in OF_SERIES:
         return []
-    where = {key: value for key, value in spec.where.items() if key in view.jobs}
-    jobs = view.select(where, request.pooled, request.place, spec.relative)
+    where = {key: value for key, value in spec.where.items() if key in row_set.jobs}
+    jobs = row_set.select(where, request.pooled, request.place, spec.relative)
     if hue not in jobs:
         # this column distinguishes parts of runs
         return []

@@ -19,7 +19,7 @@ from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
 from routelab.report.labels import heading_parts
-from routelab.report.rows.rows import key_text, sort_texts
+from routelab.report.rows.row_set import key_text, sort_texts
 from routelab.study import Figure as FigureSpec
 
 MAX_PANELS = 24

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from routelab.api import InputError
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.report.tables import parse_published, published_lines
 
 PUBLISHED = "published"

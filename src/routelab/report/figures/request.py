@@ -10,7 +10,7 @@ import pandas as pd
 
 from routelab.report.figures.styles import SeriesStyle, SeriesStyles
 from routelab.report.labels import label
-from routelab.report.rows.rows import OK, Rows, key_text, sort_texts
+from routelab.report.rows.row_set import OK, RowSet, key_text, sort_texts
 from routelab.study import Figure as FigureSpec
 from routelab.study import Reference
 
@@ -26,7 +26,7 @@ class FigureRequest:
     ----------
     spec : FigureSpec
         The figure as declared; its kind decides which columns it has.
-    view : Rows
+    row_set : RowSet
         Rows of the kind that it shows.
     pooled : collection of str
         Parameters whose runs belong together.
@@ -39,7 +39,7 @@ class FigureRequest:
     """
 
     spec: FigureSpec
-    view: Rows
+    row_set: RowSet
     pooled: Collection[str] = ()
     place: str = ""
     styles: SeriesStyles = field(default_factory=SeriesStyles)
@@ -98,7 +98,7 @@ class FigureRequest:
             If a column does not exist.
         """
         where = self.spec.where if where is None else where
-        jobs = self.view.select(where, self.pooled, self.place, self.spec.relative)
+        jobs = self.row_set.select(where, self.pooled, self.place, self.spec.relative)
         return jobs[jobs["status"] == OK]
 
     def columns(self, rows: pd.DataFrame, names: Sequence[str]) -> dict[str, pd.Series[Any]]:
@@ -109,7 +109,7 @@ class FigureRequest:
         InputError
             If a column does not exist.
         """
-        return {name: self.view.column(rows, name, self.place) for name in names}
+        return {name: self.row_set.column(rows, name, self.place) for name in names}
 
     def numbers(self, rows: pd.DataFrame, *names: str) -> dict[str, pd.Series[Any]]:
         """Return columns that hold numbers, by name.
@@ -119,7 +119,7 @@ class FigureRequest:
         InputError
             If a column does not exist or holds words.
         """
-        return {name: self.view.numbers(rows, name, self.place) for name in names}
+        return {name: self.row_set.numbers(rows, name, self.place) for name in names}
 
     def series_styles(self, data: pd.DataFrame) -> dict[str, SeriesStyle]:
         """Return the style of each series in the figure's data.

@@ -12,7 +12,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.rows.benchmarks import OF_A_METRIC
 from routelab.report.rows.derivation import IMPROVEMENT
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.study.views import BENCHMARKS
 
 ENDS = {
@@ -35,7 +35,7 @@ def value_label(request: FigureRequest, column: str) -> str:
     spec, text = request.spec, request.label(column)
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return text
-    jobs = request.view.select(spec.where, request.pooled, request.place)
+    jobs = request.row_set.select(spec.where, request.pooled, request.place)
     metrics, units = (set(jobs[name].dropna()) - {""} for name in ("metric", "unit"))
     if len(metrics) == 1:
         text += f", {metrics.pop().replace('_', ' ')}"

@@ -12,16 +12,16 @@ MAX_DIFFERENCES = 3
 """Largest number of differences in the text, starting with the largest."""
 
 
-def benchmark_sentences(view: BenchmarkRows, reservation: str = "") -> list[str]:
+def benchmark_sentences(row_set: BenchmarkRows, reservation: str = "") -> list[str]:
     """Return sentences on the differences from baselines beyond noise, and warnings.
 
     Parameters
     ----------
-    view : BenchmarkRows
+    row_set : BenchmarkRows
     reservation : str
         Beginning of the first sentence if results are missing.
     """
-    differences = [row.values for row in view.rows if row.values.get("within_noise") is not None]
+    differences = [row.values for row in row_set.rows if row.values.get("within_noise") is not None]
     sentences = []
     if differences:
         real = [values for values in differences if not values["within_noise"]]
@@ -37,7 +37,7 @@ def benchmark_sentences(view: BenchmarkRows, reservation: str = "") -> list[str]
             + (f"; and {more} more" if more > 0 else "")
             + "."
         )
-    return sentences + view.warnings(range(len(view.rows)))
+    return sentences + row_set.warnings(range(len(row_set.rows)))
 
 
 def _difference_text(values: dict[str, Any]) -> str:

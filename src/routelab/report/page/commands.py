@@ -12,11 +12,11 @@ from routelab.api import EnginePlugin
 from routelab.api.engine import DEFAULT_ENGINES
 from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.report.labels import shown_path
-from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.benchmarks import BenchmarkRows
-from routelab.report.rows.routes import JobRecord
-from routelab.report.rows.rows import Record, Rows
-from routelab.report.rows.simulations import EngineRecord, SimulationRows
+from routelab.report.rows.routes import RouteRecord
+from routelab.report.rows.row_set import Record, RowSet
+from routelab.report.rows.simulations import SimulationRecord, SimulationRows
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
 
@@ -26,23 +26,23 @@ _BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "pred
 """Settings of a comparison that change what is measured for a row."""
 
 
-def run_command(record: JobRecord) -> str:
+def run_command(record: RouteRecord) -> str:
     """Return the command that routes, proves and measures a run and prints its numbers."""
     metrics = f" --metrics {_shell_word('+'.join(record.metrics))}" if record.metrics else ""
     return f"routelab route {_record_words(record)}{metrics}"
 
 
-def bound_command(record: JobRecord) -> str:
+def bound_command(record: RouteRecord) -> str:
     """Return the command that prints the bounds of a run and its distance from them."""
     return f"routelab evaluate {_record_words(record)} --bound"
 
 
-def throughput_command(record: EngineRecord, outcome: Outcome) -> str:
+def throughput_command(record: SimulationRecord, outcome: Outcome) -> str:
     """Return the command that prints the bounds for any routing, with the first seed.
 
     Parameters
     ----------
-    record : EngineRecord
+    record : SimulationRecord
     outcome : Outcome
         Of the bounds for its network and traffic.
     """
@@ -58,17 +58,17 @@ def _record_words(record: Record) -> str:
     return f"{_shell_word(record.topology_name)} {_shell_word(record.routing_name)}"
 
 
-def simulate_command(record: EngineRecord, engine: EnginePlugin) -> str:
+def simulate_command(record: SimulationRecord, engine: EnginePlugin) -> str:
     """Return the command that repeats a simulation and prints its numbers."""
     words = [_record_words(record), _shell_word(record.work_name)]
     if engine.name != DEFAULT_ENGINES["traffic"]:
         words.append(f"--engine {engine.name}")
     for name, value in engine.parameters.non_defaults().items():
         words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
-        whole = getattr(engine.parameters, name, value)
-        if isinstance(whole, tuple):
+        setting = getattr(engine.parameters, name, value)
+        if isinstance(setting, tuple):
             words.append(_shell_word(value.replace("+", ",")))
-        elif whole is not True or _default_of(engine, name) is not False:
+        elif setting is not True or _default_of(engine, name) is not False:
             words.append(_shell_word(value))
     return f"routelab simulate {' '.join(words)}"
 
@@ -79,7 +79,7 @@ def _default_of(engine: EnginePlugin, name: str) -> Any:
     return field.default if field else None
 
 
-def bench_command(record: BenchRecord) -> str:
+def bench_command(record: BenchmarkRecord) -> str:
     """Return the command that repeats a benchmark under a routing and under the baseline."""
     words = [
         "--cluster",
@@ -96,25 +96,25 @@ def bench_command(record: BenchRecord) -> str:
     return f"routelab bench {' '.join(words)}{' --apply-routing' if record.switched else ''}"
 
 
-def row_command(view: Rows, run: int) -> str:
+def row_command(row_set: RowSet, run: int) -> str:
     """Return the command that prints the numbers of a row."""
-    if isinstance(view, SimulationRows):
-        return simulate_command(view.records[run], view.engine(run))
-    if isinstance(view, BenchmarkRows):
-        return bench_command(view.records[run])
-    record = view.records[run]
-    assert isinstance(record, JobRecord)
+    if isinstance(row_set, SimulationRows):
+        return simulate_command(row_set.records[run], row_set.engine(run))
+    if isinstance(row_set, BenchmarkRows):
+        return bench_command(row_set.records[run])
+    record = row_set.records[run]
+    assert isinstance(record, RouteRecord)
     return run_command(record)
 
 
-def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
+def study_command(study: Path, measured: Sequence[BenchmarkRecord] = ()) -> str:
     """Return the command that rebuilds a study's report.
 
     Parameters
     ----------
     study : Path
         Its file.
-    measured : sequence of BenchRecord
+    measured : sequence of BenchmarkRecord
         Its benchmarks; if they need permission to switch a fabric, the command gives it.
     """
     words = [f"studies={_shell_word(study_selector(study))}"]

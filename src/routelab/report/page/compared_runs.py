@@ -11,7 +11,7 @@ import pandas as pd
 from routelab.api.verdicts import PROVEN
 from routelab.report.figures.omissions import COMPLETE_STATES
 from routelab.report.rows.derivation import REFERENCE_RUN, RELATIVE_TO
-from routelab.report.rows.rows import OK, Rows, key_text
+from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import select_rows
 from routelab.study import Table
@@ -32,7 +32,7 @@ _LEFT_OUT = {
 
 
 def compared_runs(
-    spec: Table, keys: Sequence[str], view: Rows, study_rows: StudyRows, column: str
+    spec: Table, keys: Sequence[str], row_set: RowSet, study_rows: StudyRows, column: str
 ) -> dict[tuple[str, ...], dict[int, Run]]:
     """Return the runs with a result, by routing and conditions.
 
@@ -41,7 +41,7 @@ def compared_runs(
     spec : Table
     keys : sequence of str
         Columns of the conditions.
-    view : Rows
+    row_set : RowSet
         The table's rows.
     study_rows : StudyRows
     column : str
@@ -52,13 +52,13 @@ def compared_runs(
     dict
         Runs by number. If the table compares runs, these are among them that it compares with.
     """
-    frame = select_rows(spec, view, "")
+    frame = select_rows(spec, row_set, "")
     frame = frame[frame["status"] == OK]
     runs: dict[tuple[str, ...], dict[int, Run]] = {}
     if frame.empty:
         return runs
-    verdicts = view.jobs["deadlock"].to_dict() if "deadlock" in view.jobs else {}
-    states = _states(view, study_rows, column)
+    verdicts = row_set.jobs["deadlock"].to_dict() if "deadlock" in row_set.jobs else {}
+    states = _states(row_set, study_rows, column)
     columns = [frame[key].map(key_text) for key in keys]
     sources = [(frame.index.to_series(), frame[ROUTING])]
     if REFERENCE_RUN in frame:
@@ -70,12 +70,12 @@ def compared_runs(
     return runs
 
 
-def _states(view: Rows, study_rows: StudyRows, column: str) -> Mapping[int, str]:
+def _states(row_set: RowSet, study_rows: StudyRows, column: str) -> Mapping[int, str]:
     """Return the state of the simulation that a value is from, by run, if it matters."""
-    if view not in (study_rows.loads, study_rows.simulations):
+    if row_set not in (study_rows.loads, study_rows.simulations):
         return {}
-    words = _words(view.jobs)
-    if view is study_rows.simulations and column.startswith(("saturation_", "throughput")):
+    words = _words(row_set.jobs)
+    if row_set is study_rows.simulations and column.startswith(("saturation_", "throughput")):
         words = pd.Series(
             [_search_word(study_rows, run, column) for run in words.index], words.index
         )

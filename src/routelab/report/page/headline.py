@@ -23,10 +23,10 @@ from routelab.report.page.compared_runs import (
     states_text,
     unproven_text,
 )
-from routelab.report.page.missing import BOUND, as_sentence, incomplete
+from routelab.report.page.missing import BOUND, as_sentence, reservation_text
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
-from routelab.report.rows.rows import OK, Rows, filter_rows, key_text
+from routelab.report.rows.row_set import OK, RowSet, filter_rows, key_text
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.tables import select_rows
@@ -108,7 +108,7 @@ class Case:
 def find_answer(
     study: Study,
     study_rows: StudyRows,
-    tables: Sequence[tuple[ReportTable, Rows]],
+    tables: Sequence[tuple[ReportTable, RowSet]],
     losses: Sequence[MissingResult] = (),
 ) -> Answer:
     """Return the first of these that exists.
@@ -126,34 +126,36 @@ def find_answer(
         If the better direction of the headline's value is needed and unknown.
     """
     headline = study.headline
-    lost = [as_sentence(loss.sentence) for loss in losses if loss.is_alarm and loss.noun != BOUND]
-    named = headline.table or (tables[0][0].name if headline.value and tables else "")
-    for table, view in tables:
-        if named and table.name != named:
+    loss_sentences = [
+        as_sentence(loss.sentence) for loss in losses if loss.is_alarm and loss.noun != BOUND
+    ]
+    table_name = headline.table or (tables[0][0].name if headline.value and tables else "")
+    for table, row_set in tables:
+        if table_name and table.name != table_name:
             continue
         if table.of in BENCHMARKS:
             sentences = benchmark_sentences(
-                study_rows.merits, incomplete(study_rows.merits, study_rows)
+                study_rows.merits, reservation_text(study_rows.merits, study_rows)
             )
             if sentences:
                 return Answer(sentences[0], table.name)
         elif headline.value is not None:
             spec = study.tables[table.name]
-            answer = _compare(table, spec, view, study_rows, headline, study.place("headline"))
-            if answer.sentence or not lost:
-                text, reservation = answer.sentence, incomplete(view, study_rows)
+            answer = _compare(table, spec, row_set, study_rows, headline, study.place("headline"))
+            if answer.sentence or not loss_sentences:
+                text, reservation = answer.sentence, reservation_text(row_set, study_rows)
                 text = text or f"Table {table.name!r} has no values of two routings to compare."
                 text = f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
                 return Answer(text, answer.table, answer.routings)
-    if lost:
-        return Answer(lost[0])
+    if loss_sentences:
+        return Answer(loss_sentences[0])
     return Answer([*runs_sentences(study_rows), *proof_sentence(study_rows.routes)][-1])
 
 
 def _compare(
     table: ReportTable,
     spec: TableSpec,
-    view: Rows,
+    row_set: RowSet,
     study_rows: StudyRows,
     headline: Headline,
     place: str,
@@ -170,7 +172,7 @@ def _compare(
     baseline = headline.baseline or (relative.routings[0] if relative else "")
     source = statistic_columns(spec).get(value, value)
     keys = [key for key in (*spec.rows, _pivot_key(spec, value)) if key not in (ROUTING, None)]
-    runs = compared_runs(spec, keys, view, study_rows, spec.names.get(source, source))
+    runs = compared_runs(spec, keys, row_set, study_rows, spec.names.get(source, source))
     relation = _relation(spec, source)
     rows = _chosen(_rows(table, spec, headline), headline)
     cases, reasons_of = _cases(rows, runs, relation, baseline, headline.routings)
@@ -185,11 +187,11 @@ def _compare(
         if not total:
             return Answer("")
         cases_of = {text: f" in {count} of {total} cases" for text, count in reasons.items()}
-        why = "; ".join(text + (share if total > 1 else "") for text, share in cases_of.items())
-        whose = (
+        reason = "; ".join(text + (share if total > 1 else "") for text, share in cases_of.items())
+        subject = (
             f"{' and '.join(headline.routings)} cannot" if headline.routings else "no routing can"
         )
-        return Answer(f"The {name} of {whose} be compared with that of {baseline}: {why}.")
+        return Answer(f"The {name} of {subject} be compared with that of {baseline}: {reason}.")
     most_cases = max(map(len, cases.values()))
     cases = {
         candidate: routing_cases
@@ -198,26 +200,28 @@ def _compare(
     }
     routing = next(iter(cases))
     if len(cases) > 1:
-        lower = _is_lower_better(headline, spec, view, source, place)
+        lower = _is_lower_better(headline, spec, row_set, source, place)
         routing = min(cases, key=lambda name: _mean(cases[name]) * (1 if lower else -1))
     best = cases[routing]
     text = _sentence(best, spec, headline, (name, routing, baseline))
     if value != source or "mean" in spec.over.values():
-        text += _pairs(spec, view, source, best, (routing, baseline))
+        text += _pairs(spec, row_set, source, best, (routing, baseline))
     text += unproven_text(baseline, [case.runs for case in best])
     text += states_text([run for case in best for run in case.runs])
-    text += _left_out(reasons_of[routing], len(best))
+    text += _left_out_text(reasons_of[routing], len(best))
     return Answer(f"{text}.", table.name, (routing, baseline))
 
 
-def _left_out(reasons: Sequence[str], compared: int) -> str:
+def _left_out_text(reasons: Sequence[str], compared: int) -> str:
     total = compared + len(reasons)
-    parts = [f"{count} of {total} cases, where {why}" for why, count in Counter(reasons).items()]
+    parts = [
+        f"{count} of {total} cases, where {reason}" for reason, count in Counter(reasons).items()
+    ]
     return f"; left out: {'; '.join(parts)}" if parts else ""
 
 
 def _pairs(
-    spec: TableSpec, view: Rows, source: str, cases: Sequence[Case], names: tuple[str, str]
+    spec: TableSpec, row_set: RowSet, source: str, cases: Sequence[Case], names: tuple[str, str]
 ) -> str:
     """Return in how many pairs of runs a value is higher and lower, if a statistic mixes both."""
     relation, column = _relation(spec, source), spec.names.get(source, source)
@@ -226,7 +230,7 @@ def _pairs(
         spec = spec.model_copy(update={"relative": relative})
     case_keys = [case.keys for case in cases]
     signs: Counter[int] = Counter()
-    for row in select_rows(spec, view, "").to_dict("records"):
+    for row in select_rows(spec, row_set, "").to_dict("records"):
         at = {key: key_text(row[key]) for key in cases[0].keys}
         if row["status"] == OK and (row[ROUTING], row[RELATIVE_TO]) == names and at in case_keys:
             if relation:
@@ -236,19 +240,19 @@ def _pairs(
             signs[int(np.sign(np.round(np.nan_to_num(more), 9)))] += 1
     if not (signs[1] and signs[-1]):
         return ""
-    lower, higher = _words(relation == "improvement")
+    lower, higher = _comparison_words(relation == "improvement")
     total = signs.total()
     return f"; {higher} in {signs[1]} and {lower} in {signs[-1]} of {total} pairs of runs"
 
 
-def _words(improves: bool) -> tuple[str, str]:
+def _comparison_words(improves: bool) -> tuple[str, str]:
     return ("worse", "better") if improves else ("lower", "higher")
 
 
 def _rows(table: ReportTable, spec: TableSpec, headline: Headline) -> list[_Row]:
     """Return each row, or each cell of a pivot, that has a value."""
     by = _pivot_key(spec, headline.value)
-    only = headline.routings[0] if len(headline.routings) == 1 else ""
+    single_routing = headline.routings[0] if len(headline.routings) == 1 else ""
     rows: list[_Row] = []
     for column in table.with_role("value"):
         if column.source != headline.value:
@@ -265,7 +269,7 @@ def _rows(table: ReportTable, spec: TableSpec, headline: Headline) -> list[_Row]
             }
             if by:
                 keys[by] = column.by
-            routing = keys.pop(ROUTING, only)
+            routing = keys.pop(ROUTING, single_routing)
             number = row.get(column.name)
             # a group without one of the keys is no condition
             if routing and "" not in keys.values() and _is_number(number):
@@ -297,9 +301,9 @@ def _cases(
     runs: Mapping[tuple[str, ...], Mapping[int, Run]],
     relation: str,
     baseline: str,
-    named: Sequence[str],
+    declared: Sequence[str],
 ) -> tuple[dict[str, list[Case]], dict[str, list[str]]]:
-    """Return the cases of every routing, and why others of these, and of `named`, are left out."""
+    """Return the cases of every routing, and why others, also of `declared`, are left out."""
     base = {tuple(keys.items()): value for keys, routing, value in rows if routing == baseline}
     cases: dict[str, list[Case]] = {}
     reasons_of: dict[str, list[str]] = {}
@@ -330,7 +334,7 @@ def _cases(
         else:
             reasons_of.setdefault(routing, []).append(f"{baseline} has no value")
     conditions = set[_At]().union(*conditions_of.values()) if relation else base.keys()
-    for routing in dict.fromkeys([*cases, *reasons_of, *named]):
+    for routing in dict.fromkeys([*cases, *reasons_of, *declared]):
         lacks = len(conditions - conditions_of.get(routing, set()))
         reasons_of.setdefault(routing, []).extend([f"{routing} has no value"] * lacks)
     return cases, reasons_of
@@ -367,12 +371,14 @@ def _mean(cases: Sequence[Case]) -> float:
 
 
 def _is_lower_better(
-    headline: Headline, spec: TableSpec, view: Rows, source: str, place: str
+    headline: Headline, spec: TableSpec, row_set: RowSet, source: str, place: str
 ) -> bool:
     relation = _relation(spec, source)
     column = spec.relative.column if spec.relative and relation == "ratio" else source
     # ratios of gains are those of values, of which less is better
-    declared = {"gain": "lower", "improvement": "higher"}.get(relation) or view.better.get(column)
+    declared = {"gain": "lower", "improvement": "higher"}.get(relation) or row_set.better.get(
+        column
+    )
     better = headline.better or declared
     if not better:
         raise InputError(
@@ -393,8 +399,8 @@ def _sentence(
     if spec.relative is not None and spec.relative.median:
         baseline = f"the median of {baseline}"
     value = headline.value or ""
-    where = _where(cases, spec)
-    over = _over(cases, spec.of)
+    where = _shared_conditions(cases, spec)
+    over = _cases_text(cases, spec.of)
     source = statistic_columns(spec).get(value, value)
     improves = _relation(spec, source) == "improvement"
     verb = f"{routing} is" if improves else f"the {name} of {routing} is"
@@ -412,15 +418,15 @@ def _sentence(
         text += f" (means over {over})" if len(cases) > 1 else ""
     else:
         low, high = min(case.low for case in cases), max(case.high for case in cases)
-        how, spread = _difference(_mean(cases), low, high, improves)
+        relation_text, spread = _difference(_mean(cases), low, high, improves)
         if any(case.low < case.high for case in cases):
             spread += " over all runs"
         if len(cases) > 1:
-            text = f"{verb} {how} {than} (geometric mean over {over}; {spread})"
+            text = f"{verb} {relation_text} {than} (geometric mean over {over}; {spread})"
         else:
             if numbers:
                 verb, than = f"{verb} {numbers[0]},", f"the {numbers[1]} of {baseline}"
-            text = f"{verb} {how} {than}" + (f" ({spread})" if low < high else "")
+            text = f"{verb} {relation_text} {than}" + (f" ({spread})" if low < high else "")
     text = f"{where}, {text}" if where else text
     return f"{text[0].upper() if where or not improves else text[0]}{text[1:]}"
 
@@ -434,7 +440,7 @@ def _sign(case: Case) -> int:
 
 def _wins_and_losses(cases: Sequence[Case], signs: Sequence[int], than: str, improves: bool) -> str:
     """Return in how many cases a value is higher and lower, and by how much at most."""
-    less, more = _words(improves)
+    less, more = _comparison_words(improves)
     parts = []
     as_factor = any(case.high >= 2 for case in cases) and not improves
     for sign, word in ((1, f"{more} than {than}"), (-1, less)):
@@ -456,20 +462,20 @@ def _wins_and_losses(cases: Sequence[Case], signs: Sequence[int], than: str, imp
 def _difference(mean: float, low: float, high: float, improves: bool) -> tuple[str, str]:
     """Return a ratio and its range: percentages, or factors if one is 2 or more."""
     if high >= 2 and not improves:
-        how = f"{two_digits(mean)} times" if two_digits(mean) != "1" else "about equal to"
-        return how, f"{_range(two_digits(low), two_digits(high))} times"
-    less, more = _words(improves)
+        relation_text = f"{two_digits(mean)} times" if two_digits(mean) != "1" else "about equal to"
+        return relation_text, f"{_range(two_digits(low), two_digits(high))} times"
+    less, more = _comparison_words(improves)
     percent, least, greatest = (100 * (factor - 1) for factor in (mean, low, high))
-    how = f"{size_text(percent)} {more if percent > 0 else less} than"
+    relation_text = f"{size_text(percent)} {more if percent > 0 else less} than"
     if abs(percent) < SMALLEST:
-        how = "as good as" if improves else "equal to"
+        relation_text = "as good as" if improves else "equal to"
     if max(abs(least), abs(greatest)) < SMALLEST:
-        return how, "no difference in any"
+        return relation_text, "no difference in any"
     if greatest < SMALLEST:
-        return how, f"{_range(size_text(greatest), size_text(least))} {less}"
+        return relation_text, f"{_range(size_text(greatest), size_text(least))} {less}"
     if least > -SMALLEST:
-        return how, f"{_range(size_text(least), size_text(greatest))} {more}"
-    return how, f"{size_text(least)} {less} to {size_text(greatest)} {more}"
+        return relation_text, f"{_range(size_text(least), size_text(greatest))} {more}"
+    return relation_text, f"{size_text(least)} {less} to {size_text(greatest)} {more}"
 
 
 def _range(low: str, high: str) -> str:
@@ -503,7 +509,7 @@ def _heading(column: str, of: str) -> str:
     return heading_parts(column, of)[0]
 
 
-def _where(cases: Sequence[Case], spec: TableSpec) -> str:
+def _shared_conditions(cases: Sequence[Case], spec: TableSpec) -> str:
     """Return the conditions that all cases share, as a phrase."""
     constant = {
         key: key_text(value)
@@ -527,7 +533,7 @@ def _condition(key: str, text: str, of: str) -> str:
     return f"{'at' if text[0].isdigit() else 'with'} {_heading(key, of)} {text}"
 
 
-def _over(cases: Sequence[Case], of: str) -> str:
+def _cases_text(cases: Sequence[Case], of: str) -> str:
     """Return the number of cases in words: ``4 networks``, ``9 combinations of …``."""
     first_keys = cases[0].keys
     keys = [key for key in first_keys if any(case.keys[key] != first_keys[key] for case in cases)]

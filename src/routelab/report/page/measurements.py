@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from routelab.cluster.bench.comparison import FIGURES, RUNS
 from routelab.cluster.bench.store import STDERR, STDOUT
-from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.benchmarks import SWITCH_WARNING, BenchmarkRows
 from routelab.report.rows.comparison_files import ComparisonFiles, cause
-from routelab.report.rows.rows import OK
+from routelab.report.rows.row_set import OK
 from routelab.results.missing_results import NOT_RUN
 
 MOST_RUNS = 1000
@@ -74,22 +74,24 @@ class PageComparison:
     links: Mapping[str, str]
 
 
-def page_comparisons(view: BenchmarkRows, page: Path) -> list[PageComparison]:
+def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[PageComparison]:
     """Return all comparisons of a study.
 
     Parameters
     ----------
-    view : BenchmarkRows
+    row_set : BenchmarkRows
     page : Path
         Folder of the page, to which links are relative.
     """
-    records: dict[Path, BenchRecord] = {}
-    for record in view.records:
+    records: dict[Path, BenchmarkRecord] = {}
+    for record in row_set.records:
         records.setdefault(record.directory, record)
-    return [_page_comparison(records[files.directory], files, page) for files in view.comparisons]
+    return [
+        _page_comparison(records[files.directory], files, page) for files in row_set.comparisons
+    ]
 
 
-def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) -> PageComparison:
+def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path) -> PageComparison:
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
     failures = [run for run in runs if run.status != OK]
@@ -128,7 +130,7 @@ def _counts(files: ComparisonFiles) -> str:
     return f"{text}, plus {warm} for warm-up." if warm else f"{text}."
 
 
-def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]:
+def _facts(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, str]]:
     facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
     nodes, ranks_per_node = facts.get("nodes"), facts.get("ranks_per_node")

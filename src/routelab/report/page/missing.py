@@ -8,8 +8,8 @@ from typing import Any
 
 from routelab.report.page.commands import bound_command, row_command, throughput_command
 from routelab.report.rows.benchmarks import BenchmarkRows
-from routelab.report.rows.routes import JobRecord, RouteRows
-from routelab.report.rows.rows import OK, Rows
+from routelab.report.rows.routes import RouteRecord, RouteRows
+from routelab.report.rows.row_set import OK, RowSet
 from routelab.report.rows.simulations import SimulationRows
 from routelab.report.rows.study_rows import StudyRows
 from routelab.results.missing_results import (
@@ -37,23 +37,23 @@ def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
 
 def _outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
     """Return the outcomes of every kind of result except bounds, each with its noun."""
-    kinds = [(noun, view.outcomes) for noun, view in study_rows.named_rows]
+    kinds = [(noun, row_set.outcomes) for noun, row_set in study_rows.named_rows]
     return [(TABLE, study_rows.routes.outcomes), *kinds] if study_rows.routes.records else kinds
 
 
-def incomplete(view: Rows, study_rows: StudyRows) -> str:
+def reservation_text(row_set: RowSet, study_rows: StudyRows) -> str:
     """Return the reservation that a comparison of incomplete results begins with.
 
     Returns
     -------
     str
         ``"Among the 5 of 9 simulations that have a result, "``; empty if every job of the kind
-        that `view` shows has a result or is unsupported.
+        that `row_set` shows has a result or is unsupported.
     """
     noun = TABLE
-    if isinstance(view, SimulationRows):
-        noun = "simulation" if view.work == "traffic" else "flow simulation"
-    elif isinstance(view, BenchmarkRows):
+    if isinstance(row_set, SimulationRows):
+        noun = "simulation" if row_set.work == "traffic" else "flow simulation"
+    elif isinstance(row_set, BenchmarkRows):
         noun = "measurement"
     outcomes = dict(_outcomes(study_rows)).get(noun, ())
     ok = sum(outcome.status == OK for outcome in outcomes)
@@ -97,17 +97,17 @@ def _missing_results(study_rows: StudyRows) -> list[dict[str, str]]:
             "topology": record.topology,
             "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
             **_status_fields(outcome),
-            "command": row_command(view, run),
+            "command": row_command(row_set, run),
         }
-        for view in study_rows.of_jobs
-        for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
+        for row_set in study_rows.of_jobs
+        for run, (record, outcome) in enumerate(zip(row_set.records, row_set.outcomes, strict=True))
         if outcome.status != OK
     ]
 
 
 def _missing_bounds(routes: RouteRows) -> list[dict[str, str]]:
     """Return bounds without a result; the command prints the bounds of one of their tables."""
-    owners: dict[Path, JobRecord] = {}
+    owners: dict[Path, RouteRecord] = {}
     for record in routes.records:
         for folder in (record.network_bound, record.rules_bound):
             if folder is not None:
@@ -143,7 +143,7 @@ def _missing_throughput(simulations: SimulationRows) -> list[dict[str, str]]:
     ]
 
 
-def _bound_name(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+def _bound_name(record: RouteRecord, folder: Path, outcome: Outcome) -> str:
     of_rules = folder == record.rules_bound
     return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
 

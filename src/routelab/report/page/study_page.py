@@ -33,10 +33,10 @@ from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.summary import summarize, verdicts
 from routelab.report.page.versions import write_versions
-from routelab.report.rows.bench_rows import BenchRecord
-from routelab.report.rows.routes import JobRecord
-from routelab.report.rows.rows import OK, Rows
-from routelab.report.rows.simulations import EngineRecord
+from routelab.report.rows.bench_rows import BenchmarkRecord
+from routelab.report.rows.routes import RouteRecord
+from routelab.report.rows.row_set import OK, RowSet
+from routelab.report.rows.simulations import SimulationRecord
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import FORMATS, layout
@@ -72,26 +72,26 @@ class Report:
     def lead_figure(self) -> PageFigure | None:
         """Figure below the answer: the headline's, or the first one."""
         drawn = [figure for figure in self.figures if figure.description]
-        named = [figure for figure in drawn if figure.name == self.study.headline.figure]
-        return next(iter(named or drawn), None)
+        declared = [figure for figure in drawn if figure.name == self.study.headline.figure]
+        return next(iter(declared or drawn), None)
 
 
 def write_study_report(
     study: Study,
-    jobs: Sequence[JobRecord],
+    jobs: Sequence[RouteRecord],
     results: Path,
     directory: Path,
     plugins: Sequence[Plugin] = (),
-    simulations: Sequence[EngineRecord] = (),
-    flows: Sequence[EngineRecord] = (),
-    benchmarks: Sequence[BenchRecord] = (),
+    simulations: Sequence[SimulationRecord] = (),
+    flows: Sequence[SimulationRecord] = (),
+    benchmarks: Sequence[BenchmarkRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
     Parameters
     ----------
     study : config.Study
-    jobs : sequence of JobRecord
+    jobs : sequence of RouteRecord
         All route tables of the study, in its order, with or without a result.
     results : Path
         Folder of all results; messages and the page use paths below it.
@@ -100,11 +100,11 @@ def write_study_report(
         ``benchmarks.csv``, ``tables/``, ``figures/``, ``versions.json`` and ``SHA256SUMS``.
     plugins : sequence of Plugin
         Plugins of the study; the page lists their citations.
-    simulations : sequence of EngineRecord
+    simulations : sequence of SimulationRecord
         All packet simulations of the study, with or without a result.
-    flows : sequence of EngineRecord
+    flows : sequence of SimulationRecord
         All flow simulations of the study.
-    benchmarks : sequence of BenchRecord
+    benchmarks : sequence of BenchmarkRecord
         All benchmarks in its comparisons.
 
     Raises
@@ -172,8 +172,8 @@ def write_files(report: Report, command: str, plugins: Sequence[Plugin], directo
     for table in report.tables:
         for suffix, text_of in FORMATS.items():
             write_text(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    for name, view in run_lists(report.study_rows).items():
-        write_text(directory / name, rows_csv(view))
+    for name, row_set in run_lists(report.study_rows).items():
+        write_text(directory / name, rows_csv(row_set))
     # after the CSV files, because it writes their checksums
     write_versions(report.study, command, report.study_rows.outcomes, plugins, directory)
 
@@ -229,7 +229,7 @@ def figure_section(report: Report) -> dict[str, Any]:
 def runs_section(report: Report) -> dict[str, Any]:
     """Return what ran, what has no result and why, and the verdicts of the deadlock checker."""
     study_rows, losses = report.study_rows, report.losses
-    outcomes = [outcome for view in study_rows.of_jobs for outcome in view.outcomes]
+    outcomes = [outcome for row_set in study_rows.of_jobs for outcome in row_set.outcomes]
     return {
         "missing": [as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         "unsupported": [as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
@@ -243,9 +243,9 @@ def runs_section(report: Report) -> dict[str, Any]:
     }
 
 
-def run_lists(study_rows: StudyRows) -> dict[str, Rows]:
+def run_lists(study_rows: StudyRows) -> dict[str, RowSet]:
     """Return study_rows with all rows of the study, by file name."""
-    lists: dict[str, Rows] = {"runs.csv": study_rows.routes}
+    lists: dict[str, RowSet] = {"runs.csv": study_rows.routes}
     if study_rows.simulations.records:
         lists["simulations.csv"] = study_rows.loads
     if study_rows.flows.records:
@@ -255,10 +255,10 @@ def run_lists(study_rows: StudyRows) -> dict[str, Rows]:
     return lists
 
 
-def rows_csv(view: Rows) -> str:
+def rows_csv(row_set: RowSet) -> str:
     """Return all rows as CSV with all columns, and the command of each row."""
-    jobs = view.jobs
-    first_columns = [*view.identity, "status", "reason", "nodes"]
+    jobs = row_set.jobs
+    first_columns = [*row_set.identity, "status", "reason", "nodes"]
     first_columns = [name for name in first_columns if name in jobs]
     sorted_jobs = jobs[[*first_columns, *jobs.columns.drop(first_columns)]]
     texts = pd.DataFrame(
@@ -267,5 +267,5 @@ def rows_csv(view: Rows) -> str:
             for column in sorted_jobs.columns
         }
     )
-    texts["command"] = [row_command(view, row) for row in range(len(jobs))]
+    texts["command"] = [row_command(row_set, row) for row in range(len(jobs))]
     return texts.to_csv(index=False, lineterminator="\n")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from routelab.report.page.benchmark_summary import benchmark_sentences
-from routelab.report.page.missing import incomplete
+from routelab.report.page.missing import reservation_text
 from routelab.report.rows.routes import RouteRows
-from routelab.report.rows.rows import OK, Rows, key_text
+from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import layout
@@ -33,7 +33,9 @@ def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]
     sentences += _bounds_sentence(study_rows.routes)
     sentences += _routers_sentence(study_rows)
     sentences += _states_sentence(study_rows)
-    sentences += benchmark_sentences(study_rows.merits, incomplete(study_rows.merits, study_rows))
+    sentences += benchmark_sentences(
+        study_rows.merits, reservation_text(study_rows.merits, study_rows)
+    )
     for table in tables:
         sentences += _published_sentence(table)
     return sentences
@@ -45,15 +47,15 @@ def runs_sentences(study_rows: StudyRows) -> list[str]:
     sentences = (
         [runs_sentence(study_rows.routes)] if study_rows.routes.records or not named_rows else []
     )
-    return [*sentences, *(runs_sentence(view, noun) for noun, view in named_rows)]
+    return [*sentences, *(runs_sentence(row_set, noun) for noun, row_set in named_rows)]
 
 
-def runs_sentence(frames: Rows, noun: str = "run") -> str:
+def runs_sentence(row_set: RowSet, noun: str = "run") -> str:
     """Return the number of runs and their outcomes as a sentence."""
-    counts = dict(_status_counts(frames.outcomes))
-    total = len(frames.outcomes)
+    counts = dict(_status_counts(row_set.outcomes))
+    total = len(row_set.outcomes)
     text = (
-        f"{_count(total, noun)} on {_count(frames.jobs['topology'].nunique(), 'network')}"
+        f"{_count(total, noun)} on {_count(row_set.jobs['topology'].nunique(), 'network')}"
         if total
         else "No runs"
     )
@@ -102,25 +104,25 @@ def verdicts(
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
     table_routings = {record.routing for record in study_rows.routes.records}
-    for view in (study_rows.routes, study_rows.simulations):
-        jobs = view.select(None, pooled, "")
+    for row_set in (study_rows.routes, study_rows.simulations):
+        jobs = row_set.select(None, pooled, "")
         for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
             if (
-                view is study_rows.simulations
-                and view.records[int(str(run))].routing in table_routings
+                row_set is study_rows.simulations
+                and row_set.records[int(str(run))].routing in table_routings
             ):
                 continue
-            facts = view.outcomes[int(str(run))].facts
+            facts = row_set.outcomes[int(str(run))].facts
             key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
             counts[routing, *key_texts] += 1
     return [(*key, number) for key, number in counts.items()]
 
 
-def proof_sentence(frames: RouteRows) -> list[str]:
+def proof_sentence(row_set: RouteRows) -> list[str]:
     """Return how many tables are proven free of deadlock; nothing without a table."""
     counts = Counter(
         str(outcome.facts.get("deadlock") or "unproven")
-        for outcome in frames.outcomes
+        for outcome in row_set.outcomes
         if outcome.status == OK
     )
     total = counts.total()
@@ -153,9 +155,9 @@ def _algorithms_sentence(study_rows: StudyRows) -> list[str]:
     return [f"Deadlock freedom{scope} in {total}: {parts}."]
 
 
-def _bounds_sentence(frames: RouteRows) -> list[str]:
+def _bounds_sentence(row_set: RouteRows) -> list[str]:
     """Return sentences on the number of optimal tables, and on bounds without a result."""
-    facts = [outcome.facts for outcome in frames.outcomes if outcome.status == OK]
+    facts = [outcome.facts for outcome in row_set.outcomes if outcome.status == OK]
     optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
     sentences = []
     if optimality:
@@ -163,7 +165,7 @@ def _bounds_sentence(frames: RouteRows) -> list[str]:
         sentences.append(
             f"Maximum load proven the least that the rules of a routing allow: {proven}."
         )
-    failures = [outcome for outcome in frames.bound_outcomes if outcome.status != OK]
+    failures = [outcome for outcome in row_set.bound_outcomes if outcome.status != OK]
     if failures:
         causes = "; ".join(
             dict.fromkeys(f"{outcome.routing}: {_bound_cause(outcome)}" for outcome in failures)
@@ -191,12 +193,14 @@ def _published_sentence(table: ReportTable) -> list[str]:
     text = f"{number}: {counts['equal']} equal to ours as printed"
     if counts["inside"]:
         text += f", {counts['inside']} within the range of our runs"
-    apart = [
+    differences = [
         f"{word} in {number}"
         for word, number in (("lower", counts["below"]), ("higher", counts["above"]))
         if number
     ]
-    return [f"{table.title}, {text}{'; ours is ' + ' and '.join(apart) if apart else ''}."]
+    return [
+        f"{table.title}, {text}{'; ours is ' + ' and '.join(differences) if differences else ''}."
+    ]
 
 
 def _count(number: int, noun: str) -> str:

@@ -22,7 +22,7 @@ from routelab.report.rows.comparison_files import (
 )
 from routelab.report.rows.derivation import IMPROVEMENT
 from routelab.report.rows.pending_jobs import PendingOutcome
-from routelab.report.rows.rows import OK, Record, outcome_of, terminals_of
+from routelab.report.rows.row_set import OK, Record, outcome_of, terminals_of
 from routelab.results.missing_results import NOT_RUN
 from routelab.results.outcome import Outcome
 from routelab.study.bench_settings import BenchSettings
@@ -31,7 +31,7 @@ KINDS = ("topology", "routing", "benchmark")
 
 
 @dataclass(frozen=True)
-class BenchRecord(Record):
+class BenchmarkRecord(Record):
     """A benchmark under a routing, in a comparison of a study.
 
     Attributes
@@ -77,7 +77,7 @@ class BenchRow:
 
     Attributes
     ----------
-    record : BenchRecord
+    record : BenchmarkRecord
     files : ComparisonFiles
     outcome : Outcome
         Outcome of its runs.
@@ -87,7 +87,7 @@ class BenchRow:
         Values by round.
     """
 
-    record: BenchRecord
+    record: BenchmarkRecord
     files: ComparisonFiles
     outcome: Outcome
     values: dict[str, Any]
@@ -100,7 +100,7 @@ class BenchRow:
         return plugin is None or self.values["metric"] == plugin.figure
 
 
-def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
+def bench_rows(records: Sequence[BenchmarkRecord]) -> list[BenchRow]:
     """Return all figures of merit of all records, including records without a result.
 
     Raises
@@ -127,7 +127,7 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
 
 
 def _rows(
-    record: BenchRecord,
+    record: BenchmarkRecord,
     files: ComparisonFiles,
     predictions: Mapping[Key, FigureOfMerit],
     base_predictions: Mapping[Key, FigureOfMerit],
@@ -162,7 +162,7 @@ def _rows(
     return rows
 
 
-def _common(record: BenchRecord, files: ComparisonFiles, group: RunGroup) -> dict[str, Any]:
+def _common(record: BenchmarkRecord, files: ComparisonFiles, group: RunGroup) -> dict[str, Any]:
     """Return the columns that all figures of a benchmark under a routing share."""
     facts = files.outcome.facts
     row: dict[str, Any] = {}
@@ -213,7 +213,7 @@ def _sample_columns(sample: MeritSample) -> dict[str, Any]:
 
 
 def _improvement_columns(
-    sample: MeritSample, base: MeritSample | None, applied: Collection[str], record: BenchRecord
+    sample: MeritSample, base: MeritSample | None, applied: Collection[str], record: BenchmarkRecord
 ) -> dict[str, Any]:
     """Return the improvement over the baseline; for the baseline itself 0, and no noise."""
     better = sample.better
@@ -244,7 +244,7 @@ def _prediction_columns(figure: FigureOfMerit | None, base: FigureOfMerit | None
     return columns
 
 
-def _predictions(record: BenchRecord, files: ComparisonFiles) -> dict[Key, FigureOfMerit]:
+def _predictions(record: BenchmarkRecord, files: ComparisonFiles) -> dict[Key, FigureOfMerit]:
     """Return what the flow engine predicts for a benchmark, if a prediction exists."""
     facts = files.outcome.facts
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
@@ -259,6 +259,6 @@ def _predictions(record: BenchRecord, files: ComparisonFiles) -> dict[Key, Figur
     return {(figure.metric, figure.size): figure for figure in figures}
 
 
-def _at(record: BenchRecord, directory: Path) -> Record:
+def _at(record: BenchmarkRecord, directory: Path) -> Record:
     names = record.topology, record.routing, record.topology_name, record.routing_name
     return Record(*names, directory, record.topology_directory)

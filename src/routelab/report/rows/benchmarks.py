@@ -10,12 +10,12 @@ import pandas as pd
 from typing_extensions import override
 
 from routelab.api import InputError
-from routelab.report.rows.bench_rows import KINDS, BenchRecord, BenchRow
+from routelab.report.rows.bench_rows import KINDS, BenchmarkRecord, BenchRow
 from routelab.report.rows.columns import BENCHMARKS
 from routelab.report.rows.comparison_files import ComparisonFiles
 from routelab.report.rows.derivation import IMPROVEMENT, derive_columns
 from routelab.report.rows.routes import RouteRows
-from routelab.report.rows.rows import OK, Rows, add_bare_names
+from routelab.report.rows.row_set import OK, RowSet, add_bare_names
 from routelab.report.rows.simulations import table_facts
 from routelab.study import Relative
 
@@ -35,7 +35,7 @@ SWITCH_WARNING = (
 )
 
 
-class BenchmarkRows(Rows):
+class BenchmarkRows(RowSet):
     """Figures of merit of a study's benchmarks, as data frames.
 
     Parameters
@@ -51,7 +51,7 @@ class BenchmarkRows(Rows):
     def __init__(self, rows: Sequence[BenchRow], routes: RouteRows) -> None:
         self._routes = routes
         self.rows = tuple(rows)
-        self.records: tuple[BenchRecord, ...] = tuple(row.record for row in rows)
+        self.records: tuple[BenchmarkRecord, ...] = tuple(row.record for row in rows)
         self.outcomes = tuple(row.outcome for row in rows)
 
     @cached_property
@@ -66,8 +66,8 @@ class BenchmarkRows(Rows):
         for row in self.rows:
             pair = row.record.topology, row.record.routing
             table = tables[pair].provenance.get("digest") if pair in tables else None
-            used = row.files.used(row.record.routing, table)
-            rows.append((facts.get(pair, {}) if used else {}) | row.values)
+            is_same_table = row.files.used(row.record.routing, table)
+            rows.append((facts.get(pair, {}) if is_same_table else {}) | row.values)
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
         add_bare_names(frame, ("routing", "topology", "benchmark", "bench"))
@@ -113,7 +113,7 @@ class BenchmarkRows(Rows):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return the values of single runs with their rounds; see `Rows.details`."""
+        """Return the values of single runs with their rounds; see `RowSet.details`."""
         lines = [
             (run, turn, value) for run in runs for turn, value in self.rows[run].sample.items()
         ]

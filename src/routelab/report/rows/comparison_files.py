@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
-from routelab.report.rows.rows import OK
+from routelab.report.rows.row_set import OK
 from routelab.results.outcome import Outcome, Status
 from routelab.results.tables import read_rows
 

@@ -46,8 +46,8 @@ def derive_columns(frame: pd.DataFrame) -> None:
         gap, load = (pd.to_numeric(frame[name]) for name in ("gap", "max_load"))
         bound = load - gap
         frame["gap_percent"] = 100 * gap / bound.where(bound > 0)
-        near = (gap <= np.maximum(1, NEAR * bound)).astype(object)
-        frame["near_optimal"] = near.where(gap.notna(), None)
+        near_optimal = (gap <= np.maximum(1, NEAR * bound)).astype(object)
+        frame["near_optimal"] = near_optimal.where(gap.notna(), None)
 
 
 def _sizes(text: Any) -> list[int]:

@@ -50,7 +50,7 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
         return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")
 
 
-def on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
+def outcome_on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
     """Return the outcome of a job on a table; a failure if its table was not this one.
 
     Parameters

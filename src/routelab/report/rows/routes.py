@@ -14,11 +14,11 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.report.rows.bounds import bound_outcomes, with_bounds
 from routelab.report.rows.derivation import derive_columns
-from routelab.report.rows.pending_jobs import on_table, outcome_in
-from routelab.report.rows.rows import (
+from routelab.report.rows.pending_jobs import outcome_in, outcome_on_table
+from routelab.report.rows.row_set import (
     OK,
     Record,
-    Rows,
+    RowSet,
     add_bare_names,
     facts_of_networks,
     outcome_of,
@@ -33,7 +33,7 @@ CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
 
 
 @dataclass(frozen=True)
-class JobRecord(Record):
+class RouteRecord(Record):
     """One run of a study: a routing on a topology.
 
     Attributes
@@ -56,12 +56,12 @@ class JobRecord(Record):
     network_bound: Path | None = None
 
 
-class RouteRows(Rows):
+class RouteRows(RowSet):
     """Results of a study's runs as data frames.
 
     Parameters
     ----------
-    records : sequence of JobRecord
+    records : sequence of RouteRecord
         The runs in the study's order; ``run`` in all frames is the position in it.
 
     Attributes
@@ -71,8 +71,8 @@ class RouteRows(Rows):
         a measurement instead if only this failed.
     """
 
-    def __init__(self, records: Sequence[JobRecord]) -> None:
-        self.records: tuple[JobRecord, ...] = tuple(records)
+    def __init__(self, records: Sequence[RouteRecord]) -> None:
+        self.records: tuple[RouteRecord, ...] = tuple(records)
         self.tables = {
             (record.topology, record.routing): _table_outcome(record) for record in self.records
         }
@@ -157,7 +157,7 @@ class RouteRows(Rows):
         return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return channels with their loads, or prohibited turns; see `Rows.details`."""
+        """Return channels with their loads, or prohibited turns; see `RowSet.details`."""
         if of == "turns":
             return self._turns(runs)
         if of != "channels":
@@ -208,16 +208,16 @@ class RouteRows(Rows):
         return table[["run", *table.columns.drop("run")]]
 
 
-def _table_outcome(record: JobRecord) -> Outcome:
+def _table_outcome(record: RouteRecord) -> Outcome:
     if record.survey_result is not None:
         return record.survey_result[0]
     return outcome_of("route", record)
 
 
-def _outcome_of(record: JobRecord, table: Outcome) -> Outcome:
+def _outcome_of(record: RouteRecord, table: Outcome) -> Outcome:
     """Return the outcome of a run: that of its table, or of the measurements if only they fail."""
     if table.status != OK or record.survey_result or record.metrics_directory is None:
         return table
     names = record.topology_name, record.routing_name
-    measured = on_table(outcome_in(record.metrics_directory, "metrics", *names), table)
+    measured = outcome_on_table(outcome_in(record.metrics_directory, "metrics", *names), table)
     return table if measured.status == OK else measured

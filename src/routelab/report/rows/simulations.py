@@ -17,12 +17,12 @@ from routelab.metrics.bounds.throughput.facts import traffic_seeds
 from routelab.registry.names import parse_name
 from routelab.report.rows.bounds import throughput_of, throughput_outcome
 from routelab.report.rows.derivation import derive_columns
-from routelab.report.rows.pending_jobs import on_table
+from routelab.report.rows.pending_jobs import outcome_on_table
 from routelab.report.rows.routes import RouteRows
-from routelab.report.rows.rows import (
+from routelab.report.rows.row_set import (
     OK,
     Record,
-    Rows,
+    RowSet,
     add_bare_names,
     facts_of_networks,
     outcome_of,
@@ -42,7 +42,7 @@ LOCATED_ROWS = ("channels", "flow-channels")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineRecord(Record):
+class SimulationRecord(Record):
     """One simulation of a study: traffic or a workload on a topology with a routing.
 
     Attributes
@@ -77,12 +77,12 @@ class EngineRecord(Record):
         return [column for column in self.engine.columns if of in column.of]
 
 
-class SimulationRows(Rows):
+class SimulationRows(RowSet):
     """Results of a study's simulations as data frames.
 
     Parameters
     ----------
-    records : sequence of EngineRecord
+    records : sequence of SimulationRecord
         In the study's order.
     routes : RouteRows
         The study's tables; rows also have the facts of their routing's table.
@@ -95,7 +95,7 @@ class SimulationRows(Rows):
 
     def __init__(
         self,
-        records: Sequence[EngineRecord],
+        records: Sequence[SimulationRecord],
         routes: RouteRows,
         work: Work,
         *,
@@ -105,18 +105,18 @@ class SimulationRows(Rows):
         self.kinds = ("topology", "routing", work)
         self._key = KEYS[work]
         self._routes = routes
-        rows: list[tuple[EngineRecord, Outcome, dict[str, Any]]] = []
+        rows: list[tuple[SimulationRecord, Outcome, dict[str, Any]]] = []
         for record in records:
             table = routes.tables.get((record.topology, record.routing))
-            outcome = on_table(outcome_of(self._key, record), table)
+            outcome = outcome_on_table(outcome_of(self._key, record), table)
             lines = list(self._lines_of(record, outcome))
             rows += [(record, outcome, line) for line in lines or [{}]]
-        self.records: tuple[EngineRecord, ...] = tuple(record for record, _, _ in rows)
+        self.records: tuple[SimulationRecord, ...] = tuple(record for record, _, _ in rows)
         self.outcomes = tuple(outcome for _, outcome, _ in rows)
         self._lines = tuple(line for _, _, line in rows)
         self._details: dict[tuple[str, Path], pd.DataFrame] = {}
 
-    def _lines_of(self, record: EngineRecord, outcome: Outcome) -> Iterator[dict[str, Any]]:
+    def _lines_of(self, record: SimulationRecord, outcome: Outcome) -> Iterator[dict[str, Any]]:
         """Iterate over the rows of a simulation: its loads, or a single row."""
         if outcome.status != OK or not record.columns("loads"):
             return
@@ -169,7 +169,7 @@ class SimulationRows(Rows):
         return frame
 
     def _row(
-        self, record: EngineRecord, outcome: Outcome, line: Mapping[str, Any]
+        self, record: SimulationRecord, outcome: Outcome, line: Mapping[str, Any]
     ) -> dict[str, Any]:
         # results may be older than a default: they have the settings that they ran with
         settings = settings_of(record.engine, outcome.provenance.get("settings", {}))
@@ -232,7 +232,7 @@ class SimulationRows(Rows):
         return type(engine)(engine.parameters.model_copy(update=update))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Return lines of another table of the engines; see `Rows.details`."""
+        """Return lines of another table of the engines; see `RowSet.details`."""
         of = of if of in TABLES[self.work] else f"flow-{of}"
         frames = [
             self._detail(of, run).assign(run=run)
@@ -267,9 +267,9 @@ def _first(names: Sequence[str]) -> str:
     return next(name for name in names if name != "load")
 
 
-def settings_of(engine: EnginePlugin, used: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(engine: EnginePlugin, used_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return all settings, lists as text; those that a result was computed with come first."""
-    settings = {**engine.parameters.model_dump(), **used}
+    settings = {**engine.parameters.model_dump(), **used_settings}
     return {
         key: "+".join(map(str, settings[key]))
         if isinstance(settings[key], tuple | list)

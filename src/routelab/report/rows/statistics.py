@@ -10,7 +10,7 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.report.rows.derivation import REFERENCE_RUN
-from routelab.report.rows.rows import Rows, key_text
+from routelab.report.rows.row_set import RowSet, key_text
 
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
@@ -28,7 +28,7 @@ def statistics_of(
     runs: pd.DataFrame,
     statistics: Mapping[str, Sequence[str]],
     over: Mapping[str, str],
-    frames: Rows,
+    row_set: RowSet,
     place: str,
 ) -> dict[str, Any]:
     """Compute one row of a table.
@@ -42,7 +42,7 @@ def statistics_of(
     over : mapping of str to str
         Parameters with separate statistics for each setting. The lower median of these is the
         value; if any parameter is pooled to its range, the extremes are the range.
-    frames : Rows
+    row_set : RowSet
     place : str
         Prefix of messages: where the table is declared.
 
@@ -56,11 +56,11 @@ def statistics_of(
     InputError
         If a column does not exist or has no such statistic.
     """
-    networks = [frames.records[run].topology_name for run in runs["run"]]
+    networks = [row_set.records[run].topology_name for run in runs["run"]]
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
     for column, names in statistics.items():
-        values = _numbers(frames, runs, column, place)
-        settings = _settings(runs.loc[values.index], over, frames)
+        values = _numbers(row_set, runs, column, place)
+        settings = _settings(runs.loc[values.index], over, row_set)
         for name in names:
             key = f"{column}_{name}"
             if name in NETWORK_NAMES:
@@ -75,8 +75,8 @@ def statistics_of(
     return row
 
 
-def _numbers(frames: Rows, runs: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
-    values = frames.column(runs, column, f"{place}statistics: ").dropna()
+def _numbers(row_set: RowSet, runs: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+    values = row_set.column(runs, column, f"{place}statistics: ").dropna()
     try:
         return values.map(float).astype(float)
     except ValueError:
@@ -85,11 +85,11 @@ def _numbers(frames: Rows, runs: pd.DataFrame, column: str, place: str) -> pd.Se
         ) from None
 
 
-def _settings(runs: pd.DataFrame, over: Mapping[str, str], frames: Rows) -> list[list[int]]:
+def _settings(runs: pd.DataFrame, over: Mapping[str, str], row_set: RowSet) -> list[list[int]]:
     """Group rows by the setting of the parameters `over`, and by the reference routing."""
     settings = [runs[parameter].map(key_text).tolist() for parameter in over]
     if over and REFERENCE_RUN in runs:
-        settings.append([frames.records[run].routing_name for run in runs[REFERENCE_RUN]])
+        settings.append([row_set.records[run].routing_name for run in runs[REFERENCE_RUN]])
     groups: dict[tuple[str, ...], list[int]] = {}
     keys = list(zip(*settings, strict=True)) if settings else [()] * len(runs)
     for at, key in zip(runs.index, keys, strict=True):

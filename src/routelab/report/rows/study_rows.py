@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from routelab.report.rows.bench_rows import BenchRecord, BenchRow, bench_rows
+from routelab.report.rows.bench_rows import BenchmarkRecord, BenchRow, bench_rows
 from routelab.report.rows.benchmarks import BenchmarkRows
-from routelab.report.rows.routes import JobRecord, RouteRows
-from routelab.report.rows.rows import Rows
-from routelab.report.rows.simulations import EngineRecord, SimulationRows
+from routelab.report.rows.routes import RouteRecord, RouteRows
+from routelab.report.rows.row_set import RowSet
+from routelab.report.rows.simulations import SimulationRecord, SimulationRows
 from routelab.results.outcome import Outcome
 from routelab.study import Figure, Table
 from routelab.study.view_columns import named_columns
@@ -24,18 +24,18 @@ class StudyRows:
 
     Parameters
     ----------
-    runs : sequence of JobRecord
-    simulations : sequence of EngineRecord
-    flows : sequence of EngineRecord
-    measurements : sequence of BenchRecord
+    runs : sequence of RouteRecord
+    simulations : sequence of SimulationRecord
+    flows : sequence of SimulationRecord
+    measurements : sequence of BenchmarkRecord
     """
 
     def __init__(
         self,
-        runs: Sequence[JobRecord],
-        simulations: Sequence[EngineRecord] = (),
-        flows: Sequence[EngineRecord] = (),
-        measurements: Sequence[BenchRecord] = (),
+        runs: Sequence[RouteRecord],
+        simulations: Sequence[SimulationRecord] = (),
+        flows: Sequence[SimulationRecord] = (),
+        measurements: Sequence[BenchmarkRecord] = (),
     ) -> None:
         self.routes = RouteRows(runs)
         self._simulation_records = tuple(simulations)
@@ -78,21 +78,21 @@ class StudyRows:
         return BenchmarkRows(list(reversed(main_rows.values())), self.routes)
 
     @property
-    def named_rows(self) -> tuple[tuple[str, Rows], ...]:
+    def named_rows(self) -> tuple[tuple[str, RowSet], ...]:
         """Nouns and rows of simulations and measurements, without empty kinds."""
-        kinds: tuple[tuple[str, Rows], ...] = (
+        kinds: tuple[tuple[str, RowSet], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
             ("measurement", self.measurements),
         )
-        return tuple((name, view) for name, view in kinds if view.records)
+        return tuple((name, row_set) for name, row_set in kinds if row_set.records)
 
     @property
-    def of_jobs(self) -> tuple[Rows, ...]:
+    def of_jobs(self) -> tuple[RowSet, ...]:
         """Rows that contain each job of the study once."""
-        return (self.routes, *(view for _, view in self.named_rows))
+        return (self.routes, *(row_set for _, row_set in self.named_rows))
 
-    def rows_for(self, spec: Table | Figure) -> Rows:
+    def rows_for(self, spec: Table | Figure) -> RowSet:
         """Return the rows for a table or figure.
 
         Unless it uses the column metric, rows of benchmarks are their main figures only.
@@ -102,7 +102,7 @@ class StudyRows:
             return self.benchmarks
         return self.of(spec.of)
 
-    def of(self, kind: str) -> Rows:
+    def of(self, kind: str) -> RowSet:
         """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
         if kind in BENCHMARKS:
             return self.merits

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from routelab.report.rows.pending_jobs import PendingOutcome
-from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.routes import RouteRecord
 from routelab.results.outcome import Outcome
 from routelab.results.survey_table import NAMES, SurveyTable, read_survey_table
 
 _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 
 
-def survey_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
+def survey_records(records: Iterable[RouteRecord], tables: Iterable[Path]) -> list[RouteRecord]:
     """Return `records` with their results from the tables.
 
     Parameters
     ----------
-    records : iterable of JobRecord
+    records : iterable of RouteRecord
         Without results. Records without a row in any table have not run yet.
     tables : iterable of path
         CSV files of shards; the file of a shard that has not run is missing.
@@ -38,7 +38,7 @@ def survey_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list
         for row in table.rows:
             results[row["topology"], row["routing"]] = _result_in_row(row, table)
 
-    def result_of(record: JobRecord) -> SurveyResult:
+    def result_of(record: RouteRecord) -> SurveyResult:
         return results.get((record.topology_name, record.routing_name)) or _no_result(record)
 
     return [replace(record, survey_result=result_of(record)) for record in records]
@@ -49,8 +49,12 @@ SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
 
 def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     topology, routing, status, reason = (row[name] for name in NAMES)
-    apart = {*NAMES, *_TIMES, "origin", *table.metrics}
-    facts = {key: value for key, value in row.items() if key not in apart and value is not None}
+    separate_columns = {*NAMES, *_TIMES, "origin", *table.metrics}
+    facts = {
+        key: value
+        for key, value in row.items()
+        if key not in separate_columns and value is not None
+    }
     metrics = tuple(
         (name, row[name], meaning["unit"], meaning["better"])
         for name, meaning in table.metrics.items()
@@ -61,6 +65,6 @@ def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     return Outcome("route", topology, routing, status, reason, facts, provenance), metrics
 
 
-def _no_result(record: JobRecord) -> SurveyResult:
+def _no_result(record: RouteRecord) -> SurveyResult:
     names = record.topology_name, record.routing_name
     return PendingOutcome("route", *names, reason="the survey's tables have no row of it"), ()

@@ -11,7 +11,7 @@ from routelab.api import InputError
 from routelab.toolkit.input_files import is_folder, is_regular
 
 
-def find_executable(
+def require_executable(
     plugin: str, setting: str | None, candidates: Sequence[str], path: str | None, file: str
 ) -> Path:
     """Find the program of a benchmark.

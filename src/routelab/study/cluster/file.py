@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_
 
 from routelab.api import InputError
 from routelab.registry.instances import canonical, load
-from routelab.study.cluster.executables import find_executable
+from routelab.study.cluster.executables import require_executable
 from routelab.study.cluster.fabric import FabricCommands
 from routelab.study.cluster.hostlist import compress, find_hosts
 from routelab.study.cluster.jobs import (
@@ -193,7 +193,7 @@ class Cluster(StudyPart):
         """
         path = self.environment.get("PATH", os.environ.get("PATH"))
         setting = self.benchmarks.get(plugin_name)
-        return find_executable(plugin_name, setting, candidates, path, self._file)
+        return require_executable(plugin_name, setting, candidates, path, self._file)
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,9 @@ class ClusterFile:
     origins: Mapping[str, Origin]
 
 
-def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine") -> Path:
+def require_cluster(
+    name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine"
+) -> Path:
     """Return the file of a cluster.
 
     Parameters
@@ -265,7 +267,7 @@ def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
     homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
-    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
+    return seen_from_here(require_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
 
 
 def load_cluster(path: Path) -> ClusterFile:
@@ -312,9 +314,12 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
     for name, part in cluster.node_sets.items():
         cluster_hosts = find_hosts(host_names(part), hosts)
-        strange = [host for host in host_names(part) if hosts and host not in cluster_hosts]
-        if strange:
-            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or fix it"
+        unknown_hosts = [host for host in host_names(part) if hosts and host not in cluster_hosts]
+        if unknown_hosts:
+            yield (
+                ("node_sets", name),
+                f"{compress(unknown_hosts)} not in hosts; add it there, or fix it",
+            )
 
 
 def _line(mistake: str, document: Document) -> int:

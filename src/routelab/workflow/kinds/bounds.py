@@ -69,7 +69,9 @@ class BoundJob(NetworkJob):
         rules = {stage.BARE: None, **rules}
         digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
         pairs = dict.fromkeys(
-            (t, id_) for (t, _), named in rules_ids(parts).items() for id_ in (stage.BARE, named)
+            (t, id_)
+            for (t, _), rules_id in rules_ids(parts).items()
+            for id_ in (stage.BARE, rules_id)
         )
         for t, id_ in pairs:
             plugin = rules[id_]
@@ -112,18 +114,22 @@ class BoundJob(NetworkJob):
             self.look_up_network,
         )
         plugins = () if rules is None else (rules,)
-        named = stage.BARE if rules is None else name_of(rules)
-        task = Task(topology=name, routing=named, plugins=plugins, seed=seed_of(plugins))
-        return task, partial(self.run, named, rules, network)
+        rules_name = stage.BARE if rules is None else name_of(rules)
+        task = Task(topology=name, routing=rules_name, plugins=plugins, seed=seed_of(plugins))
+        return task, partial(self.run, rules_name, rules, network)
 
     def run(
-        self, named: str, rules: RulesPlugin | None, network: Topology | None, facts: dict[str, Any]
+        self,
+        rules_name: str,
+        rules: RulesPlugin | None,
+        network: Topology | None,
+        facts: dict[str, Any],
     ) -> Result:
         """Bound the load."""
-        network = self.find_network(network, facts)
-        report_phase(named, "bound")
+        network = self.require_network(network, facts)
+        report_phase(rules_name, "bound")
         bound = stage.bound_load(network, rules, seconds=self.seconds, exact=self.exact)
-        report_phase(named, "ok", ended=True)
+        report_phase(rules_name, "ok", ended=True)
         return Result(
             topology_facts(network) | bound_numbers(bound),
             lambda folder, _: stage.write_bound(bound, network, folder),

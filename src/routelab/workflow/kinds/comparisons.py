@@ -205,7 +205,7 @@ class ComparisonJob(BaseJob):
         return shlex.join(options)
 
     @override
-    def do(self) -> None:
+    def execute(self) -> None:
         """Refuse.
 
         Raises
@@ -216,8 +216,8 @@ class ComparisonJob(BaseJob):
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
     @override
-    def end(self, ended: int | Failure, meter: Meter) -> None:
-        """Do nothing, because `do` has no process."""
+    def record_end(self, ending: int | Failure, meter: Meter) -> None:
+        """Do nothing, because `execute` has no process."""
 
 
 @lru_cache(maxsize=4)
@@ -322,9 +322,9 @@ def terminals(topology: Instance) -> int:
     for plugin in topology.plugins:
         grid = plugin.parameters
         if isinstance(grid, GridParameters):
-            whole = GridParameters(dims=grid.dims, terminals=grid.terminals)
+            full_grid = GridParameters(dims=grid.dims, terminals=grid.terminals)
             shared = set(GridParameters.model_fields)
-            if grid.model_dump(include=shared) == whole.model_dump():
+            if grid.model_dump(include=shared) == full_grid.model_dump():
                 return prod(grid.dims) * grid.terminals
         if isinstance(plugin, TopologyPlugin):
             try:

@@ -58,10 +58,10 @@ class MetricJob(TableJob):
         """Return the measurements of a study: every table with all metrics."""
         if not parts.metrics:
             return
-        named = dict(sorted(parts.metrics.items()))
-        measures = named.values()
-        read = tuple(file for metric in measures for file in metric.inputs)
-        metric_digests = tuple(map(code_digest, measures))
+        metrics = dict(sorted(parts.metrics.items()))
+        instances = metrics.values()
+        files = tuple(file for metric in instances for file in metric.inputs)
+        metric_digests = tuple(map(code_digest, instances))
         digests = {r: code_digest(routing_table) for r, routing_table in parts.tables.items()}
         for t, r in parts.runs:
             routing = parts.routings[r]
@@ -70,13 +70,13 @@ class MetricJob(TableJob):
                 ids=(t, r),
                 text=routing.text,
                 digest=digests[r],
-                inputs=(*routing.inputs, *read),
+                inputs=(*routing.inputs, *files),
                 limits=parts.study.limits,
                 classes=(
                     *class_names(routing),
-                    *(c for metric in measures for c in class_names(metric)),
+                    *(c for metric in instances for c in class_names(metric)),
                 ),
-                metrics=tuple(named),
+                metrics=tuple(metrics),
                 metric_digests=metric_digests,
                 **cls.on_table(network_jobs(parts)[t], route_jobs(parts)[t, r]),
             )
@@ -92,17 +92,17 @@ class MetricJob(TableJob):
         return (*super().content(), *self.metrics, *self.metric_digests)
 
     @override
-    def endings(self) -> list[tuple[str, str]]:
+    def statuses(self) -> list[tuple[str, str]]:
         """Return none if the table is missing: the table's own job reports that."""
-        return super().endings() if ending_in(self.routes)["status"] == "ok" else []
+        return super().statuses() if ending_in(self.routes)["status"] == "ok" else []
 
     @override
     def rehearsals(self) -> Sequence[Rehearsal]:
         def rehearse() -> None:
-            chosen, *metrics = self._plugins()
+            routing, *metrics = self._plugins()
             network = build_grid("torus", (3, 2), wrap=True)
-            routed = apply_routing(network, chosen)
-            measured = stage.measure_table(routed.table, routed.graph, chosen, metrics)
+            routed = apply_routing(network, routing)
+            measured = stage.measure_table(routed.table, routed.graph, routing, metrics)
             with tempfile.TemporaryDirectory() as folder:
                 stage.write_metrics(measured, Path(folder))
 
@@ -135,7 +135,7 @@ class MetricJob(TableJob):
         facts: dict[str, Any],
     ) -> Result:
         """Measure the table of the other job, or without such a job a new one."""
-        network = self.find_network(network, facts)
+        network = self.require_network(network, facts)
         if computed is not None and table is None:
             raise LostInputError(computed.status, computed.reason)
         if table is None:

@@ -144,7 +144,7 @@ class NetworkJob(FolderJob):
             return stage.network_name(self.topology), None
         return stage.load_network(self.topology)
 
-    def find_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
+    def require_network(self, network: Topology | None, facts: dict[str, Any]) -> Topology:
         """Return the network that `look_up_network` found; add what is known of it to `facts`.
 
         Raises
@@ -153,9 +153,9 @@ class NetworkJob(FolderJob):
             If the network could not be built.
         """
         if network is None:
-            lost = stage.failed_outcome(self.topology)
-            assert lost is not None
-            facts.update({**lost.facts, **facts})
-            raise LostInputError(lost.status, lost.reason)
+            failure = stage.failed_outcome(self.topology)
+            assert failure is not None
+            facts.update({**failure.facts, **facts})
+            raise LostInputError(failure.status, failure.reason)
         facts.update({**stage.topology_facts(network), **facts})
         return network

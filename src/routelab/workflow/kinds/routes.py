@@ -98,7 +98,7 @@ class RouteJob(NetworkJob):
         facts: dict[str, Any],
     ) -> Result:
         """Route the network, check and measure the table."""
-        network = self.find_network(network, facts)
+        network = self.require_network(network, facts)
         routed, facts, measured = stage.route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
         write = partial(stage.write_routes, routed, measured)
@@ -188,14 +188,14 @@ def route_rehearsals(
         return ()
 
     def rehearse() -> None:
-        chosen = load_routing(routing)
+        algorithm = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as resources:
             routed, _, measured = stage.route_network(
-                network, chosen, [load("metric", name) for name in metrics]
+                network, algorithm, [load("metric", name) for name in metrics]
             )
         with tempfile.TemporaryDirectory() as folder:
-            provenance = resources.provenance(chosen.plugins)
+            provenance = resources.provenance(algorithm.plugins)
             stage.write_routes(routed, measured, Path(folder), provenance)
 
     # the key has no metrics: their kernels are few, and jobs compile missing ones

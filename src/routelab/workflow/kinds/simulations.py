@@ -136,9 +136,9 @@ class EngineJob(TableJob):
 
         def rehearse() -> None:
             network = build_grid("torus", (4, 3), wrap=True)
-            chosen = load("engine", self.engine)
-            chosen.check()  # reads the machine's file, once for all jobs of a batch
-            engine = brief_engine(chosen)
+            full_engine = load("engine", self.engine)
+            full_engine.check()  # reads the machine's file, once for all jobs of a batch
+            engine = brief_engine(full_engine)
             routing = load_routing(self.text)
             result = stage.run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
@@ -197,7 +197,7 @@ class EngineJob(TableJob):
         In a workflow, finished parts are stored next to the folder until all have finished. A
         job that was killed continues with the other parts.
         """
-        network = self.find_network(network, facts)
+        network = self.require_network(network, facts)
         *_, work, engine = plugins
         reproducible = all(plugin.capabilities.deterministic for plugin in plugins)
         # a table that ran out of time would do so again; others may be different for every job

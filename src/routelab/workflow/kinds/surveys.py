@@ -22,7 +22,7 @@ from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.jobs.limits import Failure, explain_missing_result
-from routelab.jobs.meter import Meter, current
+from routelab.jobs.meter import Meter, current_meter
 from routelab.jobs.processes import clean_up
 from routelab.registry.instances import ComposedRouting, load_routing, name_of
 from routelab.results.fingerprint import job_fingerprint
@@ -148,10 +148,10 @@ class SurveyJob(BaseJob):
         runs_per_job = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
         count = min(len(by_network), -(-len(rows) // runs_per_job))
         groups = list(by_network.values())
-        named = (parts.topologies, parts.routings, parts.metrics)
+        instance_groups = (parts.topologies, parts.routings, parts.metrics)
         inputs = {
             name
-            for instances in named
+            for instances in instance_groups
             for instance in instances.values()
             for name in instance.inputs
         }
@@ -217,10 +217,12 @@ class SurveyJob(BaseJob):
         return not self.missing()
 
     @override
-    def endings(self) -> list[tuple[str, str]]:
+    def statuses(self) -> list[tuple[str, str]]:
         statuses = _statuses(self.results)
-        lost = {key for key in (run.fingerprint for run in self.runs) if statuses.get(key) != "ok"}
-        rows = store(self.results).rows(lost) if lost else {}
+        without_result = {
+            key for key in (run.fingerprint for run in self.runs) if statuses.get(key) != "ok"
+        }
+        rows = store(self.results).rows(without_result) if without_result else {}
         return [
             (statuses.get(run.fingerprint, ""), rows.get(run.fingerprint, {}).get("reason", ""))
             for run in self.runs
@@ -247,21 +249,21 @@ class SurveyJob(BaseJob):
         return rehearsals
 
     @override
-    def start(self) -> Self:
+    def remaining(self) -> Self:
         """Leave out finished items; record versions and machine."""
         with store(self.results).writer(self.ids[0]) as writer:
             return replace(self, items=self.missing(), origin=_write_origin(writer))
 
     @override
-    def rest(self, position: int) -> Self | None:
+    def skip_to(self, position: int) -> Self | None:
         items = self.items[position:]
         return replace(self, items=items) if items else None
 
     @override
-    def do(self) -> None:
+    def execute(self) -> None:
         """Compute the rows; a network is built once for all its items."""
         network = SurveyNetwork("")
-        meter = current()
+        meter = current_meter()
         with store(self.results).writer(self.ids[0]) as writer:
             for position, item in enumerate(self.items):
                 logger.info("[%d/%d] %s", position + 1, len(self.items), item.title)
@@ -274,11 +276,11 @@ class SurveyJob(BaseJob):
                 clean_up()
 
     @override
-    def end(self, ended: int | Failure, meter: Meter) -> None:
-        if not isinstance(ended, Failure):
-            ended = explain_missing_result(ended, meter)
+    def record_end(self, ending: int | Failure, meter: Meter) -> None:
+        if not isinstance(ending, Failure):
+            ending = explain_missing_result(ending, meter)
         with store(self.results).writer(self.ids[0]) as writer:
-            row = failure_row(ended)
+            row = failure_row(ending)
             self._note(self.items[meter.position], row, writer)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
@@ -315,7 +317,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
             _both(networks[t], code[r]),
             parts.topologies[t].text,
             parts.routings[r].text,
-            "" if (named := rules[r]) is None else name_of(named),
+            "" if (rules_plugin := rules[r]) is None else name_of(rules_plugin),
         )
         for t, r in parts.runs
     }
@@ -355,9 +357,11 @@ def _rules(instance: Instance) -> RulesPlugin | None:
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
     """Return the job's runs with the bounds of their networks."""
     row_of = rows_of.rows({item.fingerprint for item in job.items})
-    lost = [item for item in job.items if item.fingerprint not in row_of]
-    if lost:
-        raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
+    without_row = [item for item in job.items if item.fingerprint not in row_of]
+    if without_row:
+        raise RoutelabError(
+            f"no row was written for {without_row[0].topology} and {len(without_row) - 1} more"
+        )
     bounds = {
         (item.topology, item.rules): row_of[item.fingerprint]
         for item in job.items

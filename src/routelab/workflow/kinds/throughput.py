@@ -122,7 +122,7 @@ class ThroughputJob(NetworkJob):
         self, traffic: TrafficPlugin, network: Topology | None, facts: dict[str, Any]
     ) -> Result:
         """Bound the traffic of each seed."""
-        network = self.find_network(network, facts)
+        network = self.require_network(network, facts)
         bounds: dict[int, ThroughputBound] = {}
         for seed in self.seeds:
             report_phase(name_of(traffic), f"bound, seed {seed}")

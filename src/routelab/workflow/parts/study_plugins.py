@@ -47,8 +47,8 @@ class Parts:
     def instances(self) -> list[Instance]:
         """Return all instances of the study."""
         work = (self.traffic, self.workloads, self.benchmarks)
-        named = (self.topologies, self.routings, *work, self.metrics)
-        return [instance for instances in named for instance in instances.values()]
+        parts = (self.topologies, self.routings, *work, self.metrics)
+        return [instance for instances in parts for instance in instances.values()]
 
     @cached_property
     def runs(self) -> tuple[tuple[str, str], ...]:

@@ -74,8 +74,8 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
     )
     available = _AvailableColumns(parts)
     yield from available.clashes()
-    for part, named in views:
-        for name, view in named.items():
+    for part, part_views in views:
+        for name, view in part_views.items():
             for key, column in named_columns(view):
                 problem = available.problem(column, view)
                 if problem:
@@ -103,12 +103,12 @@ class _AvailableColumns:
     def _plugins(self) -> list[tuple[str, Plugin]]:
         """Return the plugins that declare columns, each with the study's key that names it."""
         parts = self._parts
-        named = {"topologies": parts.topologies, "routings": parts.routings}
-        named["metrics"] = parts.metrics
+        instances_of = {"topologies": parts.topologies, "routings": parts.routings}
+        instances_of["metrics"] = parts.metrics
         return [
             *(
                 (key, p)
-                for key, instances in named.items()
+                for key, instances in instances_of.items()
                 for i in instances.values()
                 for p in i.plugins
             ),

@@ -95,7 +95,7 @@ class _Expansion:
         parts = Parts(
             study=study,
             results=self._results / study.name,
-            **{part: _merge(named) for part, named in entries.items()},
+            **{part: _merge(part_entries) for part, part_entries in entries.items()},
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
@@ -171,8 +171,8 @@ class _Expansion:
         kind = ENTRIES[part]
         entries: list[dict[str, Instance]] = []
         for position, entry in enumerate(getattr(study, part)):
-            named: dict[str, Instance] = {}
-            entries.append(named)
+            instances: dict[str, Instance] = {}
+            entries.append(instances)
             place = study.place(part, position)
             if part != "routings" and isinstance(entry, Use) and entry.on:
                 self.mistakes.append(f"{place}on: only routings run on some of the networks")
@@ -193,7 +193,7 @@ class _Expansion:
                 )
                 if problem:
                     self.mistakes.append(f"{place}{problem}")
-                named[id_] = instance
+                instances[id_] = instance
         return entries
 
     def _instance(self, kind: str, choice: Choice, folder: Path) -> Instance:
@@ -248,8 +248,8 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
         "tables": study.tables,
         "figures": study.figures,
     }
-    for part, named in views.items():
-        for name, view in named.items():
+    for part, part_views in views.items():
+        for name, view in part_views.items():
             for reference in view.relative.routings if view.relative and routings else ():
                 if re.sub(r"~[^@]*", "", reference) not in names:
                     place = study.place(part, name, "relative")

@@ -29,8 +29,8 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
     if name is None or headline.value is None:
         return
     table = study.tables[name]
-    named = parts.routings if table.of in _SIMULATED else parts.tables
-    routings = _names(named, table)
+    instances = parts.routings if table.of in _SIMULATED else parts.tables
+    routings = _names(instances, table)
     relative = table.relative.routings if table.relative else []
     table_routings = [*_chosen(routings, table.where.get("routing")), *relative]
     for key, names in (("compare", headline.routings), ("baseline", [headline.baseline])):
@@ -88,8 +88,8 @@ def _values(parts: Parts, table: Table, column: str) -> list[str]:
     texts: dict[str, None] = {}
     plugins = [
         (kind, plugin)
-        for kind, named in kinds.items()
-        for i in named.values()
+        for kind, instances in kinds.items()
+        for i in instances.values()
         for plugin in i.plugins
     ]
     for kind, plugin in [*plugins, *(("simulation", engine) for engine in engines)]:

@@ -129,10 +129,10 @@ class Plan:
         InputError
             If the folder cannot be written.
         """
-        again = {job.folder for job in self.again()}
+        folders = {job.folder for job in self.again()}
         for batch in self.batches_to_do:
             write_jobs(batch.jobs, self.spec(batch), self.results)
-            if any(job.folder in again for job in batch.jobs):
+            if any(job.folder in folders for job in batch.jobs):
                 self.manifest(batch).unlink(missing_ok=True)
 
     # --- state of jobs --------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Plan:
 
     def count(self, statuses: Collection[str]) -> int:
         """Return the number of results with one of some statuses."""
-        return sum(status in statuses for job in self.jobs.values() for status, _ in job.endings())
+        return sum(status in statuses for job in self.jobs.values() for status, _ in job.statuses())
 
     def failed(self) -> int:
         """Return the number of results that failed, ran out of time or cannot be read."""
@@ -166,7 +166,7 @@ class Plan:
             for kind, jobs in study_plan.jobs.items()
             if kind != "topologies"
             for job in jobs
-            for status, reason in job.endings()
+            for status, reason in job.statuses()
         ]
 
     def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
@@ -235,7 +235,7 @@ def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, st
 
     @cache
     def priority(key: tuple[str, str]) -> int:
-        later = (priority(dependent) + 1 for dependent in waiting.get(key, ()))
-        return max((batches[key].priority, *later))
+        later_priorities = (priority(dependent) + 1 for dependent in waiting.get(key, ()))
+        return max((batches[key].priority, *later_priorities))
 
     return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}

@@ -14,7 +14,7 @@ from routelab.workflow.parts.study_plugins import Parts
 
 def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:
     """List the plugins of all that a study names, of its predictions and of its engines."""
-    named = (
+    instances = (
         *parts.topologies.values(),
         *parts.routings.values(),
         *parts.traffic.values(),
@@ -30,6 +30,6 @@ def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list
         if isinstance(job, EngineJob)
     }
     return [
-        *(plugin for instance in named for plugin in instance.plugins),
+        *(plugin for instance in instances for plugin in instance.plugins),
         *(load("engine", engine) for engine in engines),
     ]

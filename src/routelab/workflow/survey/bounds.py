@@ -70,8 +70,10 @@ def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -
     if rules is not None and of_rules is None:
         # the network's bound cannot replace it: the gap would include routes that the rules forbid
         bounds |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
-    lost = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
-    return bounds | ({"bound_reason": "; ".join(dict.fromkeys(lost))} if lost else {})
+    bound_reasons = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
+    return bounds | (
+        {"bound_reason": "; ".join(dict.fromkeys(bound_reasons))} if bound_reasons else {}
+    )
 
 
 def _bound(row: Row) -> LoadBound | None:

@@ -30,13 +30,13 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
         Instance names.
     """
     try:
-        chosen, measures = _routing(routing), [_metric(name) for name in metrics]
+        algorithm, metric_plugins = _routing(routing), [_metric(name) for name in metrics]
     except QuarantinedError as error:
         return failure_row(Failure("failed", str(error)))
 
     def work(topology: Topology) -> Row:
-        _, facts, measured = route_network(topology, chosen, measures)
-        report_phase(chosen.name, "ok", ended=True)
+        _, facts, measured = route_network(topology, algorithm, metric_plugins)
+        report_phase(algorithm.name, "ok", ended=True)
         metrics = [(m.metric, m.value, c.unit, c.better) for m, c in measured]
         return {"facts": facts, "metrics": metrics}
 

@@ -57,11 +57,11 @@ def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
 def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
     for number, name in enumerate(NAMES):
         world.add(name, load=[number + 1, 2])
-    frames, styles = RouteRows(world.records), SeriesStyles()
-    every = colours(draw_figure(FigureRequest(Figure(**spec), frames, (), "", styles)))
+    row_set, styles = RouteRows(world.records), SeriesStyles()
+    every = colours(draw_figure(FigureRequest(Figure(**spec), row_set, (), "", styles)))
     assert every == dict(zip(NAMES, PALETTE, strict=False))
     some = Figure(**spec, where={"routing": ["second", "fourth"]})
-    drawn = colours(draw_figure(FigureRequest(some, frames, (), "", styles)))
+    drawn = colours(draw_figure(FigureRequest(some, row_set, (), "", styles)))
     assert drawn == {name: every[name] for name in ("second", "fourth")}
     # a figure that stands alone begins anew
-    assert list(colours(draw_figure(FigureRequest(some, frames))).values()) == list(PALETTE[:2])
+    assert list(colours(draw_figure(FigureRequest(some, row_set))).values()) == list(PALETTE[:2])

@@ -18,7 +18,7 @@ from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
 from routelab.report.page.measurements import RESTORE_ALARM
 from routelab.report.page.study_page import write_study_report
-from routelab.report.rows.bench_rows import BenchRecord
+from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.benchmarks import SWITCH_WARNING
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table_formats import to_latex
@@ -136,7 +136,7 @@ class Comparison:
 
     def record(self, routing, benchmark, baseline):
         topology = f"torus~dims={DIMS}"
-        return BenchRecord(
+        return BenchmarkRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,

@@ -12,14 +12,14 @@ from routelab.metrics.bounds import LoadBound, bound_numbers
 from routelab.report.page.commands import throughput_command
 from routelab.report.page.missing import missing_results
 from routelab.report.page.summary import summarize
-from routelab.report.rows.routes import JobRecord
+from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.study_rows import StudyRows
 from routelab.results.outcome import Outcome, write_outcome
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 
 
-def bounded(record: JobRecord, folder: Path, rules: int | None, network: int) -> JobRecord:
+def bounded(record: RouteRecord, folder: Path, rules: int | None, network: int) -> RouteRecord:
     """The record with bounds; one of the rules that is 0 has failed."""
     for name, load in (("rules", rules), ("network", network)):
         found = LoadBound(
@@ -45,10 +45,10 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
         4,
     )
     study_rows = StudyRows([legal, free])
-    frames = study_rows.routes
+    row_set = study_rows.routes
     columns = ["lower_bound_rules", "lower_bound_topology", "gap", "turn_set"]
-    assert frames.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
-    assert frames.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
+    assert row_set.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
+    assert row_set.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
     assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
         summarize(study_rows, [])
     )
@@ -56,8 +56,8 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
 
 def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
     study_rows = StudyRows([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
-    frames = study_rows.routes
-    row = frames.jobs.iloc[0]
+    row_set = study_rows.routes
+    row = row_set.jobs.iloc[0]
     assert row["lower_bound_topology"] == 4
     assert row[["lower_bound_rules", "gap", "optimal", "turn_set"]].isna().all()
     assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(study_rows, [])

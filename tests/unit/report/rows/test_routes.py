@@ -71,14 +71,14 @@ def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
     (world.records[1].directory / "outcome.json").write_text("{")
     outcome = world.records[2].directory / "outcome.json"
     write_json(outcome, load_sealed(outcome.read_bytes()) | {"status": "not-run"})
-    frames = RouteRows(world.records)
-    assert [outcome.status for outcome in frames.outcomes] == ["not-run", "failed", "failed"]
-    assert frames.outcomes[0].reason.endswith("a/outcome.json does not exist")
-    assert "damaged" in frames.outcomes[1].reason
+    row_set = RouteRows(world.records)
+    assert [outcome.status for outcome in row_set.outcomes] == ["not-run", "failed", "failed"]
+    assert row_set.outcomes[0].reason.endswith("a/outcome.json does not exist")
+    assert "damaged" in row_set.outcomes[1].reason
     # no file may have this status
-    assert "status is 'not-run', expected one of" in frames.outcomes[2].reason
-    assert frames.jobs["status"].tolist() == ["not-run", "failed", "failed"]
-    assert not frames.any_ok
+    assert "status is 'not-run', expected one of" in row_set.outcomes[2].reason
+    assert row_set.jobs["status"].tolist() == ["not-run", "failed", "failed"]
+    assert not row_set.any_ok
 
 
 def test_results_of_another_table_are_not_shown_beside_it(world):
@@ -122,26 +122,26 @@ def test_pooled_parameters_leave_the_names_of_routings_but_not_aliases(world):
     world.add("genetic~seed=3@angara~turns=exact", seed=3)
     world.add("genetic~seed=4@angara~turns=exact", alias="mine", seed=4)
     world.add("sssp~tie_seed=1", tie_seed=1)
-    frames = RouteRows(world.records)
-    assert frames.select({}, ["seed"], "").routing.tolist() == [
+    row_set = RouteRows(world.records)
+    assert row_set.select({}, ["seed"], "").routing.tolist() == [
         "genetic@angara~turns=exact",
         "mine",
         "sssp~tie_seed=1",
     ]
-    assert frames.select({}, ["routing.tie_seed"], "").routing.tolist()[2] == "sssp"
+    assert row_set.select({}, ["routing.tie_seed"], "").routing.tolist()[2] == "sssp"
 
 
 def test_pooling_the_seed_of_routings_leaves_that_of_topologies(world):
     record = world.add("a~seed=3", seed=3)
-    frames = RouteRows([record])
-    frames.records = (
+    row_set = RouteRows([record])
+    row_set.records = (
         type(record)(
             **{**vars(record), "topology": "t~seed=9", "topology_name": "t~seed=9"},
         ),
     )
-    assert frames.select({}, ["seed"], "").topology.tolist() == ["t~seed=9"]
-    assert frames.select({}, ["topology.seed"], "").topology.tolist() == ["t"]
-    assert frames.select({}, ["topology.seed"], "").routing.tolist() == ["a~seed=3"]
+    assert row_set.select({}, ["seed"], "").topology.tolist() == ["t~seed=9"]
+    assert row_set.select({}, ["topology.seed"], "").topology.tolist() == ["t"]
+    assert row_set.select({}, ["topology.seed"], "").routing.tolist() == ["a~seed=3"]
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_an_unknown_column_is_named_with_its_place_and_the_likely_one(world):
 
 def test_without_any_result_no_column_is_missed(world):
     world.add("a", status="failed")
-    frames = RouteRows(world.records)
-    assert frames.column(frames.jobs, "max_load", "").isna().all()
+    row_set = RouteRows(world.records)
+    assert row_set.column(row_set.jobs, "max_load", "").isna().all()
 
 
 def test_channels_of_chosen_runs(world):
@@ -185,9 +185,9 @@ def test_channels_of_chosen_runs(world):
 
 def test_metrics_say_what_is_better(world):
     world.add("a", metrics={"sigma4": 1.5, "hops": 3})
-    frames = RouteRows(world.records)
-    assert frames.better == {"max_load": "lower", "sigma4": "lower"}
-    assert frames.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
+    row_set = RouteRows(world.records)
+    assert row_set.better == {"max_load": "lower", "sigma4": "lower"}
+    assert row_set.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
 
 
 def test_a_filter_after_one_that_leaves_nothing_leaves_nothing(world):

@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError
 from routelab.registry.instances import from_mapping, load
 from routelab.study import choices, load_study
-from routelab.study.cluster.file import find_cluster, load_cluster
+from routelab.study.cluster.file import load_cluster, require_cluster
 from routelab.study.cluster.hostlist import expand
 from routelab.toolkit.machine import Machine
 
@@ -89,12 +89,12 @@ def test_values_are_checked_as_the_machine_s(write):
 
 def test_a_cluster_is_found_by_name_or_path(write, tmp_path):
     path = write("name: x\n")
-    assert find_cluster(str(path)) == path
-    assert find_cluster("some", (Path("none"), tmp_path)) == tmp_path / "some.yaml"
+    assert require_cluster(str(path)) == path
+    assert require_cluster("some", (Path("none"), tmp_path)) == tmp_path / "some.yaml"
     with pytest.raises(InputError, match=r"no cluster 'sone', .*; did you mean 'some'\?"):
-        find_cluster("sone", (tmp_path,))
+        require_cluster("sone", (tmp_path,))
     with pytest.raises(InputError, match=r"other.yaml not found"):
-        find_cluster("other.yaml")
+        require_cluster("other.yaml")
 
 
 def test_desmos_sends_a_small_message_to_its_neighbour_in_the_published_time():
@@ -123,11 +123,11 @@ def test_a_truth_value_is_no_number_and_a_number_no_truth_value(write):
 
 def test_a_missing_file_is_told_with_the_word_that_names_it(tmp_path):
     with pytest.raises(InputError) as raised:
-        find_cluster("other.yaml", word="cluster")
+        require_cluster("other.yaml", word="cluster")
     assert str(raised.value) == "cluster: other.yaml not found"
     (tmp_path / "local.yaml").touch()
     with pytest.raises(InputError) as raised:
-        find_cluster("locl", (tmp_path,), "bench: cluster")
+        require_cluster("locl", (tmp_path,), "bench: cluster")
     assert str(raised.value) == (
         f"bench: cluster: no cluster 'locl', no file locl.yaml in {tmp_path}; did you mean 'local'?"
     )

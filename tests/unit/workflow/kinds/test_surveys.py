@@ -156,7 +156,7 @@ def done(job):
     missing = len(job.missing())
     write_jobs([job], folder / "spec.json")
     assert run_batch(folder / "spec.json", folder / "s.csv") == bool(missing)
-    assert job.missing() == () or {status for status, _ in job.endings()} & {"failed", "timeout"}
+    assert job.missing() == () or {status for status, _ in job.statuses()} & {"failed", "timeout"}
     with (folder / "s.csv").open(newline="") as file:
         return missing, list(csv.DictReader(file))
 

@@ -181,7 +181,7 @@ def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):
     job = jobs["metrics", "lash"]
     outcome = run_job(job)
     assert (outcome.status, outcome.reason) == ("unsupported", "a ring")
-    assert (job.endings(), computed) == ([], [])
+    assert (job.statuses(), computed) == ([], [])
 
 
 def test_a_metric_that_fails_loses_no_table(jobs, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_metric_that_fails_loses_no_table(jobs, monkeypatch):
     (plugin,) = [plugin for plugin in task.plugins if plugin.name == "channel-load"]
     monkeypatch.setattr(type(plugin), "measure_in", fail)
     assert "no number" in run_job(jobs["metrics", "lash"]).reason
-    assert [reason for _, reason in jobs["metrics", "lash"].endings()] != [""]
+    assert [reason for _, reason in jobs["metrics", "lash"].statuses()] != [""]
     assert jobs["routes", "lash"].status() == run_job(jobs["flows", "lash"]).status == "ok"
 
 

@@ -30,7 +30,7 @@ from routelab.report.figures.whiskers import (
     value_label,
 )
 from routelab.report.labels import STATISTIC_LABELS
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.report.rows.statistics import SYSTEMS, statistics_of
 from routelab.study.views import BENCHMARKS
 
@@ -122,7 +122,7 @@ def _heights(request: FigureRequest) -> pd.DataFrame:
     is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
     for key, group in jobs.groupby(keys, sort=False, dropna=not is_measurement):
-        row = statistics_of(group, {y: [statistic]}, spec.over, request.view, request.place)
+        row = statistics_of(group, {y: [statistic]}, spec.over, request.row_set, request.place)
         if (value := row.get(f"{y}_{statistic}")) is not None:
             extras = interval_and_noise(group, y) if is_measurement else (row[SYSTEMS],)
             rows.append((*key, value, *extras))

@@ -22,7 +22,7 @@ from routelab.report.figures.published import MARK, PUBLISHED, published_values,
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 GAP, GAP_TEXT = "gap_percent", "gap_text"
 WIDTH = 0.8

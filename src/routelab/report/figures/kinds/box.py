@@ -21,7 +21,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import value_label
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.study import Figure as FigureSpec
 
 WIDTH = 0.8

@@ -15,7 +15,7 @@ from routelab.report.figures.kinds.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK, SeriesStyle
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 STEP = 0.045
 """Distance between the marks of two lines at the top of a panel, relative to its height."""
@@ -112,7 +112,7 @@ def _points(request: FigureRequest) -> pd.DataFrame:
     x, y, keys = request.x, request.y, request.keys
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))
-    values[y] = request.view.numbers(jobs, y, f"{request.place}y: ")
+    values[y] = request.row_set.numbers(jobs, y, f"{request.place}y: ")
     for end in (f"{y}_low", f"{y}_high"):
         ends = request.numbers(jobs, end)[end] if end in jobs else values[y]
         values[end] = ends.fillna(values[y])

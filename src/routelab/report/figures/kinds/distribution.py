@@ -20,7 +20,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.study import Figure as FigureSpec
 
 BINS = 40
@@ -36,7 +36,7 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
     the runs, or of what ``of`` names.
     """
     spec, x, hue, facets = request.spec, request.x, request.hue, request.facets
-    values, things = lines_of(request, facets, {"x": x})
+    values, noun = lines_of(request, facets, {"x": x})
     if values.empty:
         return None
     is_cumulative = spec.kind == "ecdf"
@@ -56,11 +56,11 @@ def draw_distribution(request: FigureRequest) -> Drawing | None:
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         if "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=_is_whole(values[x])))
-    height = f"{'cumulative ' * is_cumulative}share of {things}"
+    height = f"{'cumulative ' * is_cumulative}share of {noun}"
     label_axes(panels, request.label(x), height)
     add_legend(figure, request, styles)
     relation = "up to" if is_cumulative else "with"
-    text = f"Distribution of {request.label(x)}: share of {things} {relation} each value, by {hue}."
+    text = f"Distribution of {request.label(x)}: share of {noun} {relation} each value, by {hue}."
     return Drawing(figure, data, text)
 
 

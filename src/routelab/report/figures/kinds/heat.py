@@ -9,7 +9,7 @@ from routelab.report.figures.fields import ColourScale, add_colour_bar, draw_fie
 from routelab.report.figures.lines import COUNT, lines_of
 from routelab.report.figures.panels import ordered_texts, panels_of, ranks
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 MAX_TICKS = 12
 """Largest number of places named along an axis; with more, every second, third, ... is named."""

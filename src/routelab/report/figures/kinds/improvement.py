@@ -23,7 +23,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_and_noise, value_label
 from routelab.report.rows.derivation import middle_of
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.study.views import BENCHMARKS
 
 PAIRS = "pairs"
@@ -90,7 +90,7 @@ def _medians(request: FigureRequest) -> pd.DataFrame:
     jobs = jobs.assign(**request.columns(jobs, keys) | request.numbers(jobs, y))
     # of pairs with one run there is a row in tables, too
     is_row = spec.relative is not None and spec.relative.median
-    middle = middle_of(y, spec.relative, request.view.better) if is_row else median
+    middle = middle_of(y, spec.relative, request.row_set.better) if is_row else median
     rows = []
     for key, group in jobs.dropna(subset=[y]).groupby(keys, sort=False):
         values = group[y].astype(float)

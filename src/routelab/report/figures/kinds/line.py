@@ -24,7 +24,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyle
 from routelab.report.figures.whiskers import interval_and_noise, value_label
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 from routelab.study.views import BENCHMARKS
 
 
@@ -61,7 +61,7 @@ def line_panels(
     styles = request.series_styles(data)
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
-    whole = not words and bool((data[x] % 1 == 0).all())
+    is_integer = not words and bool((data[x] % 1 == 0).all())
     figure, panels = panels_of(request, data)
     for axis, panel_rows in panels:
         for name, style in styles.items():
@@ -83,7 +83,7 @@ def line_panels(
             low, high = (series[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
             axis.fill_between(at.to_numpy(float), low, high, color=style.color, alpha=0.15, lw=0)
         if not words and "x" not in spec.log:
-            axis.xaxis.set_major_locator(MaxNLocator(6, integer=whole))
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=is_integer))
     least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
     for axis, _ in panels:
         if "y" not in spec.log and np.isfinite(axis.dataLim.x0):
@@ -105,7 +105,7 @@ def _pool_runs(request: FigureRequest) -> pd.DataFrame:
     spec, keys, y = request.spec, request.keys, request.y
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))
-    values[y] = request.view.numbers(jobs, y, f"{request.place}y: ")
+    values[y] = request.row_set.numbers(jobs, y, f"{request.place}y: ")
     is_measurement = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):

@@ -39,7 +39,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS
-from routelab.report.rows.rows import OK
+from routelab.report.rows.row_set import OK
 from routelab.report.turn_marks import turn_arcs
 
 WIDEST = 10.0
@@ -60,8 +60,8 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     Pooled runs are represented by the run with the lower median of the maximum load; in
     simulations, of the maximum utilisation; in flows without tables, of the bottleneck's share.
     """
-    colour, view = request.colour, request.view
-    jobs = view.select(request.spec.where, request.pooled, request.place)
+    colour, row_set = request.colour, request.row_set
+    jobs = row_set.select(request.spec.where, request.pooled, request.place)
     jobs = jobs[jobs["status"] == OK]
     if jobs.empty:
         return None
@@ -71,7 +71,7 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     description = f"Channels coloured by {label(colour)}. {notes}."
     channels = sum(panel.topology.num_channels for panel in panels)
-    networks = [view.records[panel.run].topology for panel in panels]
+    networks = [row_set.records[panel.run].topology for panel in panels]
     return Drawing(
         figure,
         data,
@@ -137,9 +137,11 @@ def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
     """Return how to read the pictures."""
     hints = [panel.picture.hint for panel in panels]
     if panels[0].groups:
-        several = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
-        how = "those that meet at a switch differ" if several else "others are grey"
-        hints.append(f"Colours: {label(colour)}; {how}.")
+        has_several_groups = any(len(set(panel.values[panel.values > 0])) > 1 for panel in panels)
+        colour_rule = (
+            "those that meet at a switch differ" if has_several_groups else "others are grey"
+        )
+        hints.append(f"Colours: {label(colour)}; {colour_rule}.")
     hints += [TURN_HINT] * any(panel.turns for panel in panels)
     return tuple(dict.fromkeys(hints))
 
@@ -325,9 +327,9 @@ def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:
 
 
 def _data(request: FigureRequest, jobs: pd.DataFrame, run: int) -> pd.DataFrame:
-    view, colour = request.view, request.colour
+    row_set, colour = request.row_set, request.colour
     channels = channels_of(request, run)
     names = [*channels.columns.drop(colour), colour]
-    whose = {kind: jobs[kind][run] for kind in view.identity if kind not in names}
-    whose |= {kind: getattr(view.records[run], kind) for kind in ("topology", "routing")}
-    return channels[names].assign(**whose)[[*whose, *names]]
+    identity = {kind: jobs[kind][run] for kind in row_set.identity if kind not in names}
+    identity |= {kind: getattr(row_set.records[run], kind) for kind in ("topology", "routing")}
+    return channels[names].assign(**identity)[[*identity, *names]]

@@ -19,7 +19,7 @@ from routelab.report.figures.panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.number_formats import column_format
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 LETTER, LINE = 0.085, 0.27
 """Width of a letter and height of a row of fields, in inches."""
@@ -40,7 +40,7 @@ def draw_overview(request: FigureRequest) -> Drawing | None:
     figure, panels = panels_of(request, data)
     _resize(figure, len(panels), across, down)
     texts = [form.text(value) for value in data[colour]]
-    better = request.view.better.get(colour, "") if y == "routing" else ""
+    better = request.row_set.better.get(colour, "") if y == "routing" else ""
     best = _best(data, [x, *filter(None, [request.col])], colour, texts, better)
     for axis, panel_rows in panels:
         grid = np.full((len(down), len(across)), np.nan)

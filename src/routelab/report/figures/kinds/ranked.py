@@ -15,7 +15,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.request import FigureRequest
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 
 def draw_ranked(request: FigureRequest) -> Drawing | None:
@@ -23,11 +23,11 @@ def draw_ranked(request: FigureRequest) -> Drawing | None:
 
     The horizontal axis is the share of items with at least this value; pooled runs form a line.
     """
-    lines, things = lines_of(request, request.facets, {"y": request.y})
-    return None if lines.empty else ranked_drawing(request, lines, things)
+    lines, noun = lines_of(request, request.facets, {"y": request.y})
+    return None if lines.empty else ranked_drawing(request, lines, noun)
 
 
-def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> Drawing:
+def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, noun: str) -> Drawing:
     """Draw lines in descending order; see `draw_ranked`.
 
     Parameters
@@ -35,7 +35,7 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> 
     request : FigureRequest
     lines : DataFrame
         Columns ``hue`` (and ``col``), ``y``, and `COUNT`, the number of items of a line.
-    things : str
+    noun : str
         Noun for the items, in the plural.
     """
     y, hue, facets = request.y, request.hue, request.facets
@@ -68,10 +68,10 @@ def ranked_drawing(request: FigureRequest, lines: pd.DataFrame, things: str) -> 
         first_axis.set_ylim(bottom=min(0.0, float(data[y].min())))
     for axis, _ in panels:
         axis.xaxis.set_major_formatter(PercentFormatter(1))
-    across = f"share of {things}, highest first"
+    across = f"share of {noun}, highest first"
     label_axes(panels, across, request.label(y))
     add_legend(figure, request, styles)
-    text = f"{request.label(y)} of all {things} in descending order, by {hue}."
+    text = f"{request.label(y)} of all {noun} in descending order, by {hue}."
     return Drawing(figure, data, text)
 
 

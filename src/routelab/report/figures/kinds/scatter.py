@@ -21,7 +21,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import INK
 from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
 from routelab.report.labels import column_of
-from routelab.report.rows.rows import key_text
+from routelab.report.rows.row_set import key_text
 
 FRONT = "front"
 """Column that is true for the points of the Pareto front."""
@@ -125,7 +125,7 @@ def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
 def _sign(request: FigureRequest, key: str, column: str) -> int:
     """Return 1 if less of a column is better, -1 if more is better."""
     declared = column_of(column, request.spec.of)
-    direction = request.view.better.get(column) or (declared.better if declared else "")
+    direction = request.row_set.better.get(column) or (declared.better if declared else "")
     if not direction:
         raise InputError(
             f"{request.place}{key}: column {column!r} has no preferred direction, so there is no "

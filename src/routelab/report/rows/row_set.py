@@ -60,7 +60,7 @@ class Record:
         )
 
 
-class Rows(ABC):
+class RowSet(ABC):
     """Rows of one kind.
 
     Attributes
