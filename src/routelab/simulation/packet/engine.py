@@ -105,9 +105,9 @@ class Simulation:
         )
         self.now += cycles
         self._waiting = int(self._generated(self._places, self.now))
-        self.cpu_seconds += time.thread_time() - begin
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
+        self.cpu_seconds += time.thread_time() - begin
         return CycleCounts(
             cycles=cycles,
             packets_in_network=int(self._engine.totals[at.IN_NETWORK]),

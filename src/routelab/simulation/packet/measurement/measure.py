@@ -66,6 +66,10 @@ class PacketSimulation(Protocol):
         """Seed of all random draws."""
 
     @property
+    def cpu_seconds(self) -> float:
+        """CPU time of all cycles."""
+
+    @property
     def finished(self) -> bool:
         """Whether all messages arrived."""
 
@@ -83,7 +87,7 @@ class PacketSimulation(Protocol):
 
 
 class _Run:
-    """A simulation and the cost of its cycles."""
+    """A simulation and the sums of its cycles."""
 
     def __init__(
         self, simulation: PacketSimulation, on_progress: Callable[[str], None] | None
@@ -94,16 +98,13 @@ class _Run:
         self.reported = 0.0
         self.cycles = 0
         self.flit_hops = 0
-        self.seconds = 0.0
         self.waiting = 0
         self.blocked: Blockage | None = None
         self.began = 0
         self.began_seconds = 0.0
 
-    def go(self, cycles: int) -> CycleCounts:
-        began = time.thread_time()
-        sample = self.simulation.run(cycles)
-        self.seconds += time.thread_time() - began
+    def record(self, sample: CycleCounts) -> CycleCounts:
+        """Add some cycles, and look whether the simulation is blocked if nothing arrived."""
         self.cycles += sample.cycles
         self.flit_hops += sample.flit_hops
         self.waiting = sample.packets_waiting
@@ -124,7 +125,7 @@ class _Run:
         self.simulation.reset()
         self.flit_hops = 0
         self.phase = "measuring"
-        self.began, self.began_seconds = self.cycles, self.seconds
+        self.began, self.began_seconds = self.cycles, self.simulation.cpu_seconds
         samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
@@ -153,9 +154,34 @@ def measure_simulation(
     run = _Run(simulation, on_progress)
     if isinstance(simulation.traffic, ClosedLoop):
         return _finish(run, settings)
-    warm = _warm_up(run, settings)
+
+    # 1. Warm up until the network is stationary, or only its arrivals are and the sources cannot
+    # be: in a saturated network the number of packets in it still drifts when arrivals are steady.
+    # Then this does not wait for it, but for twice as many samples. The network stays cold if half
+    # of the allowed cycles are not enough.
+    samples = Samples(settings.sample_cycles)
+    warm = False
+    next_look = WARMUP_SAMPLES
+    while not warm and run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
+        samples.add(run.record(simulation.run(settings.sample_cycles)))
+        if run.blocked:
+            break
+        count = len(samples)
+        if count < next_look or run.cycles < settings.warmup_cycles:
+            continue
+        if run.look():
+            break
+        next_look = count + max(count // 4, 1)
+        throughput = truncation(samples.arrived)
+        if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
+            continue
+        rest = (samples.in_network, samples.latency, samples.waiting)
+        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
+        warm = overloaded or truncation(*rest) is not None
     if run.blocked:
         return _make_result(run, settings, _verdict(run.blocked))
+
+    # 2. Count; once more from the beginning if the counts show that the network still warmed up.
     outcome = None
     while outcome is None:
         samples = run.begin(settings)
@@ -163,45 +189,12 @@ def measure_simulation(
     return _make_result(run, settings, outcome, samples)
 
 
-def _warm_up(run: _Run, settings: SimulationSettings) -> bool:
-    """Run until the network is stationary, or only its arrivals are and the sources cannot be.
-
-    In a saturated network the number of packets in it still drifts when arrivals are steady; then
-    this does not wait for it, but for twice as many samples.
-
-    Returns
-    -------
-    bool
-        False: half of the allowed cycles were not enough.
-    """
-    samples = Samples(settings.sample_cycles)
-    look = WARMUP_SAMPLES
-    while run.cycles + settings.sample_cycles <= settings.max_cycles // 2:
-        samples.add(run.go(settings.sample_cycles))
-        if run.blocked:
-            break
-        count = len(samples)
-        if count < look or run.cycles < settings.warmup_cycles:
-            continue
-        if run.look():
-            break
-        look = count + max(count // 4, 1)
-        throughput = truncation(samples.arrived)
-        if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
-            continue
-        rest = (samples.in_network, samples.latency, samples.waiting)
-        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
-        if overloaded or truncation(*rest) is not None:
-            return True
-    return False
-
-
 def _count(
     run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
 ) -> tuple[State, str] | None:
     """Count until the numbers are precise; return state and text, None if still warming up."""
     while run.cycles + samples.cycles <= settings.max_cycles:
-        sample = run.go(samples.cycles)
+        sample = run.record(run.simulation.run(samples.cycles))
         samples.add(sample, run.simulation.counts().latency.bins)
         count = len(samples)
         if run.blocked or (count % LEAST_GROUPS == 0 and run.look()):
@@ -302,7 +295,7 @@ def _finish(run: _Run, settings: SimulationSettings) -> LoadResult:
         left = settings.finish_within - run.cycles
         if left <= 0:
             break
-        run.go(min(settings.sample_cycles, left))
+        run.record(run.simulation.run(min(settings.sample_cycles, left)))
     if not run.simulation.finished and run.look():
         outcome = _verdict(run.blocked)
     elif run.simulation.finished:
@@ -336,7 +329,7 @@ def _make_result(
         text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
     is_valid = state in ("stationary", "finished")
     hops = int(counts.hops @ np.arange(len(counts.hops)))
-    counted_seconds = run.seconds - run.began_seconds
+    counted_seconds = simulation.cpu_seconds - run.began_seconds
     return LoadResult(
         settings=settings,
         load=traffic.load,
@@ -368,7 +361,7 @@ def _make_result(
         ),
         completion_cycles=completion,
         flit_hops=run.flit_hops,
-        cpu_seconds=run.seconds,
+        cpu_seconds=simulation.cpu_seconds,
         flit_hops_per_cpu_second=run.flit_hops / counted_seconds if counted_seconds else 0.0,
         counts=counts,
     )
