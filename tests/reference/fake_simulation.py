@@ -35,6 +35,7 @@ class Queues:
     """
 
     finished = False
+    cpu_seconds = 0.0
 
     def __init__(self, load, seed, *, service=2, terminals=8, horizon=120_000, extra=0, until=0):
         """Packets that leave before `until` feel `extra` cycles more."""

@@ -106,6 +106,7 @@ class Simulation:
         self._waiting = int(self._generated(self._places, self.now))
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
+        self.cpu_seconds += time.thread_time() - begin
         return CycleCounts(
             cycles=cycles,
             packets_in_network=int(self._engine.totals[at.IN_NETWORK]),

@@ -66,6 +66,10 @@ class PacketSimulation(Protocol):
         """Seed of all random draws."""
 
     @property
+    def cpu_seconds(self) -> float:
+        """CPU time of all cycles."""
+
+    @property
     def finished(self) -> bool:
         """Whether all messages arrived."""
 
@@ -83,7 +87,7 @@ class PacketSimulation(Protocol):
 
 
 class _Run:
-    """A simulation and the cost of its cycles."""
+    """A simulation and the sums of its cycles."""
 
     def __init__(
         self, simulation: PacketSimulation, on_progress: Callable[[str], None] | None
@@ -94,15 +98,13 @@ class _Run:
         self.reported = 0.0
         self.cycles = 0
         self.flit_hops = 0
-        self.seconds = 0.0
         self.waiting = 0
         self.blocked: Blockage | None = None
         self.began = 0
         self.began_seconds = 0.0
 
     def record(self, sample: CycleCounts) -> CycleCounts:
-        """Add the cost of some cycles, and look at their simulation if nothing arrived."""
-        self.seconds += sample.cpu_seconds
+        """Add some cycles, and look whether the simulation is blocked if nothing arrived."""
         self.cycles += sample.cycles
         self.flit_hops += sample.flit_hops
         self.waiting = sample.packets_waiting
@@ -123,7 +125,7 @@ class _Run:
         self.simulation.reset()
         self.flit_hops = 0
         self.phase = "measuring"
-        self.began, self.began_seconds = self.cycles, self.seconds
+        self.began, self.began_seconds = self.cycles, self.simulation.cpu_seconds
         samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
@@ -327,7 +329,7 @@ def _make_result(
         text += f"; {starved} of {len(sends)} terminals starve: none of their packets arrived"
     is_valid = state in ("stationary", "finished")
     hops = int(counts.hops @ np.arange(len(counts.hops)))
-    counted_seconds = run.seconds - run.began_seconds
+    counted_seconds = simulation.cpu_seconds - run.began_seconds
     return LoadResult(
         settings=settings,
         load=traffic.load,
@@ -359,7 +361,7 @@ def _make_result(
         ),
         completion_cycles=completion,
         flit_hops=run.flit_hops,
-        cpu_seconds=run.seconds,
+        cpu_seconds=simulation.cpu_seconds,
         flit_hops_per_cpu_second=run.flit_hops / counted_seconds if counted_seconds else 0.0,
         counts=counts,
     )
