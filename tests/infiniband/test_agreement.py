@@ -11,7 +11,7 @@ import pytest
 from routelab.cli import main
 from routelab.cluster.infiniband.check import check_fabric, find_faults
 from routelab.cluster.infiniband.inputs import FabricTables, Service, read_fabric_tables, service_of
-from routelab.routing.export import export_routes
+from routelab.routing.export import export_routes, table_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     addresses_of,
@@ -75,8 +75,9 @@ def with_levels(fabric, tables: FabricTables, levels: np.ndarray) -> tuple[Servi
 
 def test_levels_and_lanes_of_our_tables(simulate, tmp_path):
     """With fewer levels than the routing needs, the same tables have credit loops."""
-    result = export_routes("opensm", [f"infiniband~file={MESH}", "dfsssp~routes=terminals"])
-    for name, text in result.files.items():
+    names = [f"infiniband~file={MESH}", "dfsssp~routes=terminals"]
+    table = table_of(names)
+    for name, text in export_routes("opensm", names).items():
         (tmp_path / name).write_text(text)
     fabric = simulate(tmp_path / "fabric.net")
     shutil.copy(tmp_path / "guid2lid", fabric.folder / "cache" / "guid2lid")
@@ -86,9 +87,9 @@ def test_levels_and_lanes_of_our_tables(simulate, tmp_path):
     fabric.manage("-R", "file,no_fallback", "-Q", *named, options=options)
 
     tables = read_fabric_tables(*dumps_of(fabric))
-    lanes = complete(result.table, 8).lanes
-    levels = lanes[np.concatenate((result.table.topology.terminal_switch, np.arange(64)))]
-    assert addresses_of(result.table.topology).guids == tables.addresses.guids
+    lanes = complete(table, 8).lanes
+    levels = lanes[np.concatenate((table.topology.terminal_switch, np.arange(64)))]
+    assert addresses_of(table.topology).guids == tables.addresses.guids
     verdicts = []
     for most in (8, 3, 2):
         service, output = with_levels(fabric, tables, np.minimum(levels, most - 1))

@@ -11,7 +11,7 @@ import pytest
 
 from routelab.cluster.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.registry.instances import load
-from routelab.routing.export import export_routes
+from routelab.routing.export import export_routes, table_of
 from routelab.toolkit.infiniband import (
     ServiceLevels,
     TextFile,
@@ -31,12 +31,12 @@ MESH = ROOT / "config" / "networks" / "m8x8f6s1.net"
 
 def written(network: str, routing: str, folder: Path, export: str = "opensm"):
     """Export routes into a folder; return the tables that its files hold."""
-    result = export_routes(export, [network, routing])
+    texts = export_routes(export, [network, routing])
     folder.mkdir()
-    for name, text in result.files.items():
+    for name, text in texts.items():
         (folder / name).write_text(text)
-    topology = result.table.topology
-    return tables_of_files(topology, addresses_of(topology), result.files)
+    topology = table_of([network, routing]).topology
+    return tables_of_files(topology, addresses_of(topology), texts)
 
 
 def loaded(simulate, folder: Path):

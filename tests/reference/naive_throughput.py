@@ -62,7 +62,7 @@ def throughput(topology: Topology, demand: Demand, load: float | None) -> float:
             program.entries(served, scale, -amount)
     optimum = solve_program(program, 60)
     assert optimum is not None
-    return -optimum.objective
+    return -optimum[0]
 
 
 def lightest(topology: Topology, weights: Sequence[int], start: int, end: int) -> int | None:

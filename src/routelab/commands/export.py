@@ -73,12 +73,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         stage.check_destination(arguments.output)
     with show_progress(arguments):
-        result = stage.export_routes(arguments.export, arguments.routes, arguments.machine)
+        files = stage.export_routes(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
-        stage.write_export(result, arguments.output)
+        stage.write_export(files, arguments.output)
         return 0
-    for name, text in result.files.items():
-        if len(result.files) > 1:
+    for name, text in files.items():
+        if len(files) > 1:
             print(f"==> {name} <==")
         print(text, end="")
     return 0

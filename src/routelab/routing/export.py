@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError, RouteTable
-from routelab.registry.instances import load, load_routing, name_of
+from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.results import text_folder
 from routelab.results.exports import export_files, file_mismatch
@@ -26,27 +25,10 @@ class DifferentError(RoutelabError):
     """Files differ from the routes that they were compared with."""
 
 
-@dataclass(frozen=True, eq=False)
-class ExportResult:
-    """The result of an export.
-
-    Attributes
-    ----------
-    export : str
-        Canonical name.
-    table : RouteTable
-        The exported routes.
-    files : mapping of str to str
-        Text by file name.
-    """
-
-    export: str
-    table: RouteTable
-    files: Mapping[str, str]
-
-
-def export_routes(export: str, routes: Sequence[str], machine: str | Machine = "") -> ExportResult:
-    """Export a network with its routes.
+def export_routes(
+    export: str, routes: Sequence[str], machine: str | Machine = ""
+) -> Mapping[str, str]:
+    """Export a network with its routes; return the texts of the files by name.
 
     Parameters
     ----------
@@ -70,7 +52,7 @@ def export_routes(export: str, routes: Sequence[str], machine: str | Machine = "
     plugin, chosen, table = collect_errors(
         lambda: load("export", export), lambda: machine_by_name(machine), lambda: table_of(routes)
     )
-    return ExportResult(name_of(plugin), table, export_files(plugin, table, chosen))
+    return export_files(plugin, table, chosen)
 
 
 def verify(export: str, routes: Sequence[str], folder: Path) -> str:
@@ -180,7 +162,7 @@ def check_destination(folder: Path) -> None:
     text_folder.check_text_folder(folder)
 
 
-def write_export(export_files: ExportResult, folder: Path) -> None:
+def write_export(files: Mapping[str, str], folder: Path) -> None:
     """Write all files into a folder, or none.
 
     Raises
@@ -188,4 +170,4 @@ def write_export(export_files: ExportResult, folder: Path) -> None:
     InputError
         If it cannot be written, or other files would be lost.
     """
-    text_folder.write_folder(export_files.files, folder, "this export")
+    text_folder.write_folder(files, folder, "this export")

@@ -26,7 +26,7 @@ def routed(tmp_path_factory):
 def test_all_ways_to_name_routes_are_one(routed):
     names = str(routed), str(routed / "routes.npz")
     ways = [(names[0],), (names[1],), (NETWORK, names[0]), (NETWORK, names[1]), (NETWORK, ROUTING)]
-    texts = [export.export_routes("simgrid", way, "").files for way in ways]
+    texts = [export.export_routes("simgrid", way, "") for way in ways]
     assert all(text == texts[0] for text in texts)
     found = load("export", "simgrid").read(texts[0])
     assert np.array_equal(found.hop_channel, export.table_of(ways[-1]).hop_channel)
@@ -44,7 +44,7 @@ def test_files_that_no_one_can_read_are_written_but_not_verified(routed, monkeyp
 def test_the_machine_of_a_cluster_is_written(tmp_path):
     cluster = tmp_path / "mine.yaml"
     cluster.write_text("name: Mine\nmachine: {link_bandwidth: 3.0e9, injection_bandwidth: 2.0e9}\n")
-    text = export.export_routes("simgrid", (NETWORK, ROUTING), str(cluster)).files["platform.xml"]
+    text = export.export_routes("simgrid", (NETWORK, ROUTING), str(cluster))["platform.xml"]
     assert text.count('bandwidth="3000000000.0Bps"') == 24
     assert text.count('bandwidth="2000000000.0Bps"') == 8
 

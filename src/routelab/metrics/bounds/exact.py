@@ -43,8 +43,9 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     found = solve_program(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
     if found is None:
         return None
-    less = min(TOLERANCE * max(found.objective, 1.0), 0.5)
-    return least_attainable(graph.topology, max(Fraction(found.objective - less), Fraction(0)))
+    load, _ = found
+    less = min(TOLERANCE * max(load, 1.0), 0.5)
+    return least_attainable(graph.topology, max(Fraction(load - less), Fraction(0)))
 
 
 def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:

@@ -55,7 +55,8 @@ def flow_weights(
         solution = solve_program(program, end - monotonic(), solver=method, run_crossover="off")
         if solution is not None:
             classes = int(symmetry.channel_class.max()) + 1
-            return np.maximum(-solution.row_dual[:classes], 0.0)
+            _, row_dual = solution
+            return np.maximum(-row_dual[:classes], 0.0)
     return None
 
 

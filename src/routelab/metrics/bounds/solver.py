@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routelab.api.topology import Float64Array, Int64Array
-
-
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """Optimum of a linear program.
-
-    Attributes
-    ----------
-    objective : float
-    values : float64 array, shape (variables,)
-    row_dual : float64 array, shape (rows,)
-        Dual values; those of a minimised program's upper limits are not positive.
-    """
-
-    objective: float
-    values: Float64Array
-    row_dual: Float64Array
 
 
 class LinearProgram:
@@ -91,7 +73,9 @@ class LinearProgram:
 _BY_VARIABLE = ("cost", "lower", "upper", "integer")
 
 
-def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Optimum | None:
+def solve_program(
+    program: LinearProgram, seconds: float, **options: Any
+) -> tuple[float, Float64Array] | None:
     """Return the optimum, or None if HiGHS does not find it in time.
 
     Parameters
@@ -101,6 +85,12 @@ def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Opt
         Time limit.
     **options
         Options of HiGHS. It uses one thread, so that the same program has the same solution.
+
+    Returns
+    -------
+    objective : float
+    row_dual : float64 array, shape (rows,)
+        Dual values; those of a minimised program's upper limits are not positive.
     """
     import highspy  # only in functions: it takes 0.1 s, and few commands need it
 
@@ -112,9 +102,5 @@ def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Opt
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
-    found = highs.getSolution()
-    return Optimum(
-        float(highs.getInfo().objective_function_value),
-        np.array(found.col_value),
-        np.array(found.row_dual),
-    )
+    objective = float(highs.getInfo().objective_function_value)
+    return objective, np.array(highs.getSolution().row_dual)

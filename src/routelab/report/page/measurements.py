@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,55 +25,7 @@ RESTORE_ALARM = (
 )
 
 
-@dataclass(frozen=True)
-class PageRun:
-    """A run with links to its output files, by file name."""
-
-    routing: str
-    benchmark: str
-    round: str
-    status: str
-    cause: str
-    reason: str
-    seconds: str
-    job_id: str
-    links: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class PageComparison:
-    """A comparison on the page.
-
-    Attributes
-    ----------
-    title : str
-    alarms : sequence of str
-        Serious problems.
-    counts : str
-        Number of runs, and of runs with figures.
-    facts, versions, environment : sequence of (str, str)
-        Headings and texts.
-    failed, runs : sequence of PageRun
-        Runs without figures, and all runs; each at most `MOST_RUNS`.
-    cut : bool
-        Whether some runs are not listed.
-    links : mapping of str to str
-        Links to its tables.
-    """
-
-    title: str
-    alarms: Sequence[str]
-    counts: str
-    facts: Sequence[tuple[str, str]]
-    versions: Sequence[tuple[str, str]]
-    environment: Sequence[tuple[str, str]]
-    failed: Sequence[PageRun]
-    runs: Sequence[PageRun]
-    cut: bool
-    links: Mapping[str, str]
-
-
-def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[PageComparison]:
+def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]:
     """Return all comparisons of a study.
 
     Parameters
@@ -82,6 +33,14 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[PageComparison]
     row_set : BenchmarkRows
     page : Path
         Folder of the page, to which links are relative.
+
+    Returns
+    -------
+    comparisons : list of dict
+        ``title``; ``alarms`` (serious problems); ``counts`` (number of runs, and of runs with
+        figures); ``facts``, ``versions`` and ``environment`` (headings and texts); ``failed`` and
+        ``runs`` (runs without figures, and all runs; each at most `MOST_RUNS`); ``cut`` (whether
+        some runs are not listed); ``links`` (to its tables).
     """
     records: dict[Path, BenchmarkRecord] = {}
     for record in row_set.records:
@@ -91,22 +50,22 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[PageComparison]
     ]
 
 
-def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path) -> PageComparison:
+def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path) -> dict[str, Any]:
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
-    failures = [run for run in runs if run.status != OK]
-    return PageComparison(
-        title=f"{record.topology}, {record.settings_id}",
-        alarms=_alarms(files),
-        counts=_counts(files),
-        facts=_facts(files, record),
-        versions=_pairs(facts.get("versions")),
-        environment=_pairs(facts.get("environment")),
-        failed=failures[:MOST_RUNS],
-        runs=runs[:MOST_RUNS],
-        cut=len(runs) > MOST_RUNS,
-        links=_links(files.directory, ("outcome.json", RUNS, FIGURES), page),
-    )
+    failures = [run for run in runs if run["status"] != OK]
+    return {
+        "title": f"{record.topology}, {record.settings_id}",
+        "alarms": _alarms(files),
+        "counts": _counts(files),
+        "facts": _facts(files, record),
+        "versions": _pairs(facts.get("versions")),
+        "environment": _pairs(facts.get("environment")),
+        "failed": failures[:MOST_RUNS],
+        "runs": runs[:MOST_RUNS],
+        "cut": len(runs) > MOST_RUNS,
+        "links": _links(files.directory, ("outcome.json", RUNS, FIGURES), page),
+    }
 
 
 def _alarms(files: ComparisonFiles) -> list[str]:
@@ -166,20 +125,21 @@ def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(name), str(text)) for name, text in (texts or {}).items()]
 
 
-def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> PageRun:
+def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> dict[str, Any]:
+    """Return a run with links to its output files, by file name."""
     links = _links(store / run["run"], (STDOUT, STDERR), page) if run["run"] else {}
     seconds = run["seconds"]
-    return PageRun(
-        routing=run["routing"],
-        benchmark=run["benchmark"],
-        round=str(int(run["round"])) if run["round"] >= 1 else "warm-up",
-        status=run["status"],
-        cause=cause(run),
-        reason=run["reason"],
-        seconds=f"{seconds:.1f}" if seconds == seconds else "",
-        job_id=run["job_id"],
-        links=links,
-    )
+    return {
+        "routing": run["routing"],
+        "benchmark": run["benchmark"],
+        "round": str(int(run["round"])) if run["round"] >= 1 else "warm-up",
+        "status": run["status"],
+        "cause": cause(run),
+        "reason": run["reason"],
+        "seconds": f"{seconds:.1f}" if seconds == seconds else "",
+        "job_id": run["job_id"],
+        "links": links,
+    }
 
 
 def _links(folder: Path, names: Sequence[str], page: Path) -> dict[str, str]:

@@ -131,7 +131,7 @@ def write_study_report(
         **figure_section(report),
         **runs_section(report),
         measurements=measurements,
-        alarms=[RESTORE_ALARM] if any(RESTORE_ALARM in row.alarms for row in measurements) else [],
+        alarms=[RESTORE_ALARM] * any(RESTORE_ALARM in row["alarms"] for row in measurements),
         works=works,
         provenance=provenance_lines(study_rows.outcomes),
         command=command,

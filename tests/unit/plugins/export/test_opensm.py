@@ -11,7 +11,7 @@ import pytest
 from routelab.api import InputError, RouteTable, UnsupportedError
 from routelab.registry.instances import load, load_routing
 from routelab.routing.apply import apply_routing
-from routelab.routing.export import export_routes
+from routelab.routing.export import export_routes, table_of
 from routelab.toolkit.infiniband import (
     TextFile,
     addresses_of,
@@ -26,28 +26,35 @@ from routelab_plugins.export.opensm.reader import tables_of_files
 
 DATA = Path(__file__).parents[3] / "data" / "infiniband"
 FABRIC = f"infiniband~file={DATA / 'fabric.topo'}"
+ROUTES = [FABRIC, "dfsssp~routes=terminals"]
 
 
 @pytest.fixture(scope="module")
 def fabric():
     """Files of a real fabric, with LIDs that are not in sequence."""
-    return export_routes("opensm", [FABRIC, "dfsssp~routes=terminals"])
+    return export_routes("opensm", ROUTES)
 
 
-def test_every_switch_has_an_entry_for_every_lid_of_the_fabric(fabric):
-    tables = parse_forwarding_tables(TextFile.of("lft", fabric.files["routelab.lft"]))
-    lids = sorted(fabric.table.topology.attributes["lids"].values())
+@pytest.fixture(scope="module")
+def exported():
+    """Routes of this fabric."""
+    return table_of(ROUTES)
+
+
+def test_every_switch_has_an_entry_for_every_lid_of_the_fabric(fabric, exported):
+    tables = parse_forwarding_tables(TextFile.of("lft", fabric["routelab.lft"]))
+    lids = sorted(exported.topology.attributes["lids"].values())
     assert lids == [2, 3, 7, 8, *range(129, 134)]
     for row in tables.ports:
         assert np.flatnonzero(row >= 0).tolist() == lids
     assert set(tables.guid_of_lid) == set(lids)
-    owners = {lid: guid for guid, lid in fabric.table.topology.attributes["lids"].items()}
+    owners = {lid: guid for guid, lid in exported.topology.attributes["lids"].items()}
     assert dict(tables.guid_of_lid) == owners
 
 
-def test_the_files_of_the_simulation_are_the_network(fabric):
-    copy = topology_of(parse_fabric(TextFile.of("net", fabric.files["fabric.net"])))
-    topology = fabric.table.topology
+def test_the_files_of_the_simulation_are_the_network(fabric, exported):
+    copy = topology_of(parse_fabric(TextFile.of("net", fabric["fabric.net"])))
+    topology = exported.topology
     for name in ("channel_source", "source_port", "terminal_switch", "terminal_port"):
         np.testing.assert_array_equal(getattr(copy, name), getattr(topology, name))
     assert copy.switch_guids == topology.switch_guids
@@ -55,11 +62,11 @@ def test_the_files_of_the_simulation_are_the_network(fabric):
 
 
 def test_levels_are_the_virtual_channels_of_the_routes():
-    result = export_routes("opensm~replies=own", ["torus~dims=5", "dfsssp"])
-    table = result.table
+    names = ["torus~dims=5", "dfsssp"]
+    result, table = export_routes("opensm~replies=own", names), table_of(names)
     assert table.virtual_channels == 2
     addresses = addresses_of(table.topology)
-    policy = parse_policy(TextFile.of("policy", result.files["qos-policy.conf"]))
+    policy = parse_policy(TextFile.of("policy", result["qos-policy.conf"]))
     levels = policy.levels(addresses.terminal_guids, addresses.terminal_guids)
     for source in range(5):
         for target in range(5):
@@ -69,7 +76,7 @@ def test_levels_are_the_virtual_channels_of_the_routes():
 
 
 def readme_of(export: str, routing: str = "dfsssp", network: str = "torus~dims=5") -> str:
-    return " ".join(export_routes(export, [network, routing]).files["README.md"].split())
+    return " ".join(export_routes(export, [network, routing])["README.md"].split())
 
 
 def both_ways(files: dict[str, str], table: RouteTable) -> np.ndarray:
@@ -84,22 +91,21 @@ def both_ways(files: dict[str, str], table: RouteTable) -> np.ndarray:
 @pytest.mark.parametrize("routes", ["switches", "terminals"])
 def test_levels_that_are_safe_for_replies_on_the_level_of_the_request_are_preferred(routes, caplog):
     network = "random-regular~n=16,degree=3,terminals=2"
-    result = export_routes("opensm", [network, f"dfsssp~routes={routes}"])
-    levels = both_ways(result.files, result.table)
+    names = [network, f"dfsssp~routes={routes}"]
+    result, table = export_routes("opensm", names), table_of(names)
+    levels = both_ways(result, table)
     np.testing.assert_array_equal(levels, levels.T)
     assert not caplog.records
-    text = " ".join(result.files["README.md"].split())
+    text = " ".join(result["README.md"].split())
     assert "proven free of deadlock for both" in text
     assert "both directions of a pair have one service level" in text
-    proof = tables_of_files(
-        result.table.topology, addresses_of(result.table.topology), result.files
-    )
+    proof = tables_of_files(table.topology, addresses_of(table.topology), result)
     assert f"{proof.lanes.max() + 1} of 8 virtual lanes" in text
     assert check_tables(proof, replies="same") is None
     # the routing's own levels are not safe, so they had to change
-    own = export_routes("opensm~replies=own", [network, f"dfsssp~routes={routes}"])
-    assert "**Warning**: replies must use" in own.files["README.md"]
-    assert own.files["routelab.lft"] == result.files["routelab.lft"]
+    own = export_routes("opensm~replies=own", names)
+    assert "**Warning**: replies must use" in own["README.md"]
+    assert own["routelab.lft"] == result["routelab.lft"]
 
 
 def test_the_subnet_manager_is_left_out_of_the_proof_or_part_of_it(caplog):
@@ -109,18 +115,18 @@ def test_the_subnet_manager_is_left_out_of_the_proof_or_part_of_it(caplog):
     assert "packets of subnet administration" in caplog.text
     assert "**The proof leaves out** multicast, and packets of subnet administration" in text
     caplog.clear()
-    result = export_routes("opensm", network)
-    topology, addresses = result.table.topology, addresses_of(result.table.topology)
-    proof = tables_of_files(topology, addresses, result.files)
+    result, topology = export_routes("opensm", network), table_of(network).topology
+    addresses = addresses_of(topology)
+    proof = tables_of_files(topology, addresses, result)
     assert sum(check_tables(proof, manager=host) is not None for host in range(16)) == 14
     caplog.clear()
     for replies in ("own", "same"):
         for host, name in ((0, "t0"), (6, addresses.terminal_guids[6])):
-            files = export_routes(f"opensm~sm={name},replies={replies}", network).files
+            files = export_routes(f"opensm~sm={name},replies={replies}", network)
             tables = tables_of_files(topology, addresses, files, host)
             assert check_tables(tables, replies="same", manager=host) is None
             assert f"must run on t{host}" in files["README.md"]
-            assert files["routelab.lft"] == result.files["routelab.lft"]
+            assert files["routelab.lft"] == result["routelab.lft"]
     assert "subnet administration" not in caplog.text
     with pytest.raises(UnsupportedError, match="with 2 virtual lanes that are safe with packets"):
         export_routes("opensm~sm=t0,vls=2", ["torus~dims=5x5", "ib-balanced~vls=2"])
@@ -130,11 +136,11 @@ def test_the_subnet_manager_is_left_out_of_the_proof_or_part_of_it(caplog):
 
 def test_too_few_lanes_for_such_levels_keep_those_of_the_routing_and_warn(caplog):
     network, routing = "torus~dims=5x5", "ib-balanced~vls=2"
-    files = export_routes("opensm~vls=2", [network, routing]).files
+    files = export_routes("opensm~vls=2", [network, routing])
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "RDMA-CM sends them, can deadlock: routes on virtual channel" in caplog.text
     assert "**Warning**: replies must use" in files["README.md"]
-    own = export_routes("opensm~vls=2,replies=own", [network, routing]).files
+    own = export_routes("opensm~vls=2,replies=own", [network, routing])
     assert files == own
 
 
@@ -155,11 +161,11 @@ def test_tables_beyond_the_hardware_are_rejected():
         (lambda text: re.sub(r"(?m)^0x0083 00\d.*\n", "", text, count=1), "no route leads"),
     ],
 )
-def test_damaged_tables_are_found_by_the_walk(fabric, change, message):
-    files = dict(fabric.files)
+def test_damaged_tables_are_found_by_the_walk(fabric, exported, change, message):
+    files = dict(fabric)
     files["routelab.lft"] = change(files["routelab.lft"])
-    assert files["routelab.lft"] != fabric.files["routelab.lft"]
-    topology = fabric.table.topology
+    assert files["routelab.lft"] != fabric["routelab.lft"]
+    topology = exported.topology
     with pytest.raises((InputError, UnsupportedError), match=message):
         tables_of_files(topology, addresses_of(topology), files)
 
@@ -172,8 +178,8 @@ def test_one_level_for_all_is_found_to_deadlock():
         tables_of_files(table.topology, addresses_of(table.topology), files)
 
 
-def test_guids_that_are_unknown_or_wrong_are_named(fabric):
-    topology = fabric.table.topology
+def test_guids_that_are_unknown_or_wrong_are_named(fabric, exported):
+    topology = exported.topology
     for field, value, message in (
         ("switch_guids", ("", *topology.switch_guids[1:]), "switch 's0' has no GUID"),
         ("terminal_guids", ("x", *topology.terminal_guids[1:]), "terminal 'h0' has the GUID 'x'"),

@@ -176,7 +176,7 @@ def _solve(
     optimum = solve_program(program, seconds)
     if optimum is None:
         return None
+    objective, row_dual = optimum
     size = np.bincount(folding.channel_class)
-    dual = np.maximum(-optimum.row_dual[: len(size)], 0.0) / size
-    value = -optimum.objective
-    return Found(value, value, dual[folding.channel_class])
+    dual = np.maximum(-row_dual[: len(size)], 0.0) / size
+    return Found(-objective, -objective, dual[folding.channel_class])
