@@ -55,7 +55,7 @@ class Row:
 
     def value(self, metric: str) -> float | None:
         """Return a figure's value; None if the row has no such figure."""
-        return next((one.value for one in self.figures if one.metric == metric), None)
+        return next((figure.value for figure in self.figures if figure.metric == metric), None)
 
     @property
     def name(self) -> str:
@@ -102,11 +102,11 @@ def figures(
     for row in rows:
         _check_row(row)
     sizes = [row.size for row in rows]
-    for one, other in pairwise(sizes):
-        if doubling and other != (2 * one or 1):
+    for size, next_size in pairwise(sizes):
+        if doubling and next_size != (2 * size or 1):
             raise BenchmarkError(
                 "unreadable",
-                f"after the row of {one} bytes comes one of {other}; sizes double",
+                f"after the row of {size} bytes comes one of {next_size}; sizes double",
             )
     if len(set(sizes)) < len(sizes):
         raise BenchmarkError("unreadable", "there are several rows of one size")
@@ -138,23 +138,23 @@ def _check_row(row: Row) -> None:
 
 def _check_percentiles(row: Row) -> None:
     """Raise if a higher percentile is smaller."""
-    found = [
-        (int(one.metric.rpartition("_p")[2]), one.value)
-        for one in row.figures
-        if re.search(r"_p[0-9]+$", one.metric)
+    percentiles = [
+        (int(figure.metric.rpartition("_p")[2]), figure.value)
+        for figure in row.figures
+        if re.search(r"_p[0-9]+$", figure.metric)
     ]
-    values = [value for _, value in sorted(found)]
+    values = [value for _, value in sorted(percentiles)]
     if values != sorted(values):
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: percentiles {values}")
 
 
-def _check_sizes(found: Sequence[int], request: MessageParameters) -> None:
-    more = [size for size in found if size not in request.sizes]
+def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
+    more = [size for size in sizes if size not in request.sizes]
     if more:
         raise BenchmarkError(
             "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not requested"
         )
-    absent = [size for size in request.sizes if size not in found]
+    absent = [size for size in request.sizes if size not in sizes]
     if absent:
         raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
 

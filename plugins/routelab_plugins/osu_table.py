@@ -167,11 +167,11 @@ def read_heading(line: str) -> OsuHeading:
     quantities: list[_Quantity] = []
     ends: list[int] = []
     while place < len(text):
-        found = _NAME.match(text, place)
-        if found is None:
+        column = _NAME.match(text, place)
+        if column is None:
             raise _unreadable(line)
-        place = found.end()
-        quantities.append(_quantity(found[1]))
+        place = column.end()
+        quantities.append(_quantity(column[1]))
         ends.append(place)
     metrics = {quantity.metric for quantity in quantities}
     if len(metrics) < len(quantities) or not metrics & {"latency_avg", "bandwidth"}:

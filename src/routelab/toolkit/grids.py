@@ -226,8 +226,8 @@ def full_grid(topology: Topology) -> Grid | None:
     if topology.coordinates is None or not topology.coordinates.size:
         return None
     count = topology.coordinates.shape[1]
-    known = {(d, sign) for d in range(count) for sign in (1, -1)}
-    if len(set(labels)) != len(labels) or not set(labels) <= known:
+    possible = {(d, sign) for d in range(count) for sign in (1, -1)}
+    if len(set(labels)) != len(labels) or not set(labels) <= possible:
         return None
     coordinates = topology.coordinates.astype(np.int64)
     dims = tuple(int(size) for size in coordinates.max(axis=0) + 1)

@@ -51,5 +51,5 @@ class WorstPermutationMetric(MetricPlugin):
         topology = table.topology
         if not topology.num_channels or topology.num_terminals > self.parameters.max_terminals:
             return []
-        worst = metrics.worst_permutation(table)
-        return [Measurement("worst_permutation", worst.load)]
+        permutation = metrics.worst_permutation(table)
+        return [Measurement("worst_permutation", permutation.load)]

@@ -54,9 +54,9 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
         first = chosen
         for shift in range(1, end - begin):
             path = begin + (first - begin + shift) % (end - begin)
-            other, length = _cost(tables, queues, path)
-            if either(random, other < cost or (other == cost and length < hops)):
-                chosen, cost, hops = path, other, length
+            path_cost, length = _cost(tables, queues, path)
+            if either(random, path_cost < cost or (path_cost == cost and length < hops)):
+                chosen, cost, hops = path, path_cost, length
     else:
         shortest = begin + 1
         least = _cost(tables, queues, begin)[1]

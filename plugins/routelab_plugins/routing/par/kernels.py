@@ -43,8 +43,8 @@ def _waypoint(tables, packets, packet, switch, random):
     """Draw a switch with terminals; return −1 if a route by way of it makes no sense."""
     count = tables[appended(tables, HEAD)]
     via = np.int64(tables[appended(tables, ENDS) + pick(random, count)])
-    here = via == switch or via == packets[packet, SOURCE]
-    return np.int64(-1) if here or via == packets[packet, DESTINATION] else via
+    is_near = via == switch or via == packets[packet, SOURCE]
+    return np.int64(-1) if is_near or via == packets[packet, DESTINATION] else via
 
 
 @njit(_nrt=False, forceinline=True)

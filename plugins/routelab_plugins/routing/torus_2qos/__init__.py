@@ -107,19 +107,19 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
     for d in reversed(range(count)):
         size, wrap = grid.dims[d], grid.wrap[d]
         a, b = here[:, d, np.newaxis], there[np.newaxis, :, d]
-        missing = damaged.switch_at[place + (b - a) * stride] < 0
+        is_missing = damaged.switch_at[place + (b - a) * stride] < 0
         stride *= size
         far = {1: (b - a) % size, -1: (a - b) % size} if wrap else {1: b - a, -1: a - b}
         # a missing corner is approached up to the switch before it
         is_open = {
-            sign: (far[sign] > 0) & (far[sign] - missing <= damaged.reach[:, [one]])
-            for sign, one in ((1, d), (-1, count + d))
+            sign: (far[sign] > 0) & (far[sign] - is_missing <= damaged.reach[:, [direction]])
+            for sign, direction in ((1, d), (-1, count + d))
         }
         ahead = np.where(_forward(a, b, size, wrap), is_open[1], ~is_open[-1])
         channel = damaged.out_channel
         step = np.where(ahead, channel[:, [d]], channel[:, [count + d]])
         step = np.where(is_open[1] | is_open[-1], step, -1)
-        turns = missing & (np.where(ahead, far[1], far[-1]) == 1)
+        turns = is_missing & (np.where(ahead, far[1], far[-1]) == 1)
         steps = np.where((a == b) | turns, steps, step)
     return steps
 

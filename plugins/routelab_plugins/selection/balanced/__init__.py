@@ -220,10 +220,10 @@ class Balanced(SelectionPlugin):
         limit = fullest_bins(load, rows.segment)[rows.segment]
         mean = float(load.mean())
         kicks = min(KICKS, CHEAP // max(problem.hops, 1))
-        done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
+        sweeps_done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
         result = start.copy()
         result[problem.open] = choice
-        return result, done
+        return result, sweeps_done
 
 
 def foldings(symmetry: SourceSymmetry) -> list[SourceSymmetry]:

@@ -93,7 +93,7 @@ def sweep_rows(rows, load, choice, price, beta, placed, state):
     backwards = placed and (state >> np.uint64(40)) & np.uint64(1) == np.uint64(1)
     first_of, count_of, length_of = rows.first, rows.routes, rows.length
     weight_of, bins = rows.weight, rows.bins
-    known = np.int64(-1)
+    row_weight = np.int64(-1)
     up, down = 1.0, 1.0
     for x in range(count):
         m = begin - x if backwards else begin + x
@@ -102,12 +102,12 @@ def sweep_rows(rows, load, choice, price, beta, placed, state):
         elif m >= count:
             m -= count
         first, length = first_of[m], np.int64(length_of[m])
-        if weight_of[m] != known:
-            known = weight_of[m]
-            up, down = np.exp(beta * known), np.exp(-beta * known)
+        if weight_of[m] != row_weight:
+            row_weight = weight_of[m]
+            up, down = np.exp(beta * row_weight), np.exp(-beta * row_weight)
         if placed:
             for h in range(first + choice[m] * length, first + (choice[m] + 1) * length):
-                load[bins[h]] -= known
+                load[bins[h]] -= row_weight
                 price[bins[h]] *= down
         cheapest, pick, equal = np.inf, 0, 0
         for r in range(count_of[m]):
@@ -123,7 +123,7 @@ def sweep_rows(rows, load, choice, price, beta, placed, state):
                     pick = r
         choice[m] = pick
         for h in range(first + pick * length, first + (pick + 1) * length):
-            load[bins[h]] += known
+            load[bins[h]] += row_weight
             price[bins[h]] *= up
     return state
 
@@ -201,16 +201,16 @@ def balance(rows, base, choice, cooling, repairs, seed):
     state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(88172645463325252)
     if state == np.uint64(0):
         state = np.uint64(1)
-    kept = choice.copy()
+    best_choice = choice.copy()
     emphasis, price = np.ones(bins), np.empty(bins)
     one_segment = rows.segment.max() == 0
     if cooling > 0:
-        load, best = base.copy(), np.int64(1) << 62
+        load, best_value = base.copy(), np.int64(1) << 62
     else:
         load = bin_loads(rows, base, choice)
-        best = objective(load, rows.segment)
+        best_value = objective(load, rows.segment)
     # largest load of each segment under the best choice; one less is the goal
-    most = fullest_bins(load, rows.segment)
+    fullest = fullest_bins(load, rows.segment)
     mean_price = np.zeros(bins)
     for s in range(cooling + repairs):
         if s < cooling:
@@ -220,15 +220,15 @@ def balance(rows, base, choice, cooling, repairs, seed):
         price_bins(load, rows.segment, emphasis, beta, price)
         state = sweep_rows(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
         value = objective(load, rows.segment)
-        if value < best:
-            best = value
-            kept[:] = choice
-            most = fullest_bins(load, rows.segment)
+        if value < best_value:
+            best_value = value
+            best_choice[:] = choice
+            fullest = fullest_bins(load, rows.segment)
             emphasis[:] = 1.0
         elif s >= cooling:
             total = 0.0
             for c in range(bins):
-                if load[c] > 0 and load[c] >= most[rows.segment[c]]:
+                if load[c] > 0 and load[c] >= fullest[rows.segment[c]]:
                     emphasis[c] *= 1.1
                 total += emphasis[c]
             for c in range(bins):
@@ -238,12 +238,12 @@ def balance(rows, base, choice, cooling, repairs, seed):
         price_bins(load, rows.segment, emphasis, beta, price)
         mean_price += price / price.sum()
         # try a proof after each better choice, and from time to time
-        if value == best or s % 16 == 15:
+        if value == best_value or s % 16 == 15:
             bound = max(dual_bound(rows, base, mean_price), dual_bound(rows, base, price))
-            if best <= np.ceil(bound - 1e-6):
-                choice[:] = kept
+            if best_value <= np.ceil(bound - 1e-6):
+                choice[:] = best_choice
                 return s + 1, True
-    choice[:] = kept
+    choice[:] = best_choice
     return cooling + repairs, False
 
 
@@ -285,7 +285,7 @@ def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
         state = np.uint64(1)
     sweeps = _descend(rows, load, choice, limit, mean, most_sweeps)
     least = deviation(load, mean)
-    kept, kept_load = choice.copy(), load.copy()
+    best_choice, best_load = choice.copy(), load.copy()
     count = len(rows.first)
     for _ in range(kicks):
         for _ in range(1 + count // 50):
@@ -298,9 +298,9 @@ def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
         value = deviation(load, mean)
         if value <= least:
             least = value
-            kept[:], kept_load[:] = choice, load
+            best_choice[:], best_load[:] = choice, load
         else:
-            choice[:], load[:] = kept, kept_load
+            choice[:], load[:] = best_choice, best_load
     return sweeps
 
 
@@ -308,20 +308,20 @@ def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
 def _move(rows, load, choice, m, r, limit):
     """Move row m to route r, unless that loads a bin above its limit."""
     length, weight = np.int64(rows.length[m]), rows.weight[m]
-    old, new = rows.first[m] + choice[m] * length, rows.first[m] + r * length
+    old_start, new_start = rows.first[m] + choice[m] * length, rows.first[m] + r * length
     fits = True
     for h in range(length):
-        load[rows.bins[old + h]] -= weight
+        load[rows.bins[old_start + h]] -= weight
     for h in range(length):
-        load[rows.bins[new + h]] += weight
-        fits &= load[rows.bins[new + h]] <= limit[rows.bins[new + h]]
+        load[rows.bins[new_start + h]] += weight
+        fits &= load[rows.bins[new_start + h]] <= limit[rows.bins[new_start + h]]
     if fits:
         choice[m] = r
         return
     for h in range(length):
-        load[rows.bins[new + h]] -= weight
+        load[rows.bins[new_start + h]] -= weight
     for h in range(length):
-        load[rows.bins[old + h]] += weight
+        load[rows.bins[old_start + h]] += weight
 
 
 @helper()

@@ -105,8 +105,8 @@ def _most(routes: ListedRoutes, choice: BoolArray) -> Fraction:
     """Return the relative load of the busiest channel under some routes."""
     factors, speed = load_factors(routes.topology)
     loads = _loads(routes, choice)
-    most = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
-    return max(most, default=Fraction(0))
+    limits = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
+    return max(limits, default=Fraction(0))
 
 
 def _loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:

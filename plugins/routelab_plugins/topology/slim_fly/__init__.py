@@ -114,16 +114,16 @@ def _links(field: FiniteField, delta: int) -> Int64Array:
     sets = []
     for first in (0, 1):
         if delta == -1:
-            some = powers[first : (q + 1) // 2 : 2]
-            sets.append(np.concatenate((some, field.negative[some])))
+            generators = powers[first : (q + 1) // 2 : 2]
+            sets.append(np.concatenate((generators, field.negative[generators])))
         else:
             # the last odd power of an even q is 1
             sets.append(powers[np.arange(first, q - 1 + first, 2) % (q - 1)])
     ends = []
     for half, differences in enumerate(sets):
-        other = field.add[:, differences]
-        low, place = np.nonzero(element[:, np.newaxis] < other)
-        inside = np.stack((low, other[low, place]), axis=1)
+        neighbour = field.add[:, differences]
+        low, place = np.nonzero(element[:, np.newaxis] < neighbour)
+        inside = np.stack((low, neighbour[low, place]), axis=1)
         rows = half * q * q + element[:, np.newaxis, np.newaxis] * q
         ends.append((rows + inside).reshape(-1, 2))
     x, m, c = (axis.reshape(-1) for axis in np.indices((q, q, q)))

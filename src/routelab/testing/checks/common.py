@@ -75,7 +75,7 @@ def fresh_process(subject: Subject) -> str:
     """Check that a run in another process gives the same result."""
     trial = subject.example()
     require_determinism(subject)
-    other = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "routelab.testing.fresh"],
         input=json.dumps([subject.kind, subject.written, list(subject.topologies), trial.name]),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
@@ -83,10 +83,10 @@ def fresh_process(subject: Subject) -> str:
         text=True,
         check=False,
     )
-    if other.returncode:
-        last = other.stderr.strip().splitlines()[-1:] or [f"exit code {other.returncode}"]
+    if process.returncode:
+        last = process.stderr.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    fields = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
+    fields = differences(field_digests(trial.result), json.loads(process.stdout.splitlines()[-1]))
     if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "

@@ -26,13 +26,13 @@ def spanning_trees(
         if not len(which):
             break
         targets = search.topology.terminal_switch[which]
-        found, inside = trees_in_spanning_tree(search.topology, root, targets)
+        candidates, inside = trees_in_spanning_tree(search.topology, root, targets)
         fabric = search.fabric._replace(root=targets)
-        _, illegal = channel_loads(fabric, legality, found)
-        reached = 1 + np.count_nonzero(found >= 0, axis=1)
-        good = inside & (illegal == 0) & (reached >= search.sources[which])
-        trees[which[good]] = found[good]
-        which = which[~good]
+        _, illegal = channel_loads(fabric, legality, candidates)
+        reached = 1 + np.count_nonzero(candidates >= 0, axis=1)
+        is_legal = inside & (illegal == 0) & (reached >= search.sources[which])
+        trees[which[is_legal]] = candidates[is_legal]
+        which = which[~is_legal]
     return which
 
 
@@ -65,8 +65,8 @@ def _spanning_tree(topology: Topology, root: int) -> tuple[Int32Array, Int32Arra
     Both are int32 arrays of shape (S,), with −1 at the root and outside its part.
     """
     back = np.full(topology.num_channels, -1, np.int64)
-    both = topology.links[topology.links[:, 1] >= 0]
-    back[both[:, 0]], back[both[:, 1]] = both[:, 1], both[:, 0]
+    links = topology.links[topology.links[:, 1] >= 0]
+    back[links[:, 0]], back[links[:, 1]] = links[:, 1], links[:, 0]
     start, channels = topology.outgoing
     up = np.full(topology.num_switches, -1, np.int32)
     down = np.full(topology.num_switches, -1, np.int32)

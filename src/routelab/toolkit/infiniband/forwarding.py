@@ -76,9 +76,9 @@ class ForwardingTables:
             If a switch has no table, or a table is that of another switch.
         """
         row = {guid: place for place, guid in enumerate(self.switch_guids)}
-        missing = [guid for guid in guids if guid not in row]
-        if missing:
-            raise InputError(f"{file}: {_first_of(missing)} without a table; it may be truncated")
+        lacking = [guid for guid in guids if guid not in row]
+        if lacking:
+            raise InputError(f"{file}: {_first_of(lacking)} without a table; it may be truncated")
         unknown = sorted(set(self.switch_guids) - set(guids))
         if unknown:
             raise InputError(f"{file}: tables of {_first_of(unknown)} that the fabric lacks")
@@ -117,24 +117,24 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
                 "does not say which of them a packet uses",
             )
     for number, line in enumerate(lines, 1):
-        if found := _ENTRY.fullmatch(line):
+        if fields := _ENTRY.fullmatch(line):
             if not current:
                 raise text.error(number, "an entry is outside the table of a switch")
-            _add_entry(text, number, found, tables[current], guid_of_lid)
-        elif found := _SWITCH.fullmatch(line):
-            current = guid_text(int(found[1] or found[2] or found[3], 16))
+            _add_entry(text, number, fields, tables[current], guid_of_lid)
+        elif fields := _SWITCH.fullmatch(line):
+            current = guid_text(int(fields[1] or fields[2] or fields[3], 16))
             if current in started:
                 raise text.error(
                     number, f"switch {current} already has a table at line {started[current]}"
                 )
             started[current] = number
             tables[current] = {}
-        elif found := _END.fullmatch(line):
-            if found[2] and current and int(found[1]) != len(tables[current]):
+        elif fields := _END.fullmatch(line):
+            if fields[2] and current and int(fields[1]) != len(tables[current]):
                 raise text.error(
                     number,
                     f"the table of switch {current} has {len(tables[current])} entries, the line "
-                    f"says {found[1]}",
+                    f"says {fields[1]}",
                 )
             ended.add(current)
             current = ""

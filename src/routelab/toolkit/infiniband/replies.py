@@ -125,8 +125,8 @@ def _paths_by_pair(
         topology.channel_source,
         topology.channel_target,
     )
-    one, other = switches[:, np.newaxis], ends[np.newaxis, :]
-    pair = np.maximum(one, other) * np.int64(len(switches)) + np.minimum(one, other)
+    switch, end = switches[:, np.newaxis], ends[np.newaxis, :]
+    pair = np.maximum(switch, end) * np.int64(len(switches)) + np.minimum(switch, end)
     length = lengths.reshape(-1)
     order = np.argsort(pair.reshape(-1), kind="stable")
     order = order[length[order] > 0]
