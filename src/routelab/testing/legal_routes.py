@@ -51,10 +51,10 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
 
 def first_paths(table: RouteTable) -> RouteTable:
     """Return a table with the first path of every pair."""
-    paths = table.pair_start[:-1][np.diff(table.pair_start) > 0]
+    chosen = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
-    lengths[table.path_pair[paths]] = table.path_length[paths]
-    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in paths]
+    lengths[table.path_pair[chosen]] = table.path_length[chosen]
+    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in chosen]
     return RouteTable.from_lengths(
         table.topology, lengths, np.concatenate([*hops, []]), per_terminal=table.per_terminal
     )

@@ -133,8 +133,8 @@ def with_random_failures(
     failed = np.argsort(rank[: topology.num_switches], kind="stable")[:switches]
     alive = np.ones(topology.num_switches, dtype=np.bool_)
     alive[failed] = False
-    first = topology.links[:, 0]
-    live = alive[topology.channel_source[first]] & alive[topology.channel_target[first]]
+    channel = topology.links[:, 0]
+    live = alive[topology.channel_source[channel]] & alive[topology.channel_target[channel]]
     candidates = np.flatnonzero(live)
     for kind, count, available in (
         ("switches", switches, topology.num_switches),

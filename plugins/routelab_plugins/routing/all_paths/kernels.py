@@ -111,12 +111,12 @@ def _draw(tables, packets, packet, random):
     hops = np.int64(0)
     while hops_left > 0:
         hops_left -= 1
-        port, first = np.int64(0), np.int64(tables[table(tables, STARTS) + at])
-        onward = np.int64(tables[table(tables, TARGETS) + first])
+        port, first_port = np.int64(0), np.int64(tables[table(tables, STARTS) + at])
+        onward = np.int64(tables[table(tables, TARGETS) + first_port])
         while number >= tables[walks + hops_left * size + onward]:
             number -= tables[walks + hops_left * size + onward]
             port += 1
-            onward = np.int64(tables[table(tables, TARGETS) + first + port])
+            onward = np.int64(tables[table(tables, TARGETS) + first_port + port])
         if _passes(tables, packets, packet, hops, onward):
             return False
         packets[packet, STATE + hops // share] |= port << (hops % share * bits)
@@ -137,8 +137,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer the next channel of the path, on the class of its number."""
     number = packets[packet, HOPS]
-    first = tables[table(tables, STARTS) + switch]
-    port = first + _port(tables, packets, packet, number)
+    first_port = tables[table(tables, STARTS) + switch]
+    port = first_port + _port(tables, packets, packet, number)
     out[0, 0] = tables[table(tables, CHANNELS) + port]
     out[0, 1] = number
     out[0, 2] = 0

@@ -85,9 +85,9 @@ def minimise(
     lp = _program(highs, routes, column, _loads(routes, ~open_), float(fixed), whole)
     solver.passModel(lp)
     chosen = np.isin(np.arange(routes.num_routes), start)
-    first = highs.HighsSolution()
-    first.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
-    solver.setSolution(first)
+    guess = highs.HighsSolution()
+    guess.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
+    solver.setSolution(guess)
     solver.run()
 
     info = solver.getInfo()

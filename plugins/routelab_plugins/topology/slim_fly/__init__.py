@@ -112,13 +112,13 @@ def _links(field: FiniteField, delta: int) -> Int64Array:
     q = len(field.add)
     powers, element = field.powers, np.arange(q)
     sets = []
-    for first in (0, 1):
+    for offset in (0, 1):
         if delta == -1:
-            generators = powers[first : (q + 1) // 2 : 2]
+            generators = powers[offset : (q + 1) // 2 : 2]
             sets.append(np.concatenate((generators, field.negative[generators])))
         else:
             # the last odd power of an even q is 1
-            sets.append(powers[np.arange(first, q - 1 + first, 2) % (q - 1)])
+            sets.append(powers[np.arange(offset, q - 1 + offset, 2) % (q - 1)])
     ends = []
     for half, differences in enumerate(sets):
         neighbour = field.add[:, differences]

@@ -159,9 +159,9 @@ def _explanation(output: RunOutput) -> Iterator[str]:
     if report:
         yield _shown(report[0])
     lines = [line.strip() for line in _LAUNCHER.sub("", output.stderr[-_KEPT:]).splitlines()]
-    last = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
-    if last:
-        yield " | ".join(last[-LAST_LINES:])
+    texts = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
+    if texts:
+        yield " | ".join(texts[-LAST_LINES:])
 
 
 def _ending(output: RunOutput) -> tuple[str, Failure]:

@@ -211,8 +211,8 @@ def _hosts(file: ClusterFile, topology: str, nodes: int) -> tuple[str, ...]:
 
 
 def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
-    each: int = settings.ranks_per_node or file.cluster.ranks_per_node
-    return each
+    ranks: int = settings.ranks_per_node or file.cluster.ranks_per_node
+    return ranks
 
 
 def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:

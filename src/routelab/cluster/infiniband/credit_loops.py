@@ -129,7 +129,7 @@ def _packets(
     )
     switch, port = np.divmod(keys, 256)
     order = np.argsort(group, kind="stable")
-    first = np.searchsorted(group[order], np.arange(len(keys)))
+    group_start = np.searchsorted(group[order], np.arange(len(keys)))
     ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
     used_levels = np.unique(levels[:count, :count])
@@ -140,7 +140,7 @@ def _packets(
         np.fill_diagonal(sends, False)
         dropped = _dropped_by_adapters(service, sends, level)
         dropped += _dropped_at_home(tables, service, sends, level)
-        routes = np.add.reduceat(sends[order], first, axis=0, dtype=np.int32)
+        routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
         row, destination = np.nonzero(ending & (routes > 0))
         yield (
             level,
@@ -183,11 +183,11 @@ def _input_ports(tables: FabricTables, service: Service, count: int) -> Int32Arr
     topology, addresses = tables.topology, tables.addresses
     leads_on = np.zeros((topology.num_switches, service.lanes.shape[2]), dtype=np.bool_)
     leads_on[topology.channel_source, addresses.channel_port] = True
-    first: dict[tuple[int, bytes], int] = {}
+    first_port: dict[tuple[int, bytes], int] = {}
     ports = destination_ports(topology, addresses)[:count].tolist()
     for source, switch in enumerate(tables.ends[:count].tolist()):
         lanes = service.lanes[switch, ports[source], leads_on[switch]]
-        ports[source] = first.setdefault((switch, lanes.tobytes()), ports[source])
+        ports[source] = first_port.setdefault((switch, lanes.tobytes()), ports[source])
     return frozen_array(ports, np.int32)
 
 

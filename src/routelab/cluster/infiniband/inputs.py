@@ -278,15 +278,15 @@ def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
         if node.guid and terminal is not None:
             nodes.setdefault(guid_text(node.guid), []).append(terminal)
     # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
-    known = nodes if all(guid in nodes for guid in given.source_guids) else terminals
-    unknown = [guid for guid in given.source_guids if guid not in known]
+    rows_of = nodes if all(guid in nodes for guid in given.source_guids) else terminals
+    unknown = [guid for guid in given.source_guids if guid not in rows_of]
     if unknown:
         raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")
     lids = addresses.lids
     level_of_pair = np.full((len(lids), len(lids)), -1, dtype=np.int8)
     columns = np.flatnonzero(lids < given.levels.shape[1])
     for guid, row in zip(given.source_guids, given.levels, strict=True):
-        level_of_pair[np.ix_(np.array(known[guid]), columns)] = row[lids[columns]]
+        level_of_pair[np.ix_(np.array(rows_of[guid]), columns)] = row[lids[columns]]
     return frozen_array(level_of_pair, np.int8)
 
 

@@ -52,11 +52,11 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     # after k rounds each packet has made 2^k steps; in a loop it is still on the way
     for _ in range(switches.bit_length()):
         follow = np.take_along_axis(follow, follow, axis=0)
-    last = follow[:switches]
-    fates = np.where(last == arrived, ARRIVES, np.where(last == lost, IS_LOST, LOOPS))
+    end = follow[:switches]
+    fates = np.where(end == arrived, ARRIVES, np.where(end == lost, IS_LOST, LOOPS))
     destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
-        column = last[:, destination]
+        column = end[:, destination]
         looping: set[int] = set()
         for begin in np.unique(column[column < switches]).tolist():
             switch, channels = begin, []

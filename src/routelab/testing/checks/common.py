@@ -22,11 +22,11 @@ def contract(subject: Subject) -> str:
 
 def supports(trial: Trial) -> str:
     """Check that ``supports()`` returns None or a reason, and the same when repeated."""
-    first = trial.refusal
+    answer = trial.refusal
     again = trial.ask()
-    if again != first:
-        raise Failed(f"supports() said {first!r} first and {again!r} for the same input later")
-    return "" if first is None else f"refused: {first}"
+    if again != answer:
+        raise Failed(f"supports() said {answer!r} first and {again!r} for the same input later")
+    return "" if answer is None else f"refused: {answer}"
 
 
 def result(trial: Trial) -> str:
@@ -45,9 +45,9 @@ def input_unchanged(trial: Trial) -> str:
 
 def repeatable(trial: Trial) -> str:
     """Check that a second run in the same process gives the same result."""
-    first = field_digests(trial.result)
+    digests = field_digests(trial.result)
     require_determinism(trial.subject)
-    fields = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
+    fields = differences(digests, field_digests(run_plugin(trial.subject.plugin, trial.value)))
     if fields:
         raise Failed(
             f"it claims to be deterministic and a second run differs in {list_some(fields)}"

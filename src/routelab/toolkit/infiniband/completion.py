@@ -180,9 +180,9 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
     if switch >= 0:
-        first = int(np.flatnonzero(column == destination)[0])
+        index = int(np.flatnonzero(column == destination)[0])
         raise UnsupportedError(
-            f"no route from {tables.describe(switch, first)} keeps {virtual_channels} virtual "
+            f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "
             "channel(s) free of cycles; allow more"
         )
     return tables

@@ -89,10 +89,10 @@ def channels_of_ports(
         raise InputError(f"{file}: has no entry for LID {int(lids.max())}")
     entries, ends = entries_of(topology, addresses, ports), destination_switches(topology)
     if not entries.is_delivered.all():
-        first = int(np.flatnonzero(~entries.is_delivered)[0])
-        name = topology.switch_names[ends[first]]
+        index = int(np.flatnonzero(~entries.is_delivered)[0])
+        name = topology.switch_names[ends[index]]
         raise InputError(
-            f"{file}: switch {name} does not deliver packets for its LID {lids[first]}"
+            f"{file}: switch {name} does not deliver packets for its LID {lids[index]}"
         )
     switch = np.arange(topology.num_switches)[:, np.newaxis]
     elsewhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)

@@ -165,24 +165,24 @@ def _check_end(text: TextFile, tables: Mapping[str, Mapping[int, int]]) -> None:
             len(text.lines), "the file does not end with a line feed; it may be truncated"
         )
     # the tables of a subnet list the same LIDs, also those that are not in use
-    *others, last = (max(table, default=0) for table in tables.values())
-    if others and last < min(others):
+    *earlier_ends, last_end = (max(table, default=0) for table in tables.values())
+    if earlier_ends and last_end < min(earlier_ends):
         raise text.error(
             len(text.lines),
-            f"the last table ends at LID 0x{last:04x}, all others at 0x{min(others):04x} or later; "
-            "the file may be truncated",
+            f"the last table ends at LID 0x{last_end:04x}, all others at "
+            f"0x{min(earlier_ends):04x} or later; the file may be truncated",
         )
 
 
 def _add_entry(
     text: TextFile,
     number: int,
-    found: re.Match[str],
+    fields: re.Match[str],
     table: dict[int, int],
     guid_of_lid: dict[int, str],
 ) -> None:
-    lid = int(found[1], 16)
-    port = NO_PORT if found[2] == "UNREACHABLE" else int(found[2])
+    lid = int(fields[1], 16)
+    port = NO_PORT if fields[2] == "UNREACHABLE" else int(fields[2])
     if lid == 0 and port == NO_PORT:
         return  # listed by ibroute -a
     if not 1 <= lid <= MAX_LID:
@@ -192,7 +192,7 @@ def _add_entry(
     if lid in table:
         raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
     table[lid] = -1 if port == NO_PORT else port
-    if named := _PORT_GUID.search(found[3] or ""):
+    if named := _PORT_GUID.search(fields[3] or ""):
         guid = guid_text(int(named[1], 16))
         if guid_of_lid.setdefault(lid, guid) != guid:
             raise text.error(

@@ -71,11 +71,11 @@ def read_fabric(path: Path) -> Fabric:
 def parse_fabric(text: TextFile) -> Fabric:
     """Read a fabric from lines; see `read_fabric`."""
     content = (line for line in text.lines if line.strip() and not line.startswith("#"))
-    first = next(content, None)
-    if first is None:
+    first_line = next(content, None)
+    if first_line is None:
         raise InputError(f"{text.name}: has no nodes; expected the output of ibnetdiscover")
     builder = FabricBuilder(text)
-    if is_port_line(first):
+    if is_port_line(first_line):
         read_port_lines(text, builder)
     else:
         _read_records(text, builder)

@@ -113,8 +113,8 @@ def trace_files(path: Path) -> list[Path]:
     named = [line for line in lines if line and not line.startswith("#")]
     if not named:
         raise InputError(f"{path}: the file has neither a list of files nor actions")
-    first = named[0].split()
-    if len(first) > 1 and first[0].isdigit():
+    words = named[0].split()
+    if len(words) > 1 and words[0].isdigit():
         return [path]
     return [path.parent / line for line in named]
 
@@ -305,10 +305,10 @@ def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
     name, size, root, _ = calls[0]
     for line, call in zip(lines, calls, strict=True):
         if call[:3] != (name, size, root):
-            first = lines[0]
+            reference = lines[0]
             raise line.wrong(
                 f"rank {line.rank} calls {_call_text(call)} where rank 0 calls "
-                f"{_call_text(calls[0])} ({first.path}:{first.number})"
+                f"{_call_text(calls[0])} ({reference.path}:{reference.number})"
             )
     matrix = None
     if name == "alltoallv":
