@@ -138,7 +138,7 @@ class LaneSearch:
                 rank = order_of_turns(search.fabric, turns)[None]
                 allowed = legality_of_orders(search.fabric, rank).turns > 0
                 candidates.append((int(load[allowed].sum()), inside, rank))
-            candidates.sort(key=lambda one: -one[0])
+            candidates.sort(key=lambda candidate: -candidate[0])
             for _, inside, rank in candidates:
                 yield inside, rank
 

@@ -99,14 +99,14 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
     """Return the next channel of each switch to each terminal; int32, shape (S, T)."""
     assert topology.coordinates is not None
     grid = damaged.grid
-    here = topology.coordinates
-    there = here[topology.terminal_switch]
+    position = topology.coordinates
+    target_position = position[topology.terminal_switch]
     place = damaged.place[:, np.newaxis]
     steps = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
     count, stride = len(grid.dims), 1
     for d in reversed(range(count)):
         size, wrap = grid.dims[d], grid.wrap[d]
-        a, b = here[:, d, np.newaxis], there[np.newaxis, :, d]
+        a, b = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
         is_missing = damaged.switch_at[place + (b - a) * stride] < 0
         stride *= size
         far = {1: (b - a) % size, -1: (a - b) % size} if wrap else {1: b - a, -1: a - b}

@@ -94,12 +94,12 @@ def _neighbours(
     ends = topology.endpoints
     start, channel = topology.outgoing
     hops, queue = np.empty((2, topology.num_switches), dtype=np.int32)
-    ends_at = []
+    partners = []
     for end in ends.tolist():
         hop_distances(start, channel, topology.channel_target, end, hops, queue)
-        ends_at.append(np.flatnonzero(hops[ends] == distance))
-    source = np.repeat(np.arange(len(ends)), list(map(len, ends_at)))
-    target = np.concatenate(ends_at)
+        partners.append(np.flatnonzero(hops[ends] == distance))
+    source = np.repeat(np.arange(len(ends)), list(map(len, partners)))
+    target = np.concatenate(partners)
     order = random_order(len(source), bits)
     neighbours: list[list[int]] = [[] for _ in ends]
     for row, neighbour in zip(source[order].tolist(), target[order].tolist(), strict=True):

@@ -76,7 +76,7 @@ class TreeSearch:
         shape = (self.topology.num_terminals, self.topology.num_switches)
         return np.full(shape, -1, np.int32)
 
-    def grow(self, legality: Legality, trees: Int32Array, targets: Int64Array) -> Int64Array:
+    def grow(self, legality: Legality, trees: Int32Array, waiting: Int64Array) -> Int64Array:
         """Grow some trees again, and return those that ended before all switches joined.
 
         Nearest switches join first; trees with dead ends are grown again, so that switches join
@@ -84,14 +84,14 @@ class TreeSearch:
         """
         rng = np.random.default_rng(self.seed)
         for widest in (False, True, True, True):
-            if not len(targets):
+            if not len(waiting):
                 break
-            trees[targets] = -1
+            trees[waiting] = -1
             load, _ = self.loads(legality, trees)
             rank = rng.permutation(self.topology.num_channels)
-            joined = grow_trees(self.fabric, legality, trees, load, targets, rank, np.bool_(widest))
-            targets = targets[joined < self.sources[targets]]
-        return targets
+            joined = grow_trees(self.fabric, legality, trees, load, waiting, rank, np.bool_(widest))
+            waiting = waiting[joined < self.sources[waiting]]
+        return waiting
 
     def grow_open(self, legality: Legality, trees: Int32Array) -> None:
         """Grow all trees so that switches join first where packets may arrive over any channel."""
