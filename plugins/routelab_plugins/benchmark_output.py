@@ -73,9 +73,9 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
     text = output.stdout.replace("\r\n", "\n")
     if not text.strip():
         raise BenchmarkError("no-result", "nothing was printed")
-    *lines, rest = text.split("\n")
-    if rest:
-        raise BenchmarkError("incomplete", f"the last line has no end: {quote_line(rest)}")
+    *lines, unfinished = text.split("\n")
+    if unfinished:
+        raise BenchmarkError("incomplete", f"the last line has no end: {quote_line(unfinished)}")
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
@@ -84,7 +84,7 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
 def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
     streams = [text.replace("\r\n", "\n").split("\n") for text in (output.stdout, output.stderr)]
     for patterns in ((*errors, *_ERRORS), _SIGNS):
-        form = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+        form = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
         for lines in streams:
             for place, line in enumerate(map(str.strip, lines)):
                 if form.search(line):
@@ -117,9 +117,9 @@ def read_rows(lines: Sequence[str], row: Callable[[str], T | None]) -> tuple[lis
     rows: list[T] = []
     foreign: list[str] = []
     for line in lines:
-        found = row(line)
-        if found is not None:
-            rows.append(found)
+        content = row(line)
+        if content is not None:
+            rows.append(content)
         elif _PART_OF_ROW.match(line):
             raise BenchmarkError(
                 "unreadable", f"expected a row of numbers, found {quote_line(line)}"

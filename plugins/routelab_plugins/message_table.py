@@ -20,9 +20,6 @@ from routelab.api import (
 
 MICROSECONDS = 1e6
 
-ROUNDING = 0.005
-"""Largest rounding error of a printed number with two decimals."""
-
 LARGEST = 2**31 - 1
 """Largest number of bytes of an MPI message."""
 
@@ -48,22 +45,22 @@ class Row:
 
     Attributes
     ----------
-    size : int or None
-        Bytes of a message; None if the benchmark has no sizes.
+    size : int
+        Bytes of a message.
     figures : tuple of FigureOfMerit
     """
 
-    size: int | None
+    size: int
     figures: tuple[FigureOfMerit, ...]
 
     def value(self, metric: str) -> float | None:
         """Return a figure's value; None if the row has no such figure."""
-        return next((one.value for one in self.figures if one.metric == metric), None)
+        return next((figure.value for figure in self.figures if figure.metric == metric), None)
 
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return "the row" if self.size is None else f"the row of {self.size} bytes"
+        return f"the row of {self.size} bytes"
 
 
 def latency_row(size: int, average: float, least: float, greatest: float, iterations: int) -> Row:
@@ -87,7 +84,6 @@ def figures(
     Parameters
     ----------
     rows : sequence of Row
-        With sizes.
     request : MessageParameters
     task : BenchmarkTask or None
         None if the request is unknown.
@@ -104,24 +100,24 @@ def figures(
             "no-result", "the table has no rows: did the program reach its memory limit?"
         )
     for row in rows:
-        check_row(row)
-    sizes = [row.size or 0 for row in rows]
-    for one, other in pairwise(sizes):
-        if doubling and other != (2 * one or 1):
+        _check_row(row)
+    sizes = [row.size for row in rows]
+    for size, next_size in pairwise(sizes):
+        if doubling and next_size != (2 * size or 1):
             raise BenchmarkError(
                 "unreadable",
-                f"after the row of {one} bytes comes one of {other}; sizes double",
+                f"after the row of {size} bytes comes one of {next_size}; sizes double",
             )
     if len(set(sizes)) < len(sizes):
         raise BenchmarkError("unreadable", "there are several rows of one size")
     if task is not None:
         _check_sizes(sizes, request)
         for row in rows:
-            check_iterations(row, request.iterations)
+            _check_iterations(row, request.iterations)
     return tuple(figure for row in rows for figure in row.figures)
 
 
-def check_row(row: Row) -> None:
+def _check_row(row: Row) -> None:
     """Raise if values of a row contradict each other."""
     average = row.value("latency_avg")
     if average is not None:
@@ -138,53 +134,38 @@ def check_row(row: Row) -> None:
     if row.value("iterations") == 0:
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: no iterations")
     _check_percentiles(row)
-    _check_rate(row)
 
 
 def _check_percentiles(row: Row) -> None:
     """Raise if a higher percentile is smaller."""
-    found = [
-        (int(one.metric.rpartition("_p")[2]), one.value)
-        for one in row.figures
-        if re.search(r"_p[0-9]+$", one.metric)
+    percentiles = [
+        (int(figure.metric.rpartition("_p")[2]), figure.value)
+        for figure in row.figures
+        if re.search(r"_p[0-9]+$", figure.metric)
     ]
-    values = [value for _, value in sorted(found)]
+    values = [value for _, value in sorted(percentiles)]
     if values != sorted(values):
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: percentiles {values}")
 
 
-def _check_rate(row: Row) -> None:
-    """Raise if bandwidth and message rate contradict each other."""
-    bandwidth, rate = row.value("bandwidth"), row.value("message_rate")
-    size = row.value("transmit_size") or row.size
-    if bandwidth is None or rate is None or not size:
-        return
-    if abs(bandwidth - rate * size / 1e6) > ROUNDING * (1 + size / 1e6) + 1e-9 * bandwidth:
-        raise BenchmarkError(
-            "unreadable",
-            f"{row.name} contradicts itself: {bandwidth:g} MB/s are not {rate:g} messages of "
-            f"{size:g} bytes in a second",
-        )
-
-
-def _check_sizes(found: Sequence[int], request: MessageParameters) -> None:
-    more = [size for size in found if size not in request.sizes]
+def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
+    more = [size for size in sizes if size not in request.sizes]
     if more:
         raise BenchmarkError(
             "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not requested"
         )
-    absent = [size for size in request.sizes if size not in found]
+    absent = [size for size in request.sizes if size not in sizes]
     if absent:
         raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
 
 
-def check_iterations(row: Row, requested: int) -> None:
+def _check_iterations(row: Row, requested: int) -> None:
     """Raise if a row says that another number of calls was timed."""
     iterations = row.value("iterations")
     if iterations not in (None, requested):
-        size = "" if row.size is None else f" of {row.size} bytes"
         raise BenchmarkError(
-            "wrong-benchmark", f"{iterations:g} iterations{size}, {requested} were requested"
+            "wrong-benchmark",
+            f"{iterations:g} iterations of {row.size} bytes, {requested} were requested",
         )
 
 

@@ -33,8 +33,8 @@ def cg_iteration(order: int, nonzeros: int) -> float:
 def ft_operations(points: float, iterations: int) -> float:
     """Return the operations of the timed part."""
     logarithm = log(points)
-    each = FT_EVOLVE + FT_TRANSFORM * logarithm
-    return points * (FT_SETUP + FT_FIRST * logarithm + iterations * each)
+    per_point = FT_EVOLVE + FT_TRANSFORM * logarithm
+    return points * (FT_SETUP + FT_FIRST * logarithm + iterations * per_point)
 
 
 def operations(kernel: NpbKernel, class_: str) -> float:

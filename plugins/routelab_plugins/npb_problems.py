@@ -160,10 +160,10 @@ def _lu(name: str, points: int, ranks: int) -> str | None:
 def _mg(name: str, points: int, ranks: int) -> str | None:
     if ranks > MG_PROCESSES:
         return f"{name} runs on {MG_PROCESSES} processes at most, not on {ranks}"
-    most = max(mg_grid(ranks))
-    if most > points:
+    longest_side = max(mg_grid(ranks))
+    if longest_side > points:
         return (
-            f"{name} has {points} points along an axis, too few for the {most} of {ranks} "
+            f"{name} has {points} points along an axis, too few for the {longest_side} of {ranks} "
             "processes along one"
         )
     return None
@@ -180,9 +180,9 @@ def _ft(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
 
 
 def _is(name: str, class_: str, ranks: int, iterations: int) -> str | None:
-    least, most = IS_PROCESSES.get(class_, IS_USUALLY)
-    if not least <= ranks <= most:
-        return f"{name} runs on {least} to {most} processes, {ranks} are not within this range"
+    low, high = IS_PROCESSES.get(class_, IS_USUALLY)
+    if not low <= ranks <= high:
+        return f"{name} runs on {low} to {high} processes, {ranks} are not within this range"
     if iterations + IS_SECOND_KEY >= (1 << IS_KEYS_LOG2[class_]) // ranks:
         return (
             f"{name}: each iteration changes a key of rank 0, and on {ranks} processes that has "

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args, get_type_hints
 
 import numpy as np
+from service_level_lines import service_level_lines
 
 from routelab.api import Topology, UnsupportedError
 from routelab.api.topology import Int8Array
@@ -26,7 +27,6 @@ from routelab.toolkit.infiniband import (
     destination_switches,
     read_lane_tables,
     read_service_levels,
-    write_service_levels,
 )
 from routelab_plugins.routing.opensm import OpenSMParameters
 from routelab_plugins.routing.opensm.programs import PATH, RunningFabric
@@ -114,7 +114,7 @@ def _write_levels(tables: FabricTables, levels: Int8Array, file: Path) -> None:
     adapters = (f"0x{int(guid, 16) - 1:016x}" for guid in addresses.terminal_guids)
     columns = np.full((len(levels), int(addresses.lids.max()) + 1), -1, dtype=np.int8)
     columns[:, addresses.lids] = levels
-    lines = write_service_levels(ServiceLevels((*adapters, *addresses.switch_guids), columns))
+    lines = service_level_lines(ServiceLevels((*adapters, *addresses.switch_guids), columns))
     file.write_text("".join(f"{line}\n" for line in lines))
 
 

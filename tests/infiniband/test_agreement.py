@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from service_level_lines import service_level_lines
 
 from routelab.cli import main
 from routelab.cluster.infiniband.check import check_fabric, find_faults
@@ -18,7 +19,6 @@ from routelab.toolkit.infiniband import (
     complete,
     read_lane_tables,
     read_service_levels,
-    write_service_levels,
 )
 
 SMALL = Path(__file__).parents[1] / "data" / "infiniband" / "small.net"
@@ -66,7 +66,7 @@ def with_levels(fabric, tables: FabricTables, levels: np.ndarray) -> tuple[Servi
     nodes = [f"0x{int(guid, 16) - 1:016x}" for guid in addresses.terminal_guids]
     table = np.full((len(levels), addresses.lids.max() + 1), -1, dtype=np.int8)
     table[:, addresses.lids] = levels
-    lines = write_service_levels(ServiceLevels((*nodes, *addresses.switch_guids), table))
+    lines = service_level_lines(ServiceLevels((*nodes, *addresses.switch_guids), table))
     file, lanes = fabric.folder / "levels", fabric.folder / "opensm-sl2vl.dump"
     file.write_text("".join(f"{line}\n" for line in lines))
     service = service_of(tables, read_service_levels(file), read_lane_tables(lanes))

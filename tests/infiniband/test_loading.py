@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from service_level_lines import service_level_lines
 
 from routelab.cluster.infiniband.inputs import read_fabric_tables, read_levels, service_of
 from routelab.registry.instances import load
@@ -20,7 +21,6 @@ from routelab.toolkit.infiniband import (
     parse_forwarding_tables,
     read_forwarding_tables,
     topology_of,
-    write_service_levels,
 )
 from routelab_plugins.export.opensm.reader import tables_of_files
 
@@ -108,7 +108,7 @@ def test_opensm_loads_every_entry_and_the_sa_answers_with_every_level(case, simu
     lanes = np.concatenate((tables.lanes[topology.terminal_switch], tables.lanes))
     levels[:, addresses.lids] = lanes
     sources = (*adapters, *addresses.switch_guids)
-    lines = write_service_levels(ServiceLevels(sources, levels.astype(np.int8)))
+    lines = service_level_lines(ServiceLevels(sources, levels.astype(np.int8)))
     (fabric.folder / "levels").write_text("".join(f"{line}\n" for line in lines))
     output = fabric.check_with_ibdmchk("-a", "-c", str(fabric.folder / "levels"))
     paths = topology.num_terminals + topology.num_switches

@@ -21,12 +21,13 @@ def clusters() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for path in sorted(CLUSTERS.glob("*.yaml")):
         try:
-            one = load_cluster(path).cluster
+            entry = load_cluster(path).cluster
         except InputError as error:
             rows.append((path.stem, "", "", "", "", str(error).partition("\n")[0]))
             continue
-        nodes = one.nodes or len(one.all_hosts) or ""
-        rows.append((path.stem, one.name or "", one.topology or "", str(nodes), one.launcher, ""))
+        nodes = entry.nodes or len(entry.all_hosts) or ""
+        texts = (path.stem, entry.name or "", entry.topology or "", str(nodes), entry.launcher, "")
+        rows.append(texts)
     return rows
 
 
@@ -48,16 +49,19 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
         if isinstance(value, FabricCommands):
             value = value.model_dump(exclude_defaults=True)
         if isinstance(value, dict):
-            rows += [(f"{key}.{part}", _words(one)) for part, one in value.items()]
+            rows += [(f"{key}.{part}", _words(item)) for part, item in value.items()]
         elif isinstance(value, list):
             rows.append((key, _words(value)))
         else:
             rows.append((key, str(value)))
     rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
     rows += [
-        (f"node_sets.{part}", " ".join(host_names(one))) for part, one in cluster.node_sets.items()
+        (f"node_sets.{part}", " ".join(host_names(text)))
+        for part, text in cluster.node_sets.items()
     ]
-    return rows + [(f"machine.{part}", _origin_text(one)) for part, one in file.origins.items()]
+    return rows + [
+        (f"machine.{part}", _origin_text(origin)) for part, origin in file.origins.items()
+    ]
 
 
 def _words(value: Any) -> str:

@@ -24,11 +24,11 @@ def one_way_channels(topology: Topology) -> list[int]:
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
-    left = Counter(ends)
+    unmatched = Counter(ends)
     alone = []
     for channel, (source, target) in enumerate(ends):
-        if left[target, source]:
-            left[target, source] -= 1
+        if unmatched[target, source]:
+            unmatched[target, source] -= 1
         else:
             alone.append(channel)
     return alone

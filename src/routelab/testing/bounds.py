@@ -104,9 +104,9 @@ def _text(key: Any) -> str:
 
 
 def _label(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
-    found: BoundsArray = array.view(BoundsArray)
-    found.label, found.secret = label, secret or {}
-    return found
+    labelled: BoundsArray = array.view(BoundsArray)
+    labelled.label, labelled.secret = label, secret or {}
+    return labelled
 
 
 class BoundsWalker(Walker):
@@ -164,13 +164,13 @@ class BoundsWalker(Walker):
         program, channels = self.program, self.topology.num_channels
 
         def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
-            for what, number, count in (
+            for kind, number, count in (
                 ("channel", channel, channels),
                 ("phase", phase, program.phases),
                 ("class", vc, program.vc_classes),
             ):
                 if not 0 <= number < count:
-                    raise BoundsError(f"{name}: {what} {number} is outside 0..{count - 1}")
+                    raise BoundsError(f"{name}: {kind} {number} is outside 0..{count - 1}")
 
         def of_class(helper: Any) -> Callable[..., Any]:
             def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
@@ -214,8 +214,8 @@ class BoundsWalker(Walker):
         queue = np.empty_like(distance)
         hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
         ends = topology.endpoints
-        found: list[int] = ends[distance[ends] > 0].tolist()
-        return found
+        targets: list[int] = ends[distance[ends] > 0].tolist()
+        return targets
 
     def _fill(self) -> None:
         draw = np.random.default_rng(self.random.getrandbits(64)).integers
@@ -225,21 +225,21 @@ class BoundsWalker(Walker):
             self.queues[inside, FRONT_FLITS] = draw(FREE + 1, size=self.topology.num_channels)
 
     def _call_inject(self, word: Any) -> None:
-        given = self._given
+        arrays = self._given
         with _place("inject"):
             self._inject(
-                *(given["tables"], given["reals"], given["packets"], 0, given["queues"]),
-                *(self._hop, word, given["out"]),
+                *(arrays["tables"], arrays["reals"], arrays["packets"], 0, arrays["queues"]),
+                *(self._hop, word, arrays["out"]),
             )
 
     def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
-        given = self._given
+        arrays = self._given
         self._calls += 1
         with _place("hop"):
             return int(
                 self._hop(
-                    *(given["tables"], given["packets"], 0, given["queues"]),
-                    *(here, channel, vc, word, given["out"]),
+                    *(arrays["tables"], arrays["packets"], 0, arrays["queues"]),
+                    *(here, channel, vc, word, arrays["out"]),
                 )
             )
 
@@ -249,9 +249,9 @@ class BoundsWalker(Walker):
         leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
         candidates = super()._offers(here, last)
         return candidates and tuple(
-            one
-            for one in candidates
-            if one.channel in leaving and 0 <= one.vc - shift < self.program.vc_classes
+            candidate
+            for candidate in candidates
+            if candidate.channel in leaving and 0 <= candidate.vc - shift < self.program.vc_classes
         )
 
     def _choice(

@@ -62,13 +62,13 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
             results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
             break
         begin = time.monotonic()
-        done, end = _run_child(suite, pending, budget_seconds)
-        results += done
-        if len(done) < len(pending):
+        finished, end = _run_child(suite, pending, budget_seconds)
+        results += finished
+        if len(finished) < len(pending):
             ends += 1
-            case = pending[len(done)]
+            case = pending[len(finished)]
             suite.avoid[case[1]] = f"{end} (check {case[0]!r})"
-            spent = time.monotonic() - begin - sum(result.seconds for result in done)
+            spent = time.monotonic() - begin - sum(result.seconds for result in finished)
             results.append(CheckResult(*case, "failed", end, spent))
     return results
 

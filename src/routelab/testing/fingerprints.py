@@ -31,11 +31,11 @@ def field_digests(value: Any, name: str = "") -> dict[str, str]:
         parts = {str(number): item for number, item in enumerate(value)}
     else:
         return {name: _digest(value)}
-    found = {name: f"{type(value).__name__} of {len(parts)}"}
+    digests = {name: f"{type(value).__name__} of {len(parts)}"}
     for key, part in parts.items():
         if key != WORK_COUNTERS:
-            found |= field_digests(part, f"{name}.{key}" if name else key)
-    return found
+            digests |= field_digests(part, f"{name}.{key}" if name else key)
+    return digests
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:

@@ -20,9 +20,9 @@ def main() -> None:
     """Run the plugin and print the digests of its result."""
     kind, text, topologies, name = json.load(sys.stdin)
     catalogue = installed_catalogue()
-    made = inputs(kind, text, topologies, catalogue)[name]()
+    value = inputs(kind, text, topologies, catalogue)[name]()
     plugin = load_instance(kind, complete_name(kind, text, catalogue), catalogue)
-    print(json.dumps(field_digests(run_plugin(plugin, made))))
+    print(json.dumps(field_digests(run_plugin(plugin, value))))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def conformance(
 
     @cache
     def results() -> dict[tuple[str, str], CheckResult]:
-        return {(one.check, one.input): one for one in run_suite(suite, budget_seconds)}
+        return {(result.check, result.input): result for result in run_suite(suite, budget_seconds)}
 
     @pytest.mark.parametrize(
         ("check", "input_name"), suite.cases, ids=[f"{check}-{name}" for check, name in suite.cases]

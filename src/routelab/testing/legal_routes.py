@@ -51,10 +51,10 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
 
 def first_paths(table: RouteTable) -> RouteTable:
     """Return a table with the first path of every pair."""
-    first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
+    chosen = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
-    lengths[table.path_pair[first]] = table.path_length[first]
-    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in first]
+    lengths[table.path_pair[chosen]] = table.path_length[chosen]
+    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in chosen]
     return RouteTable.from_lengths(
         table.topology, lengths, np.concatenate([*hops, []]), per_terminal=table.per_terminal
     )
@@ -78,15 +78,15 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
     after = [_edges_to(graph, int(end)) for end in ends]
     routes: dict[tuple[int, int], list[list[int]]] = {}
-    seen: set[tuple[int, int]] = set()
+    turns: set[tuple[int, int]] = set()
     for e, f in _turns(graph):
         turn = int(graph.edge_channel[e]), int(graph.edge_channel[f])
-        if turn in seen:
+        if turn in turns:
             continue
         u, w = int(graph.edge_source[e]), int(graph.edge_target[f])
         pair = _pair(u, w, before, after)
         if pair is not None:
-            seen.add(turn)
+            turns.add(turn)
             edges = [
                 *_channels_before(graph, before[pair[0]], u),
                 e,
@@ -135,9 +135,9 @@ def _pair(
     u: int, w: int, before: list[dict[int, int]], after: list[dict[int, int]]
 ) -> tuple[int, int] | None:
     """Return two different endpoints with a route that reaches `u` and continues from `w`."""
-    sources = [i for i, found in enumerate(before) if u in found]
-    for j, found in enumerate(after):
-        if w in found:
+    sources = [i for i, vertices in enumerate(before) if u in vertices]
+    for j, vertices in enumerate(after):
+        if w in vertices:
             for i in sources:
                 if i != j:
                     return i, j

@@ -73,11 +73,11 @@ class _Module:
 
 def _names(code: Any) -> set[str]:
     """Return the globals that code may name, including inner functions."""
-    found = set(code.co_names)
+    names = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
-            found |= _names(constant)
-    return found
+            names |= _names(constant)
+    return names
 
 
 def _integer(value: Any = 0) -> int:

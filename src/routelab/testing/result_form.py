@@ -51,13 +51,13 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     expected = RESULTS[kind]
     if not isinstance(output, expected):
         types = expected if isinstance(expected, tuple) else (expected,)
-        names = " or ".join(each.__name__ for each in types)
+        names = " or ".join(type_.__name__ for type_ in types)
         raise Failed(f"expected a {names}, found {type(output).__name__}")
     result: Any = output
     if isinstance(result, list):
-        others = [item for item in result if not isinstance(item, Measurement)]
-        if others:
-            raise Failed(f"expected a list of Measurement, found {others[0]!r} in it")
+        strangers = [item for item in result if not isinstance(item, Measurement)]
+        if strangers:
+            raise Failed(f"expected a list of Measurement, found {strangers[0]!r} in it")
         return
     if kind == "traffic":
         _check_traffic(value, *result)
@@ -108,11 +108,11 @@ def _check_ranks(job: Job, program: Program) -> None:
 
 
 def _check_arrays(result: Any) -> None:
-    made = _recreate(result)
+    recreated = _recreate(result)
     for field in fields(result):
         array = getattr(result, field.name)
         if isinstance(array, np.ndarray):
-            _check_array(field.name, array, getattr(made, field.name))
+            _check_array(field.name, array, getattr(recreated, field.name))
 
 
 def _recreate(result: Any) -> Any:

@@ -328,7 +328,9 @@ def _advice(error: BaseException) -> str:
 def error_text(error: BaseException) -> str:
     """Return an error with its innermost place outside of routelab and its libraries."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]
-    place = f" ({own[-1].filename}, line {own[-1].lineno}, in {own[-1].name})" if own else ""
+    inside = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]
+    place = ""
+    if inside:
+        place = f" ({inside[-1].filename}, line {inside[-1].lineno}, in {inside[-1].name})"
     words = str(error).strip()
     return f"{type(error).__name__}: {words}{place}" if words else f"{type(error).__name__}{place}"

@@ -60,10 +60,10 @@ class Suite:
                 # raises an error that lists the plugins
                 self.catalogue.entry(kind, name.key)
         names = [check.name for check in CHECKS[self.kind]]
-        for wanted in self.only:
-            if wanted not in names:
+        for chosen in self.only:
+            if chosen not in names:
                 raise InputError(
-                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, names)} "
+                    f"{self.kind} plugins have no check {chosen!r}{did_you_mean(chosen, names)} "
                     f"(checks: {', '.join(names)})"
                 )
 

@@ -103,8 +103,8 @@ class Walker:
         self.classes = needed_classes(program)
         # compiled functions take writable arrays
         self.reals = program.reals.copy()
-        made = run_tables(program, topology, self.classes, capacity=FREE)
-        self.tables, self.queues, self._inside = made.tables, made.queues, made.buffers
+        run = run_tables(program, topology, self.classes, capacity=FREE)
+        self.tables, self.queues, self._inside = run.tables, run.queues, run.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
         self._out = np.zeros((program.candidates, 3), np.int32)
 
@@ -171,29 +171,29 @@ class Walker:
         packet = self._packets[0]
         sender, receiver = ((*self.terminals_of(end), -1)[0] for end in (source, target))
         self._enter(source, target, terminals or (sender, receiver))
-        most = self.program.max_hops
-        limit = 4 * self.topology.num_switches + 4 if most is None else most
-        here, last = source, Candidate(-1, -1, 0)
+        max_hops = self.program.max_hops
+        limit = 4 * self.topology.num_switches + 4 if max_hops is None else max_hops
+        switch, arrival = source, Candidate(-1, -1, 0)
         hops: list[Candidate] = []
         offers: list[tuple[Candidate, ...]] = []
-        while not self._is_there(here):
-            if packet[PHASE] == 0 and packet[WAYPOINT] == here:
+        while not self._is_there(switch):
+            if packet[PHASE] == 0 and packet[WAYPOINT] == switch:
                 self._pass_waypoint()
-                last = Candidate(-1, -1, 0)
+                arrival = Candidate(-1, -1, 0)
                 continue
-            candidates, chosen = self._decide(here, last, blocked)
+            candidates, chosen = self._decide(switch, arrival, blocked)
             offers.append(candidates)
             if chosen is None or len(hops) == limit:
                 return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), False)
             hops.append(chosen)
             packet[HOPS] += 1
-            here, last = int(self.topology.channel_target[chosen.channel]), chosen
+            switch, arrival = int(self.topology.channel_target[chosen.channel]), chosen
         return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), True)
 
     def terminals_of(self, switch: int) -> list[int]:
         """Return the terminals of a switch."""
-        found: list[int] = np.flatnonzero(self.topology.terminal_switch == switch).tolist()
-        return found
+        terminals: list[int] = np.flatnonzero(self.topology.terminal_switch == switch).tolist()
+        return terminals
 
     def _enter(self, source: int, target: int, terminals: tuple[int, int]) -> None:
         packet = self._packets[0]
@@ -277,23 +277,23 @@ class Walker:
         self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
         """Return the candidate that the program's ranking prefers; None: the packet waits."""
-        free = [one for one in candidates if not blocked(one)]
+        free = [candidate for candidate in candidates if not blocked(candidate)]
         if self.program.ranking == "room":
             return self._cheapest(free)
-        best = self._cheapest(candidates)
-        if best is None or not blocked(best):
-            return best
+        cheapest = self._cheapest(candidates)
+        if cheapest is None or not blocked(cheapest):
+            return cheapest
         if self.program.ranking == "best":
             return None
-        return self._cheapest([one for one in free if one.escape])
+        return self._cheapest([candidate for candidate in free if candidate.escape])
 
     def _cheapest(self, candidates: Sequence[Candidate]) -> Candidate | None:
         if not candidates:
             return None
         costs = [self._cost(candidate) for candidate in candidates]
         least = min(costs)
-        best = [one for one, cost in zip(candidates, costs, strict=True) if cost == least]
-        return self.random.choice(best)
+        cheapest = [offer for offer, cost in zip(candidates, costs, strict=True) if cost == least]
+        return self.random.choice(cheapest)
 
     def _cost(self, candidate: Candidate) -> int:
         if not self.program.by_occupancy:

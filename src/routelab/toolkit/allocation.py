@@ -49,17 +49,17 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     source = np.random.PCG64([seed, 1])
     candidates = np.flatnonzero(free)
     order = candidates[np.argsort(source.random_raw(len(candidates)), kind="stable")]
-    known: BoolArray = np.zeros(len(free), dtype=np.bool_)
+    tried: BoolArray = np.zeros(len(free), dtype=np.bool_)
     largest = 0
     for start in order.tolist():
-        if known[start]:
+        if tried[start]:
             continue
         grown = _grow(neighbours, free, start, count, source)
         chosen: BoolArray = np.zeros(len(free), dtype=np.bool_)
         chosen[grown] = True
         if len(grown) == count:
             return chosen
-        known |= chosen
+        tried |= chosen
         largest = max(largest, len(grown))
     raise InputError(f"allocate: no connected part has {count} switches, the largest has {largest}")
 
@@ -68,11 +68,11 @@ def _grow(
     neighbours: Neighbours, free: BoolArray, start: int, count: int, source: np.random.PCG64
 ) -> list[int]:
     """Grow a set to at most `count` switches; return them in the order of addition."""
-    chosen, beside, seen = [start], [], {start}
+    chosen, beside, reached = [start], [], {start}
     while len(chosen) < count:
         for switch in neighbours(chosen[-1]):
-            if free[switch] and switch not in seen:
-                seen.add(switch)
+            if free[switch] and switch not in reached:
+                reached.add(switch)
                 beside.append(switch)
         if not beside:
             break

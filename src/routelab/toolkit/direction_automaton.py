@@ -57,8 +57,8 @@ def add_ordered_moves(
         State of a packet by its last direction and the positive dimensions above; a packet's first
         standard hop in direction d leads to ``states[d, frozenset()]``.
     """
-    none: frozenset[int] = frozenset()
-    states = {(d, none): automaton.state(f"{d}") for d in range(2 * n)}
+    nothing: frozenset[int] = frozenset()
+    states = {(d, nothing): automaton.state(f"{d}") for d in range(2 * n)}
     pending = list(states)
     while pending:
         a, used = pending.pop()
@@ -67,7 +67,7 @@ def add_ordered_moves(
             if d == a + n or (bits and d - n in crossed):
                 continue
             matter = crossed - {d} if d < n else frozenset(j for j in crossed if j > d - n)
-            key = (d, matter if bits else none)
+            key = (d, matter if bits else nothing)
             if key not in states:
                 states[key] = automaton.state(f"{d} after {sorted(matter)}")
                 pending.append(key)
@@ -99,14 +99,14 @@ def lay(
     by_direction = [
         np.flatnonzero(topology.channel_direction == d) for d in range(len(topology.directions))
     ]
-    for state, direction, following, after in automaton.moves:
+    for state, direction, next_state, after in automaton.moves:
         hop = by_direction[direction]
         if after >= 0:
             if permitted is None:
                 continue
             hop = hop[permitted[hop, after]]
         sources.append(topology.channel_source[hop].astype(np.int64) * states + state)
-        targets.append(topology.channel_target[hop].astype(np.int64) * states + following)
+        targets.append(topology.channel_target[hop].astype(np.int64) * states + next_state)
         channels.append(hop)
     graph = RoutingGraph.create(
         topology,
@@ -124,17 +124,17 @@ def lay(
 
 def prune_unreachable(graph: RoutingGraph) -> RoutingGraph:
     """Return the graph without the vertices that no begin vertex reaches."""
-    seen = reachable(graph.edge_start, graph.edge_target, graph.begin)
-    number = np.cumsum(seen) - 1
-    kept = seen[graph.edge_source]
+    is_reached = reachable(graph.edge_start, graph.edge_target, graph.begin)
+    number = np.cumsum(is_reached) - 1
+    edges = is_reached[graph.edge_source]
     return RoutingGraph.create(
         graph.topology,
-        vertex_switch=graph.vertex_switch[seen],
-        accepting=graph.accepting[seen],
+        vertex_switch=graph.vertex_switch[is_reached],
+        accepting=graph.accepting[is_reached],
         begin=number[graph.begin],
-        edge_source=number[graph.edge_source[kept]],
-        edge_target=number[graph.edge_target[kept]],
-        edge_channel=graph.edge_channel[kept],
+        edge_source=number[graph.edge_source[edges]],
+        edge_target=number[graph.edge_target[edges]],
+        edge_channel=graph.edge_channel[edges],
         turn_set=graph.turn_set,
         minimal_only=graph.minimal_only,
     )

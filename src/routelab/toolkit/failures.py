@@ -56,18 +56,18 @@ def with_failures(topology: Topology, failures: FailureParameters) -> Topology:
         If a named part does not exist or is listed twice, more parts shall fail than exist, or no
         switch with a terminal remains.
     """
-    left = topology
+    damaged = topology
     if failures.failed_switches or failures.failed_links:
         problems: list[str] = []
         switches = _find_switches(topology, failures.failed_switches, problems)
         channels = _find_links(topology, failures.failed_links, problems)
         if problems:
             raise InputError(f"{topology.family}: " + "; ".join(problems))
-        left = topology.without(switches=switches, channels=channels)
+        damaged = topology.without(switches=switches, channels=channels)
     if not (failures.fail_switches or failures.fail_links):
-        return left
+        return damaged
     return with_random_failures(
-        left, switches=failures.fail_switches, links=failures.fail_links, seed=failures.seed
+        damaged, switches=failures.fail_switches, links=failures.fail_links, seed=failures.seed
     )
 
 
@@ -96,15 +96,15 @@ def _find_links(topology: Topology, words: Sequence[str], problems: list[str]) -
             )
             continue
         ends = int(match[1]), int(match[2])
-        one, other = min(ends), max(ends)
+        low, high = min(ends), max(ends)
         between = np.flatnonzero(
-            (source == one) & (target == other) | (source == other) & (target == one)
+            (source == low) & (target == high) | (source == high) & (target == low)
         )
         if not between.size:
-            problems.append(f"failed_links: no link joins the switches {one} and {other}")
-        elif (one, other) in failed:
+            problems.append(f"failed_links: no link joins the switches {low} and {high}")
+        elif (low, high) in failed:
             problems.append(f"failed_links: the link {word} is listed twice")
-        failed[one, other] = between.tolist()
+        failed[low, high] = between.tolist()
     return [channel for channels in failed.values() for channel in channels]
 
 
@@ -133,15 +133,15 @@ def with_random_failures(
     failed = np.argsort(rank[: topology.num_switches], kind="stable")[:switches]
     alive = np.ones(topology.num_switches, dtype=np.bool_)
     alive[failed] = False
-    first = topology.links[:, 0]
-    live = alive[topology.channel_source[first]] & alive[topology.channel_target[first]]
+    channel = topology.links[:, 0]
+    live = alive[topology.channel_source[channel]] & alive[topology.channel_target[channel]]
     candidates = np.flatnonzero(live)
-    for kind, wanted, left in (
+    for kind, count, available in (
         ("switches", switches, topology.num_switches),
         ("links", links, len(candidates)),
     ):
-        if wanted > left:
-            raise InputError(f"fail_{kind}: {wanted} {kind} cannot fail, only {left} are left")
+        if count > available:
+            raise InputError(f"fail_{kind}: {count} {kind} cannot fail, only {available} are left")
     order = np.argsort(rank[topology.num_switches :][candidates], kind="stable")
     cut = topology.links[candidates[order[:links]]]
     return topology.without(switches=failed.tolist(), channels=cut.reshape(-1).tolist())

@@ -226,8 +226,8 @@ def full_grid(topology: Topology) -> Grid | None:
     if topology.coordinates is None or not topology.coordinates.size:
         return None
     count = topology.coordinates.shape[1]
-    known = {(d, sign) for d in range(count) for sign in (1, -1)}
-    if len(set(labels)) != len(labels) or not set(labels) <= known:
+    possible = {(d, sign) for d in range(count) for sign in (1, -1)}
+    if len(set(labels)) != len(labels) or not set(labels) <= possible:
         return None
     coordinates = topology.coordinates.astype(np.int64)
     dims = tuple(int(size) for size in coordinates.max(axis=0) + 1)
@@ -285,9 +285,9 @@ class _WholeGrid:
         sizes, wrap = np.array(self.dims), np.array(self.wrap)
         dimension = direction % self.dimensions
         strides = np.array([prod(self.dims[d + 1 :]) for d in range(self.dimensions)])
-        first = source - self.coordinates[source, dimension] * strides[dimension]
+        ring_start = source - self.coordinates[source, dimension] * strides[dimension]
         rings, ring, members = np.unique(
-            first * (2 * self.dimensions) + direction, return_inverse=True, return_counts=True
+            ring_start * (2 * self.dimensions) + direction, return_inverse=True, return_counts=True
         )
         of_ring = rings % self.dimensions
         complete = wrap[of_ring] & (members == sizes[of_ring])
@@ -373,8 +373,8 @@ class _Damage:
                 f"fail_{kind}: {wanted} {kind} cannot fail, only {len(candidates)} are left"
             )
             return
-        first = candidates[np.argsort(order[candidates], kind="stable")[:wanted]]
-        failed.reshape(-1)[first] = True
+        chosen = candidates[np.argsort(order[candidates], kind="stable")[:wanted]]
+        failed.reshape(-1)[chosen] = True
 
     @property
     def channels(self) -> BoolArray:

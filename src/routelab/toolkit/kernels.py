@@ -19,12 +19,12 @@ def reachable(edge_start, edge_target, roots):
     -------
     seen : bool array, shape (V,)
     """
-    seen = np.zeros(len(edge_start) - 1, np.bool_)
-    stack = np.empty(len(seen), np.int32)
+    is_reached = np.zeros(len(edge_start) - 1, np.bool_)
+    stack = np.empty(len(is_reached), np.int32)
     top = 0
     for root in roots:
-        if not seen[root]:
-            seen[root] = True
+        if not is_reached[root]:
+            is_reached[root] = True
             stack[top] = root
             top += 1
     while top:
@@ -32,8 +32,8 @@ def reachable(edge_start, edge_target, roots):
         v = stack[top]
         for e in range(edge_start[v], edge_start[v + 1]):
             w = edge_target[e]
-            if not seen[w]:
-                seen[w] = True
+            if not is_reached[w]:
+                is_reached[w] = True
                 stack[top] = w
                 top += 1
-    return seen
+    return is_reached

@@ -99,12 +99,12 @@ class ListedRoutes:
         chosen = np.asarray(routes, dtype=np.int64)
         length = np.diff(self.hop_start)[chosen]
         path_start = np.concatenate(([0], np.cumsum(length)))
-        first = np.repeat(self.hop_start[chosen] - path_start[:-1], length)
+        shift = np.repeat(self.hop_start[chosen] - path_start[:-1], length)
         return RouteTable.create(
             self.topology,
             pair_start=np.searchsorted(chosen, self.route_start),
             path_start=path_start,
-            hop_channel=self.hops[first + np.arange(path_start[-1])],
+            hop_channel=self.hops[shift + np.arange(path_start[-1])],
             path_weight=weights,
             counters=counters,
         )

@@ -28,7 +28,7 @@ def program_version(program: str, option: str = "--version") -> str:
         or it takes long.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [program, option],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -40,5 +40,5 @@ def program_version(program: str, option: str = "--version") -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    found = re.search(r"\d+(\.\d+)+", done.stdout)
-    return found[0] if found else ""
+    version = re.search(r"\d+(\.\d+)+", process.stdout)
+    return version[0] if version else ""

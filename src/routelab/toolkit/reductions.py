@@ -27,11 +27,11 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
     edges: list[tuple[int, int, int]] = []
     # `sets` grows while it is read: it is also the work list
     for number, members in enumerate(sets):
-        following: dict[int, set[int]] = {}
+        targets: dict[int, set[int]] = {}
         for vertex in members:
             for e in range(start[vertex], start[vertex + 1]):
-                following.setdefault(int(channel[e]), set()).add(int(target[e]))
-        for hop, reached in following.items():
+                targets.setdefault(int(channel[e]), set()).add(int(target[e]))
+        for hop, reached in targets.items():
             key = frozenset(reached)
             if key not in numbers:
                 numbers[key] = len(sets)
@@ -82,9 +82,9 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
         if len(first) == count:
             break
         count = len(first)
-    kept = np.zeros(graph.num_vertices, dtype=np.bool_)
-    kept[first] = True
-    edge = kept[graph.edge_source]
+    is_kept = np.zeros(graph.num_vertices, dtype=np.bool_)
+    is_kept[first] = True
+    edge = is_kept[graph.edge_source]
     return RoutingGraph.create(
         graph.topology,
         vertex_switch=graph.vertex_switch[first],

@@ -33,9 +33,9 @@ def _in_order(topology: Topology, channels: list[int]) -> list[int]:
     order = [channels[0]]
     # distinct sources and as many steps as channels exclude a second cycle
     for _ in channels[1:]:
-        following = leaving.get(int(topology.channel_target[order[-1]]))
-        if following is None:
+        next_channel = leaving.get(int(topology.channel_target[order[-1]]))
+        if next_channel is None:
             return []
-        order.append(following)
+        order.append(next_channel)
     closed = topology.channel_target[order[-1]] == topology.channel_source[order[0]]
     return order if closed and len(set(order)) == len(leaving) == len(channels) else []

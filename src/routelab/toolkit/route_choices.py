@@ -61,8 +61,8 @@ class RouteChoices:
     @property
     def row_weight(self) -> Int64Array:
         """Number of terminal pairs per source of each row; int64, shape (Q · P,)."""
-        own = self.topology.terminals_per_switch[self.symmetry.arrays.representative]
-        weights: Int64Array = np.outer(own.astype(np.int64), self.topology.demand).reshape(-1)
+        terminals = self.topology.terminals_per_switch[self.symmetry.arrays.representative]
+        weights: Int64Array = np.outer(terminals.astype(np.int64), self.topology.demand).reshape(-1)
         return weights
 
     @cached_property

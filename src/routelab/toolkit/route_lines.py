@@ -65,7 +65,7 @@ def table_from_lines(
     place = {switch: index for index, switch in enumerate(ends)}
     near = topology.terminal_endpoint.tolist() if per_terminal else list(range(len(ends)))
     column = {terminal: terminal for terminal in range(len(near))} if per_terminal else place
-    found: dict[int, list[tuple[float, list[int]]]] = {
+    paths_of_pair: dict[int, list[tuple[float, list[int]]]] = {
         index * len(near) + target: [(1.0, [])] for target, index in enumerate(near)
     }
     for line in lines:
@@ -82,10 +82,10 @@ def table_from_lines(
                 at = int(topology.channel_target[way[-1]])
         except (IndexError, KeyError, ValueError):
             raise InputError(f"{line.strip()!r} is not a route of this network") from None
-        found.setdefault(pair, []).append((weight, way))
-    paths = [path for pair in sorted(found) for path in found[pair]]
+        paths_of_pair.setdefault(pair, []).append((weight, way))
+    paths = [path for pair in sorted(paths_of_pair) for path in paths_of_pair[pair]]
     counts = np.zeros(len(ends) * len(near), dtype=np.int64)
-    counts[list(found)] = [len(of_pair) for of_pair in found.values()]
+    counts[list(paths_of_pair)] = [len(of_pair) for of_pair in paths_of_pair.values()]
     try:
         return RouteTable.create(
             topology,

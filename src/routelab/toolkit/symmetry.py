@@ -76,9 +76,9 @@ class SourceSymmetry:
         values : array, shape (C,)
             Equal for all channels of a class, such as their capacity.
         """
-        found = np.empty(int(self.channel_class.max(initial=-1)) + 1, dtype=values.dtype)
-        found[self.channel_class] = values
-        return found
+        values_of_class = np.empty(int(self.channel_class.max(initial=-1)) + 1, dtype=values.dtype)
+        values_of_class[self.channel_class] = values
+        return values_of_class
 
     def subgroup(self, step: ArrayLike) -> SourceSymmetry:
         """Return the group of the translations by multiples of `step`.
@@ -129,29 +129,29 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
     if grid is None or labels.reason is not None or not any(grid.wrap):
         return SourceSymmetry(topology, _no_symmetry(topology))
     whole = _grid_arrays(topology, grid, labels.out_channel)
-    kept = _find_periods(arrays or graph.arrays, whole, topology)
-    return SourceSymmetry(topology, _classes(topology, kept, np.ones_like(kept), whole))
+    period = _find_periods(arrays or graph.arrays, whole, topology)
+    return SourceSymmetry(topology, _classes(topology, period, np.ones_like(period), whole))
 
 
 def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
     """Find the periods of dimensions in which a step preserves routes, terminals, capacities."""
-    kept = symmetry.period.copy()
+    period = symmetry.period.copy()
     switches = np.empty(topology.num_switches, dtype=np.int32)
     channels = np.empty(topology.num_channels, dtype=np.int32)
     for d in np.flatnonzero(symmetry.period > 1):
-        step = np.zeros(len(kept), dtype=np.int32)
+        step = np.zeros(len(period), dtype=np.int32)
         step[d] = 1
         fill_images(symmetry, step, switches, channels)
-        same = all(
+        is_same = all(
             np.array_equal(values[images], values)
             for values, images in (
                 (topology.terminals_per_switch, switches),
                 (topology.channel_capacity, channels),
             )
         )
-        if not (same and keeps_routes(graph, switches, channels)):
-            kept[d] = 1
-    return kept
+        if not (is_same and keeps_routes(graph, switches, channels)):
+            period[d] = 1
+    return period
 
 
 def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> SymmetryArrays:
@@ -191,19 +191,19 @@ def _classes(
 
 def _no_symmetry(topology: Topology) -> SymmetryArrays:
     count = topology.num_switches
-    own = frozen_array(np.arange(count), np.int32)
-    one = frozen_array([1], np.int32)
+    switches = frozen_array(np.arange(count), np.int32)
+    unit = frozen_array([1], np.int32)
     source_class = np.full(count, -1, dtype=np.int32)
     source_class[topology.endpoints] = np.arange(len(topology.endpoints))
     return SymmetryArrays(
         source_class=frozen_array(source_class, np.int32),
         representative=topology.endpoints,
-        orbit=own,
-        coordinates=frozen_array(own.reshape(-1, 1), np.int32),
-        period=one,
-        step=one,
-        stride=one,
-        switch_at=own,
+        orbit=switches,
+        coordinates=frozen_array(switches.reshape(-1, 1), np.int32),
+        period=unit,
+        step=unit,
+        stride=unit,
+        switch_at=switches,
         channel_source=topology.channel_source,
         channel_direction=topology.channel_direction,
         channel_at=frozen_array(np.empty((count, 0)), np.int32),

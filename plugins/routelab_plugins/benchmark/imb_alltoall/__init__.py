@@ -94,13 +94,13 @@ class ImbAlltoall(LatencyBenchmark):
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse a title, one section on all processes, and the line at the end of all processes."""
         lines = read_lines(output, ERRORS)
-        titles = [found for found in map(TITLE.fullmatch, lines) if found]
+        titles = [title for title in map(TITLE.fullmatch, lines) if title]
         check_one(len(titles), "IMB's title")
         sections = [place for place, line in enumerate(lines) if SECTION.fullmatch(line)]
         names = [lines[place].split()[-1] for place in sections]
-        others = [name for name in names if name != "Alltoall"]
-        if others:
-            raise BenchmarkError("wrong-benchmark", f"{others[0]} ran, not Alltoall")
+        strangers = [name for name in names if name != "Alltoall"]
+        if strangers:
+            raise BenchmarkError("wrong-benchmark", f"{strangers[0]} ran, not Alltoall")
         if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
             raise BenchmarkError("wrong-processes", "it also ran on a part of the processes")
         check_one(len(sections), "section 'Benchmarking Alltoall'")
@@ -131,7 +131,7 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
     places = [place for place, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
     above, below = content[: places[0] if places else 1], content[places[0] + 1 if places else 1 :]
-    processes = [found for found in map(PROCESSES.fullmatch, above) if found]
+    processes = [match for match in map(PROCESSES.fullmatch, above) if match]
     if len(places) != 1 or len(processes) != 1:
         raise BenchmarkError(
             "unreadable",
@@ -164,10 +164,10 @@ def _row(ends: Sequence[int], line: str) -> Row | None:
     BenchmarkError
         If values do not end below the names of their columns: some digits may be lost.
     """
-    found = ROW.fullmatch(line)
-    if found is None:
+    match = ROW.fullmatch(line)
+    if match is None:
         return None
     if _ends(line) != ends:
         raise BenchmarkError("unreadable", f"a row that is not aligned: {quote_line(line)}")
-    size, repetitions, least, greatest, average = found.groups()
+    size, repetitions, least, greatest, average = match.groups()
     return latency_row(int(size), float(average), float(least), float(greatest), int(repetitions))

@@ -104,8 +104,8 @@ def start_again(library: Path) -> None:
 
 def content(source: int, to: int, size: int) -> Any:
     """Return the content of a message; it differs between pairs and between positions."""
-    first = (source * 131 + to * 31) % 251
-    return ((np.arange(size) + first) % 251).astype(np.uint8)
+    shift = (source * 131 + to * 31) % 251
+    return ((np.arange(size) + shift) % 251).astype(np.uint8)
 
 
 class Pattern:
@@ -117,7 +117,7 @@ class Pattern:
         if pattern == "alltoall":
             self.targets = self.sources = list(range(ranks))
         else:
-            goes = [target(pattern, other, ranks) for other in range(ranks)]
+            goes = [target(pattern, sender, ranks) for sender in range(ranks)]
             self.targets = [goes[rank]] if goes[rank] != rank else []
             self.sources = [goes.index(rank)] if goes.index(rank) != rank else []
         parts = [content(rank, to, size) for to in self.targets]
@@ -175,9 +175,9 @@ def main() -> int:
     size, largest = options.sizes
     while size <= largest:
         results = world.allgather(time_rounds(mpi, options, size))
-        wrong = [rank for rank, (_, right) in enumerate(results) if not right]
-        if wrong:
-            say(world, f"# Verification FAILED: rank {wrong[0]}, {size} bytes")
+        failed = [rank for rank, (_, right) in enumerate(results) if not right]
+        if failed:
+            say(world, f"# Verification FAILED: rank {failed[0]}, {size} bytes")
             return 1
         times = [time for time, _ in results]
         numbers = (sum(times) / len(times), min(times), max(times))

@@ -72,18 +72,18 @@ class Npb(BenchmarkPlugin):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse the summary, which must be complete, consistent and successful."""
-        found, foreign = read_summary(read_lines(output, ERRORS))
-        found.check_processes(task)
+        summary, foreign = read_summary(read_lines(output, ERRORS))
+        summary.check_processes(task)
         if task is not None:
             parameters = self.parameters
-            found.check_request(parameters.kernel, parameters.class_, parameters.version)
-        found.check_verification()
+            summary.check_request(parameters.kernel, parameters.class_, parameters.version)
+        summary.check_verification()
         figures = (
-            FigureOfMerit("mops", found.mops, "Mop/s", "higher"),
-            FigureOfMerit("mops_per_process", found.mops_per_process, "Mop/s", "higher"),
-            FigureOfMerit("time", found.seconds, "s", "lower"),
+            FigureOfMerit("mops", summary.mops, "Mop/s", "higher"),
+            FigureOfMerit("mops_per_process", summary.mops_per_process, "Mop/s", "higher"),
+            FigureOfMerit("time", summary.seconds, "s", "lower"),
         )
-        return BenchmarkResult(figures, found.version, found.facts(), tuple(foreign))
+        return BenchmarkResult(figures, summary.version, summary.facts(), tuple(foreign))
 
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
         """Return the workload of the same name; None for class E."""
@@ -99,8 +99,8 @@ class Npb(BenchmarkPlugin):
         figures = []
         if isinstance(mops, (int, float)):
             figures.append(FigureOfMerit("mops", mops, "Mop/s", "higher"))
-            each = mops / task.ranks
-            figures.append(FigureOfMerit("mops_per_process", each, "Mop/s", "higher"))
+            per_process = mops / task.ranks
+            figures.append(FigureOfMerit("mops_per_process", per_process, "Mop/s", "higher"))
         if isinstance(seconds, (int, float)):
             figures.append(FigureOfMerit("time", seconds, "s", "lower"))
         return tuple(figures)

@@ -162,22 +162,22 @@ def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
     check_one(len(begins), "line '... Benchmark Completed'")
     values: dict[str, str] = {}
     foreign: list[str] = []
-    missing = list(FIELDS)
+    fields = list(FIELDS)
     for line in lines[begins[0] + 1 :]:
-        if not missing:
+        if not fields:
             break
-        field, name, form = missing[0]
-        if found := re.fullmatch(rf" *{name} *= *({form}) *", line):
-            values[field] = found[1]
-            del missing[0]
+        field, name, form = fields[0]
+        if match := re.fullmatch(rf" *{name} *= *({form}) *", line):
+            values[field] = match[1]
+            del fields[0]
         elif LIKE_FIELD.search(line):
             raise BenchmarkError(
                 "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
             )
         elif line.strip():
             foreign.append(line)
-    if missing:
-        raise BenchmarkError("incomplete", f"the summary ends before {missing[0][1]!r}")
+    if fields:
+        raise BenchmarkError("incomplete", f"the summary ends before {fields[0][1]!r}")
     _check_once(lines)
     begin = cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))
     return _summary(begin[1], values), foreign
@@ -198,7 +198,7 @@ def _summary(kernel: str, values: dict[str, str]) -> Summary:
     name = cast(NpbKernel, kernel.lower())
     if values["class"] not in "SWABCDE":
         raise BenchmarkError("wrong-benchmark", f"class {values['class']} is not known")
-    found = Summary(
+    summary = Summary(
         kernel=name,
         class_=values["class"],
         size=tuple(int(part) for part in values["size"].split("x")),
@@ -211,8 +211,8 @@ def _summary(kernel: str, values: dict[str, str]) -> Summary:
         verification=values["verification"],
         version=values["version"],
     )
-    found.check_consistent()
-    return found
+    summary.check_consistent()
+    return summary
 
 
 def _name(kernel: str, class_: str) -> str:

@@ -91,8 +91,8 @@ class AngaraExport(ExportPlugin):
         except InputError as error:
             raise InputError(f"angara: {NETWORK}: {error}") from None
         nodes = _endpoints(topology)
-        known = {f"node-{node}.txt" for node in nodes}
-        strangers = sorted(name for name in files if name.startswith("node-") and name not in known)
+        names = {f"node-{node}.txt" for node in nodes}
+        strangers = sorted(name for name in files if name.startswith("node-") and name not in names)
         if strangers:
             raise InputError(f"angara: {NETWORK} has no node with a table {strangers[0]}")
         channel_at = _channels(topology)
@@ -140,38 +140,38 @@ class _Walks:
             if line.strip() and not line.startswith("#")
         ]
         for place, expected in enumerate((HEAD, f"node {node}")):
-            found = lines[place][1] if place < len(lines) else "the end"
-            if found != expected:
-                raise InputError(f"{found[:40]!r}, expected {expected!r}")
-        found_ways: dict[str, list[int] | None] = {node: []}
+            heading = lines[place][1] if place < len(lines) else "the end"
+            if heading != expected:
+                raise InputError(f"{heading[:40]!r}, expected {expected!r}")
+        ways: dict[str, list[int] | None] = {node: []}
         targets = dict(zip(nodes, self.topology.endpoints.tolist(), strict=True))
         for number, line in lines[2:]:
             target, *words = line.split(" ")
             try:
                 if target not in targets:
                     raise InputError(f"there is no destination {target}")
-                if target in found_ways:
+                if target in ways:
                     raise InputError(f"the destination {target} occurs twice, or is the node")
                 unreachable = words == [UNREACHABLE]
-                found_ways[target] = None if unreachable else self._way(words, targets[target])
+                ways[target] = None if unreachable else self._way(words, targets[target])
             except InputError as error:
                 raise InputError(f"line {number}: from {node} to {target}: {error}") from None
-        missing = [target for target in nodes if target not in found_ways]
-        if missing:
-            raise InputError(f"no line for the destination {missing[0]}")
-        return [found_ways[target] for target in nodes]
+        absent = [target for target in nodes if target not in ways]
+        if absent:
+            raise InputError(f"no line for the destination {absent[0]}")
+        return [ways[target] for target in nodes]
 
     def _way(self, words: list[str], target: int) -> list[int]:
-        here, way = self.source, []
+        switch, way = self.source, []
         names = direction_names(len(self.dims))
         for direction in steps(parse_entry(words, self.dims)):
-            channel = self.channel_at.get((here, direction))
+            channel = self.channel_at.get((switch, direction))
             if channel is None:
-                raise InputError(f"{self._name(here)} has no link {names[direction]}")
+                raise InputError(f"{self._name(switch)} has no link {names[direction]}")
             way.append(channel)
-            here = int(self.topology.channel_target[channel])
-        if here != target:
-            raise InputError(f"the route ends at {self._name(here)}")
+            switch = int(self.topology.channel_target[channel])
+        if switch != target:
+            raise InputError(f"the route ends at {self._name(switch)}")
         return way
 
     def _name(self, switch: int) -> str:

@@ -156,8 +156,8 @@ def _extra_step(word: str, directions: range, what: str, n: int) -> int | None:
 
 def _read_bits(word: str, n: int) -> set[int]:
     names = direction_names(n)
-    found = [] if word == NONE else _BIT.findall(word)
-    numbers = [names.index(name) for name in found if name in names]
+    bits = [] if word == NONE else _BIT.findall(word)
+    numbers = [names.index(name) for name in bits if name in names]
     ascending = all(before < after for before, after in pairwise(numbers))
     if word != NONE and ("".join(names[d] for d in numbers) != word or not ascending or not word):
         raise InputError(

@@ -63,7 +63,7 @@ def shape_of(topology: Topology) -> Shape | str:
     nodes = list(map(tuple, topology.coordinates.tolist()))
     if min(map(min, nodes)) < 0 or len(set(nodes)) < len(nodes):
         return "needs coordinates from 0 on, and others for each switch"
-    least = tuple(int(most) + 1 for most in topology.coordinates.max(axis=0))
+    least = tuple(int(largest) + 1 for largest in topology.coordinates.max(axis=0))
     shape = _declared_shape(topology, least) or Shape(least, _find_rings(topology, least))
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     for channel, (source, target) in enumerate(ends):
@@ -169,10 +169,10 @@ class _Reader:
     def rings(self, line: str) -> None:
         dims = self.shape.dims
         word, *letters = line.split(" ")
-        known = [letter for letter, size in zip(LETTERS, dims, strict=False) if size > 2]
+        long = [letter for letter, size in zip(LETTERS, dims, strict=False) if size > 2]
         if letters == [NONE]:
             letters = []
-        elif not letters or letters != [letter for letter in known if letter in letters]:
+        elif not letters or letters != [letter for letter in long if letter in letters]:
             word = ""
         if word != "rings":
             raise InputError(
@@ -197,13 +197,13 @@ class _Reader:
             raise InputError(f"there is no node {place} in a grid of {'x'.join(map(str, dims))}")
         if place in self.numbers:
             raise InputError(f"the node {place} occurs twice")
-        here = self.numbers[place] = len(self.nodes)
+        number = self.numbers[place] = len(self.nodes)
         self.nodes.append(node)
         self.names.append(json.loads(name))
         for terminal in () if terminals == NONE else terminals.split(","):
             if not re.fullmatch(r"0|[1-9][0-9]{0,8}", terminal):
                 raise InputError(f"{terminals!r} is not a list of terminals, such as 0,1 or {NONE}")
-            if self.terminals.setdefault(int(terminal), here) != here:
+            if self.terminals.setdefault(int(terminal), number) != number:
                 raise InputError(f"terminal {terminal} is already at another node")
 
     def _link(self, place: str, name: str, towards: str) -> None:

@@ -122,8 +122,8 @@ class OpenSM(ExportPlugin):
         """
         addresses = addresses_of(table.topology)
         manager = _host_named(self.parameters.sm, table.topology, addresses)
-        own = complete(table, self.vls)
-        tables = self._safest_levels(own, manager)
+        complete_tables = complete(table, self.vls)
+        tables = self._safest_levels(complete_tables, manager)
         files = {
             name: "".join(f"{line}\n" for line in lines)
             for name, lines in lines_of_files(tables, addresses, self.vls).items()
@@ -145,7 +145,7 @@ class OpenSM(ExportPlugin):
             proof,
             addresses,
             self.vls,
-            own_levels=tables is own,
+            own_levels=tables is complete_tables,
             danger=danger,
             manager="" if manager is None else table.topology.host_names[manager],
         )
@@ -233,10 +233,10 @@ def _host_named(name: str, topology: Topology, addresses: Addresses) -> int | No
     """
     if not name:
         return None
-    known = dict(zip(topology.host_names, range(topology.num_terminals), strict=True))
-    known |= dict(zip(addresses.terminal_guids, known.values(), strict=True))
-    if name not in known:
+    terminal_of_name = dict(zip(topology.host_names, range(topology.num_terminals), strict=True))
+    terminal_of_name |= dict(zip(addresses.terminal_guids, terminal_of_name.values(), strict=True))
+    if name not in terminal_of_name:
         raise InputError(
-            f"opensm: sm={name} is no host; hosts are {', '.join(list(known)[:3])} ..."
+            f"opensm: sm={name} is no host; hosts are {', '.join(list(terminal_of_name)[:3])} ..."
         )
-    return known[name]
+    return terminal_of_name[name]

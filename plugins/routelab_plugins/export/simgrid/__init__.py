@@ -243,7 +243,7 @@ def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> Rout
     count = topology.num_terminals if per_terminal else len(topology.endpoints)
     number = {name: terminal for terminal, name in enumerate(topology.host_names)}
     # of a switch to itself
-    found: dict[int, list[int]] = {
+    links_of_pair: dict[int, list[int]] = {
         int(row[t]) * count + int(column[t]): [] for t in range(topology.num_terminals)
     }
     for route in zone.findall("route"):
@@ -253,13 +253,13 @@ def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> Rout
         matches = (_CHANNEL.fullmatch(hop.attrib["id"]) for hop in route.findall("link_ctn"))
         way = [int(match[1]) for match in matches if match]
         pair = int(row[source]) * count + int(column[target])
-        if found.setdefault(pair, way) != way:
+        if links_of_pair.setdefault(pair, way) != way:
             raise InputError(
                 f"the route from {route.attrib['src']} to {route.attrib['dst']} differs from that "
                 "of other hosts of the same switches"
             )
     lengths = np.full(len(topology.endpoints) * count, -1)
-    lengths[list(found)] = [len(way) for way in found.values()]
-    channels = [channel for pair in sorted(found) for channel in found[pair]]
+    lengths[list(links_of_pair)] = [len(way) for way in links_of_pair.values()]
+    channels = [channel for pair in sorted(links_of_pair) for channel in links_of_pair[pair]]
     hops = np.array(channels, dtype=np.int32)
     return RouteTable.from_lengths(topology, lengths, hops, per_terminal=per_terminal)

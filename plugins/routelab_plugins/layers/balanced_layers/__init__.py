@@ -44,8 +44,8 @@ class BalancedLayers(AcyclicLayers):
         destination = by_destination(table)
         longest = destination[np.argsort(-table.path_length[destination], kind="stable")]
         random = np.random.default_rng(self.parameters.order_seed).permutation(table.num_paths)
-        found = [first_fitting_layers(table, order) for order in (destination, longest, random)]
-        layer, _ = min(found, key=lambda result: len(result[1]))
+        results = [first_fitting_layers(table, order) for order in (destination, longest, random)]
+        layer, _ = min(results, key=lambda result: len(result[1]))
         layer = fewer_layers(table, layer, self.parameters.rounds, self.parameters.order_seed)
         layer, ranks = first_fitting_layers(table, np.argsort(layer, kind="stable"))
         even_layers(table.path_start, table.hop_channel, ranks, layer, random)

@@ -54,8 +54,9 @@ class CycleBreaking(AcyclicLayers):
     def layers(self, table: RouteTable) -> Int32Array:
         """Put every path on one virtual channel."""
         layer = assign_layers(_dependencies(table))
-        given = self.parameters
-        layer = fewer_layers(table, layer, given.rounds, given.order_seed, limit=given.max_channels)
+        options = self.parameters
+        limit = options.max_channels
+        layer = fewer_layers(table, layer, options.rounds, options.order_seed, limit=limit)
         return np.repeat(layer, table.path_length)
 
 

@@ -56,10 +56,10 @@ class EffectiveBisection(MetricPlugin):
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the mean and its 95 % confidence interval; nothing on a single terminal."""
         parameters = self.parameters
-        found = metrics.effective_bisection(table, parameters.samples, parameters.seed)
-        if found is None:
+        bandwidth = metrics.effective_bisection(table, parameters.samples, parameters.seed)
+        if bandwidth is None:
             return []
         return [
-            Measurement("effective_bisection", found.mean),
-            Measurement("effective_bisection_half_width", found.half_width),
+            Measurement("effective_bisection", bandwidth.mean),
+            Measurement("effective_bisection_half_width", bandwidth.half_width),
         ]

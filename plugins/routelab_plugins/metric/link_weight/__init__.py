@@ -59,11 +59,11 @@ class LinkWeight(MetricPlugin):
         if not topology.num_channels:
             return []
         loads = metrics.channel_loads(table)
-        found = [
+        measurements = [
             Measurement("weight", float(loads.mean())),
             Measurement("weight_deviation", float(np.std(loads))),
         ]
         count = topology.num_terminals
         if metrics.reachable_pairs(table) == count * (count - 1):
-            found.insert(0, Measurement("distance", float(loads.sum()) / count**2))
-        return found
+            measurements.insert(0, Measurement("distance", float(loads.sum()) / count**2))
+        return measurements

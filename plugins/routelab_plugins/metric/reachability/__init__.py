@@ -22,7 +22,7 @@ class Reachability(MetricPlugin):
         """Measure the table; truth values are 1 or 0."""
         reachable = metrics.reachable_pairs(table)
         connected, minimal = metrics.connected_pairs(table)
-        found = [
+        measurements = [
             Measurement("pairs", float(metrics.pairs(table.topology))),
             Measurement("connected_pairs", float(connected)),
             Measurement("reachable_pairs", float(reachable)),
@@ -32,5 +32,5 @@ class Reachability(MetricPlugin):
         ]
         if connected:
             shares = {"routable_share": reachable, "minimal_share": minimal}
-            found += [Measurement(name, count / connected) for name, count in shares.items()]
-        return found
+            measurements += [Measurement(name, count / connected) for name, count in shares.items()]
+        return measurements

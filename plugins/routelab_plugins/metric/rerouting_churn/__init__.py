@@ -111,15 +111,15 @@ class ReroutingChurn(ContextMetricPlugin):
         table = context.table
         links = self._links(len(table.topology.links))
         weight = served_pairs(table).reshape(-1)
-        found = list(_churns(context, links, weight))
+        churns = list(_churns(context, links, weight))
         numbers = [
             Measurement("churn_links", float(len(links))),
-            Measurement("churn_refused", float(len(links) - len(found))),
+            Measurement("churn_refused", float(len(links) - len(churns))),
         ]
         total = float(weight.sum())
-        if not found or not total:
+        if not churns or not total:
             return numbers
-        forced, unforced, lost = np.array(found).T
+        forced, unforced, lost = np.array(churns).T
         return [
             *numbers,
             Measurement("churn_forced", float(forced.mean())),

@@ -121,13 +121,13 @@ class TrafficLoad(MetricPlugin):
         idle = topology.num_terminals - ranks
         matrix = np.pad(traffic, (0, idle))
         crossing = metrics.traffic_loads(table, matrix)
-        worst = float(metrics.relative_loads(topology, crossing).max())
+        max_load = float(metrics.relative_loads(topology, crossing).max())
         mean = metrics.mean_load(topology, crossing)
         perfect = metrics.perfect_traffic_load(topology, matrix)
         prefix = self._prefix
-        share = [Measurement(f"{prefix}balance", perfect / worst)] if worst else []
+        share = [Measurement(f"{prefix}balance", perfect / max_load)] if max_load else []
         return [
-            Measurement(f"{prefix}max_load", worst),
+            Measurement(f"{prefix}max_load", max_load),
             Measurement(f"{prefix}mean_load", mean),
             Measurement(f"{prefix}perfect_load", perfect),
             *share,

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 from routelab import metrics
-from routelab.api import (
-    Column,
-    Measurement,
-    MetricPlugin,
-    Parameters,
-    RouteTable,
-    RoutingGraph,
-    parameter,
-)
+from routelab.api import Column, Measurement, MetricPlugin, RouteTable, RoutingGraph
 from routelab_plugins import works
 
-
-class WorstPermutationParameters(Parameters):
-    """Limit on the size of networks."""
-
-    max_terminals: int = parameter(
-        1024, ge=1, description="Largest number of terminals; larger networks are not measured"
-    )
+MAX_TERMINALS = 1024
+"""Largest number of terminals; larger networks are not measured."""
 
 
 class WorstPermutationMetric(MetricPlugin):
@@ -31,7 +18,6 @@ class WorstPermutationMetric(MetricPlugin):
     citations = (
         works.TOWLES2002("the worst permutation of a channel as a maximum-weight matching"),
     )
-    Parameters = WorstPermutationParameters
     columns = (
         Column(
             "worst_permutation",
@@ -49,7 +35,7 @@ class WorstPermutationMetric(MetricPlugin):
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the worst permutation; nothing on networks above the limit."""
         topology = table.topology
-        if not topology.num_channels or topology.num_terminals > self.parameters.max_terminals:
+        if not topology.num_channels or topology.num_terminals > MAX_TERMINALS:
             return []
-        worst = metrics.worst_permutation(table)
-        return [Measurement("worst_permutation", worst.load)]
+        permutation = metrics.worst_permutation(table)
+        return [Measurement("worst_permutation", permutation.load)]

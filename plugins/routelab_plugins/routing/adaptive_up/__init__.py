@@ -69,7 +69,7 @@ class AdaptiveUp(HopRoutingPlugin):
             for i in levels
         ]
         copies, leaves = np.array(tree.copies), np.array(tree.leaves)
-        first = tree.index // copies[tree.level] * leaves[tree.level]
+        first_leaf = tree.index // copies[tree.level] * leaves[tree.level]
         ports = max(max(tree.up_ports(i), tree.parallel[i]) for i in levels)
         return HopProgram(
             hop=hop,
@@ -78,7 +78,7 @@ class AdaptiveUp(HopRoutingPlugin):
                 [tree.out_channel.shape[1]],
                 np.array(shapes),
                 tree.level,
-                first,
+                first_leaf,
                 tree.out_channel,
             ),
             vc_classes=1,

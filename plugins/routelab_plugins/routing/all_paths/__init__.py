@@ -146,23 +146,23 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
     diameter = endpoint_diameter(topology, distance)
     if diameter is None:
         return _Survey("some pairs of switches with terminals have no path")
-    most = max(1, diameter if length is None else length)
-    if most < diameter:
+    max_hops = max(1, diameter if length is None else length)
+    if max_hops < diameter:
         between = distance[np.ix_(ends, ends)]
         target, source = np.unravel_index(between.argmax(), between.shape)
         return _Survey(
             f"{names[ends[source]]} and {names[ends[target]]} are {diameter} hops apart, paths "
-            f"have at most {most}: raise length to {diameter}"
+            f"have at most {max_hops}: raise length to {diameter}"
         )
     starts, channels = topology.outgoing
     ahead = topology.channel_target[channels]
-    if reason := _too_many(topology, most):
+    if reason := _too_many(topology, max_hops):
         return _Survey(reason)
-    walks = np.empty((len(ends), most + 1, topology.num_switches), np.int32)
+    walks = np.empty((len(ends), max_hops + 1, topology.num_switches), np.int32)
     if not count_walks(starts, ahead, ends, walks):
         return _Survey(
-            f"two switches have more than {MOST_WALKS} walks of up to {most} hops between them: "
-            "lower length"
+            f"two switches have more than {MOST_WALKS} walks of up to {max_hops} hops between "
+            "them: lower length"
         )
     arcs = Arcs(
         starts,
@@ -171,17 +171,17 @@ def _survey(topology: Topology, length: int | None) -> _Survey:
         *topology.incoming,
         topology.channel_source,
     )
-    simple, longest = count_simple_paths(arcs, ends, most)
-    every = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
-    ratio = np.divide(every, simple, out=np.zeros(every.shape), where=simple > 0)
+    simple, longest = count_simple_paths(arcs, ends, max_hops)
+    walks_of_pair = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
+    ratio = np.divide(walks_of_pair, simple, out=np.zeros(walks_of_pair.shape), where=simple > 0)
     source, target = np.unravel_index(ratio.argmax(), ratio.shape)
     if ratio.max() > WORST:
         return _Survey(
-            f"only {simple[source, target]} of {every[source, target]} walks from "
-            f"{names[ends[source]]} to {names[ends[target]]} of up to {most} hops visit no switch "
-            "twice, and drawing one would take too long: lower length"
+            f"only {simple[source, target]} of {walks_of_pair[source, target]} walks from "
+            f"{names[ends[source]]} to {names[ends[target]]} of up to {max_hops} hops visit no "
+            "switch twice, and drawing one would take too long: lower length"
         )
-    return _Survey(None, most, longest, walks)
+    return _Survey(None, max_hops, longest, walks)
 
 
 def _too_many(topology: Topology, length: int) -> str | None:

@@ -78,13 +78,13 @@ def _port(tables, packets, packet, number):
 @njit(_nrt=False, forceinline=True)
 def _passes(tables, packets, packet, hops, switch):
     """Return whether the first hops of the packet's path pass a switch."""
-    here = np.int64(packets[packet, SOURCE])
+    at = np.int64(packets[packet, SOURCE])
     for number in range(hops):
-        if here == switch:
+        if at == switch:
             return True
-        port = tables[table(tables, STARTS) + here] + _port(tables, packets, packet, number)
-        here = np.int64(tables[table(tables, TARGETS) + port])
-    return here == switch
+        port = tables[table(tables, STARTS) + at] + _port(tables, packets, packet, number)
+        at = np.int64(tables[table(tables, TARGETS) + port])
+    return at == switch
 
 
 @njit(_nrt=False)
@@ -95,33 +95,33 @@ def _draw(tables, packets, packet, random):
     for as many numbers as there are walks from there.
     """
     head = table(tables, HEAD)
-    size, most = np.int64(tables[head]), tables[head + 1]
+    size, max_hops = np.int64(tables[head]), tables[head + 1]
     bits, share = tables[head + 2], tables[head + 3]
-    here, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
-    walks = table(tables, WALKS) + tables[table(tables, PLACE) + target] * (most + 1) * size
+    at, target = np.int64(packets[packet, SOURCE]), packets[packet, DESTINATION]
+    walks = table(tables, WALKS) + tables[table(tables, PLACE) + target] * (max_hops + 1) * size
     total = np.int64(0)
-    for hops in range(1, most + 1):
-        total += tables[walks + hops * size + here]
-    number, left = pick_large(random, total), np.int64(1)
-    while number >= tables[walks + left * size + here]:
-        number -= tables[walks + left * size + here]
-        left += 1
+    for hops in range(1, max_hops + 1):
+        total += tables[walks + hops * size + at]
+    number, hops_left = pick_large(random, total), np.int64(1)
+    while number >= tables[walks + hops_left * size + at]:
+        number -= tables[walks + hops_left * size + at]
+        hops_left += 1
     for column in range(STATES):
         packets[packet, STATE + column] = 0
     hops = np.int64(0)
-    while left > 0:
-        left -= 1
-        port, first = np.int64(0), np.int64(tables[table(tables, STARTS) + here])
-        onward = np.int64(tables[table(tables, TARGETS) + first])
-        while number >= tables[walks + left * size + onward]:
-            number -= tables[walks + left * size + onward]
+    while hops_left > 0:
+        hops_left -= 1
+        port, first_port = np.int64(0), np.int64(tables[table(tables, STARTS) + at])
+        onward = np.int64(tables[table(tables, TARGETS) + first_port])
+        while number >= tables[walks + hops_left * size + onward]:
+            number -= tables[walks + hops_left * size + onward]
             port += 1
-            onward = np.int64(tables[table(tables, TARGETS) + first + port])
+            onward = np.int64(tables[table(tables, TARGETS) + first_port + port])
         if _passes(tables, packets, packet, hops, onward):
             return False
         packets[packet, STATE + hops // share] |= port << (hops % share * bits)
         hops += 1
-        here = onward
+        at = onward
     return True
 
 
@@ -137,8 +137,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer the next channel of the path, on the class of its number."""
     number = packets[packet, HOPS]
-    first = tables[table(tables, STARTS) + switch]
-    port = first + _port(tables, packets, packet, number)
+    first_port = tables[table(tables, STARTS) + switch]
+    port = first_port + _port(tables, packets, packet, number)
     out[0, 0] = tables[table(tables, CHANNELS) + port]
     out[0, 1] = number
     out[0, 2] = 0

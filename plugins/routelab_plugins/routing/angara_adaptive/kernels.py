@@ -32,8 +32,8 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     if 0 <= vc < classes:
         place = packets[packet, STATE] + 1
     else:
-        here = tables[table(tables, ENDPOINT) + switch]
-        place = tables[table(tables, ROUTE) + here * ends + target]
+        endpoint = tables[table(tables, ENDPOINT) + switch]
+        place = tables[table(tables, ROUTE) + endpoint * ends + target]
         distance = table(tables, DISTANCE) + target
         nearer = tables[distance + switch * ends] - 1
         first = table(tables, FIRST) + switch

@@ -90,11 +90,11 @@ def walk(steps, orders, endpoints, out_channel, channel_target):
     hops = np.empty(np.abs(steps).sum(), np.int32)
     at = 0
     for p in range(len(steps)):
-        here = endpoints[p // len(endpoints)]
+        switch = endpoints[p // len(endpoints)]
         for d in orders[p]:
             direction = d if steps[p, d] > 0 else d + n
             for _ in range(abs(steps[p, d])):
-                hops[at] = out_channel[here, direction]
-                here = channel_target[hops[at]]
+                hops[at] = out_channel[switch, direction]
+                switch = channel_target[hops[at]]
                 at += 1
     return hops

@@ -16,11 +16,12 @@ FRESH, DEROUTED = 0, 1
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer the hops in the first unaligned dimension, weighted by the hops left behind them."""
-    here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
+    position = coordinates_of(tables, switch)
+    target = coordinates_of(tables, packets[packet, TARGET])
     current = 0
-    while tables[here + current] == tables[there + current]:
+    while tables[position + current] == tables[target + current]:
         current += 1
-    left = unaligned(tables, here, there)
+    hops_left = unaligned(tables, position, target)
     # the dimension is not aligned after a hop in it: that hop was a deroute
     derouted = channel >= 0 and dimension_of(tables, channel) == current
     name = DEROUTED if derouted else FRESH
@@ -30,12 +31,12 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         onward, next_switch = channel_at(tables, place)
         if dimension_of(tables, onward) != current:
             continue
-        aligns = tables[coordinates_of(tables, next_switch) + current] == tables[there + current]
+        aligns = tables[coordinates_of(tables, next_switch) + current] == tables[target + current]
         if derouted and not aligns:
             continue
         out[count, 0] = onward
         out[count, 1] = name
         phase = packets[packet, PHASE]
-        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, left, aligns)
+        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, hops_left, aligns)
         count += 1
     return count

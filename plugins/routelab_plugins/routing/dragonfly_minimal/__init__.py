@@ -77,10 +77,10 @@ class DragonflyMinimal(HopRoutingPlugin):
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         group, gate = _read_groups(topology)
-        own = [gate.shape[1], self.parameters.links == "random"]
+        numbers = [gate.shape[1], self.parameters.links == "random"]
         return HopProgram(
             hop=hop,
-            tables=graph_tables(topology, None, own, group, gate),
+            tables=graph_tables(topology, None, numbers, group, gate),
             vc_classes=2,
             candidates=2 * most_channels(topology),
             by_occupancy=True,

@@ -18,29 +18,29 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     Local hops before the global one take class 0, local hops to the target class 1. Global hops
     take either.
     """
-    own, group = table(tables, OWN), table(tables, GROUP)
-    groups, drawn = np.int64(tables[own + GROUPS]), tables[own + DRAWN] != 0
+    numbers, group = table(tables, OWN), table(tables, GROUP)
+    groups, drawn = np.int64(tables[numbers + GROUPS]), tables[numbers + DRAWN] != 0
     target = packets[packet, TARGET]
-    here, there = tables[group + switch], tables[group + target]
-    gate = table(tables, GATE) + there
-    leaves = here != there and tables[gate + switch * groups] != 0
+    group_here, group_there = tables[group + switch], tables[group + target]
+    gate = table(tables, GATE) + group_there
+    leaves = group_here != group_there and tables[gate + switch * groups] != 0
     first, end = leaving(tables, switch)
     count = 0
     for place in range(first, end):
         onward, next_switch = channel_at(tables, place)
-        if here == there:
-            wanted = next_switch == target
+        if group_here == group_there:
+            is_minimal = next_switch == target
         elif leaves:
-            wanted = tables[group + next_switch] == there
+            is_minimal = tables[group + next_switch] == group_there
         else:
-            local = tables[group + next_switch] == here
-            wanted = local and tables[gate + next_switch * groups] != 0
-        if wanted:
+            local = tables[group + next_switch] == group_here
+            is_minimal = local and tables[gate + next_switch * groups] != 0
+        if is_minimal:
             out[count, 0] = onward
-            out[count, 1] = 1 if here == there else 0
+            out[count, 1] = 1 if group_here == group_there else 0
             out[count, 2] = 0
             count += 1
-    if drawn and here != there:
+    if drawn and group_here != group_there:
         out[0, 0] = out[pick(random, count), 0]
         count = 1
     if leaves:

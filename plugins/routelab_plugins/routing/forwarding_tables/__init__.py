@@ -64,8 +64,8 @@ class PresentTables(RoutingPlugin):
 
     @override
     def input_files(self) -> list[Path]:
-        given = (self.parameters.file, self.parameters.sls, self.parameters.sl2vl)
-        return [path for path in given if path is not None]
+        paths = (self.parameters.file, self.parameters.sls, self.parameters.sl2vl)
+        return [path for path in paths if path is not None]
 
     def supports(self, topology: Topology) -> str | None:
         """Require tables of this network's switches whose routes arrive."""
@@ -104,19 +104,19 @@ class PresentTables(RoutingPlugin):
         path = self.parameters.sls
         if path is None:
             return None
-        found = read_service_levels(path)
-        row = {guid: place for place, guid in enumerate(found.source_guids)}
+        service = read_service_levels(path)
+        row = {guid: place for place, guid in enumerate(service.source_guids)}
         nodes = topology.attributes.get("node_guids", {})
-        known = np.full((len(row) + 1, max(found.levels.shape[1], 1 + addresses.lids.max())), -1)
-        known[:-1, : found.levels.shape[1]] = found.levels
+        table = np.full((len(row) + 1, max(service.levels.shape[1], 1 + addresses.lids.max())), -1)
+        table[:-1, : service.levels.shape[1]] = service.levels
         rows = [
             row.get(guid, row.get(nodes.get(guid, ""), -1)) for guid in addresses.terminal_guids
         ]
-        levels = known[np.array(rows)[:, np.newaxis], addresses.terminal_lids]
+        levels = table[np.array(rows)[:, np.newaxis], addresses.terminal_lids]
         apart = topology.terminal_switch[:, np.newaxis] != topology.terminal_switch
-        missing = np.argwhere((levels < 0) & apart)
-        if missing.size:
-            source, target = missing[0].tolist()
+        gaps = np.argwhere((levels < 0) & apart)
+        if gaps.size:
+            source, target = gaps[0].tolist()
             raise InputError(
                 f"{path}: has no service level from terminal {topology.terminal_name(source)} to "
                 f"LID {int(addresses.terminal_lids[target])}"
@@ -134,9 +134,9 @@ def _with_present_lids(topology: Topology, tables: ForwardingTables, file: str) 
         raise InputError(
             f"{file}: does not name the LID of port {unknown[0]}, nor does the network"
         )
-    found = np.array([lids[guid] for guid in addresses.guids])
+    lids_in_order = np.array([lids[guid] for guid in addresses.guids])
     return replace(
         addresses,
-        terminal_lids=frozen_array(found[: topology.num_terminals], np.int32),
-        switch_lids=frozen_array(found[topology.num_terminals :], np.int32),
+        terminal_lids=frozen_array(lids_in_order[: topology.num_terminals], np.int32),
+        switch_lids=frozen_array(lids_in_order[topology.num_terminals :], np.int32),
     )

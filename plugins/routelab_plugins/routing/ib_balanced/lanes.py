@@ -83,16 +83,16 @@ class LaneSearch:
         lanes : int
         """
         search = self.search
-        best = Solution(self.fallback, self.bound, self.rank)
+        least = Solution(self.fallback, self.bound, self.rank)
         end = search.tried + search.moves // 4
         for trees, ranks in self._starts(more, lanes):
             legality = legality_of_orders(search.fabric, ranks)
             if search.peak(search.loads(legality, trees)[0]) >= more.peak:
-                found = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
-                best = min(best, found, key=lambda solution: solution.peak)
-            if best.peak <= more.peak or search.tried > end:
+                candidate = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
+                least = min(least, candidate, key=lambda solution: solution.peak)
+            if least.peak <= more.peak or search.tried > end:
                 break
-        return improve(search, best, more.peak)
+        return improve(search, least, more.peak)
 
     def _starts(self, more: Solution, lanes: int) -> Iterator[tuple[Int32Array, Int32Array]]:
         """Yield trees, and orders of the channels that they follow, from several spanning trees.
@@ -107,9 +107,9 @@ class LaneSearch:
             legality = legality_of_orders(search.fabric, ranks)
             if lanes > 1:
                 layer, _ = choose_layers(search.fabric, legality, more.trees)
-                left = order[layer_of_paths(table, layer)[order] < 0]
-                _, others = first_fitting_layers(table, left, lanes - 1)
-                ranks = np.concatenate((ranks, others))
+                unplaced = order[layer_of_paths(table, layer)[order] < 0]
+                _, other_ranks = first_fitting_layers(table, unplaced, lanes - 1)
+                ranks = np.concatenate((ranks, other_ranks))
                 legality = legality_of_orders(search.fabric, ranks)
             trees = more.trees.copy()
             _, illegal = search.loads(legality, trees)
@@ -129,7 +129,7 @@ class LaneSearch:
         rng = np.random.default_rng(search.seed)
         roots = [center(topology), *rng.permutation(topology.num_switches)[:ROOTS].tolist()]
         for first in range(0, len(roots), group):
-            found = []
+            candidates = []
             for root in roots[first : first + group]:
                 inside = spanning_trees_from(search, root)
                 always = turn_loads(search.fabric, free, inside) > 0
@@ -137,9 +137,9 @@ class LaneSearch:
                 turns = turns[(load > 0)[turns] | always[turns]]
                 rank = order_of_turns(search.fabric, turns)[None]
                 allowed = legality_of_orders(search.fabric, rank).turns > 0
-                found.append((int(load[allowed].sum()), inside, rank))
-            found.sort(key=lambda one: -one[0])
-            for _, inside, rank in found:
+                candidates.append((int(load[allowed].sum()), inside, rank))
+            candidates.sort(key=lambda candidate: -candidate[0])
+            for _, inside, rank in candidates:
                 yield inside, rank
 
 
@@ -153,10 +153,10 @@ def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:
         if peak <= floor or search.tried > end:
             break
         drawn = _draw_orders(search, legality, trees, len(ranks), rng)
-        other = legality_of_orders(search.fabric, drawn)
-        found, reached = search.balance(other, trees, floor, rounds=1)
+        new_legality = legality_of_orders(search.fabric, drawn)
+        new_trees, reached = search.balance(new_legality, trees, floor, rounds=1)
         if reached <= peak:
-            trees, peak, ranks, legality = found, reached, drawn, other
+            trees, peak, ranks, legality = new_trees, reached, drawn, new_legality
     return Solution(trees, peak, ranks)
 
 

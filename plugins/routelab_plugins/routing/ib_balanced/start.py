@@ -61,15 +61,15 @@ def trees_of_torus(topology: Topology) -> Int32Array | None:
         return None
     trees = np.full((topology.num_terminals, topology.num_switches), -1, np.int32)
     for d in reversed(range(len(grid.dims))):
-        here = topology.coordinates[:, d]
-        there = here[topology.terminal_switch, None]
-        ahead = there > here
+        position = topology.coordinates[:, d]
+        target = position[topology.terminal_switch, None]
+        ahead = target > position
         if grid.wrap[d]:
-            twice = 2 * ((there - here) % grid.dims[d])
-            ahead = (twice < grid.dims[d]) | ((twice == grid.dims[d]) & (there % 2 == 0))
+            twice = 2 * ((target - position) % grid.dims[d])
+            ahead = (twice < grid.dims[d]) | ((twice == grid.dims[d]) & (target % 2 == 0))
         up, down = directions.out_channel[:, [d, d + len(grid.dims)]].T
         step = np.where((ahead & (up >= 0)) | (down < 0), up, down)
-        trees = np.where(here == there, trees, step).astype(np.int32)
+        trees = np.where(position == target, trees, step).astype(np.int32)
     return trees
 
 
@@ -77,20 +77,20 @@ def order_of_trees(search: TreeSearch, trees: Int32Array) -> Int32Array | None:
     """Return an order of the channels that all routes follow, shape (1, C); None if none exists."""
     legality = all_routes(search.fabric)
     _, used = choose_layers(search.fabric, legality, trees)
-    none = np.arange(search.topology.num_channels)
-    rank = order_channels(search.fabric, used, np.int64(0), none)
+    any_order = np.arange(search.topology.num_channels)
+    rank = order_channels(search.fabric, used, np.int64(0), any_order)
     return rank[None] if rank.min(initial=0) >= 0 else None
 
 
 def spanning_trees_from(search: TreeSearch, root: int) -> Int32Array:
     """Return the routes inside breadth-first trees: one from `root`, and one of each other part."""
     targets = search.topology.terminal_switch
-    trees, left = search.no_trees(), np.arange(len(targets))
-    while len(left):
-        found, inside = trees_in_spanning_tree(search.topology, root, targets[left])
-        trees[left[inside]] = found[inside]
-        left = left[~inside]
-        root = int(targets[left[0]]) if len(left) else root
+    trees, waiting = search.no_trees(), np.arange(len(targets))
+    while len(waiting):
+        grown, inside = trees_in_spanning_tree(search.topology, root, targets[waiting])
+        trees[waiting[inside]] = grown[inside]
+        waiting = waiting[~inside]
+        root = int(targets[waiting[0]]) if len(waiting) else root
     return trees
 
 
@@ -116,18 +116,18 @@ def center(topology: Topology) -> int:
 def _breadth_first(topology: Topology, root: int) -> Int64Array:
     """Return the switches in the order of a search from `root`, part after part; shape (S,)."""
     start, channels = topology.outgoing
-    seen = np.zeros(topology.num_switches, np.bool_)
+    is_reached = np.zeros(topology.num_switches, np.bool_)
     order: list[int] = []
     for first in (root, *range(topology.num_switches)):
-        if seen[first]:
+        if is_reached[first]:
             continue
-        seen[first] = True
+        is_reached[first] = True
         waiting = [first]
         for switch in waiting:
             ends = topology.channel_target[channels[start[switch] : start[switch + 1]]]
-            for end in ends[~seen[ends]].tolist():
-                if not seen[end]:
-                    seen[end] = True
+            for end in ends[~is_reached[ends]].tolist():
+                if not is_reached[end]:
+                    is_reached[end] = True
                     waiting.append(end)
         order += waiting
     return np.array(order, np.int64)

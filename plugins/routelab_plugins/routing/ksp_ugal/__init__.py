@@ -99,7 +99,7 @@ class KspUgal(HopRoutingPlugin):
         paths, options, ends = self._paths(topology), self.parameters, topology.endpoints
         place = np.zeros(topology.num_switches, np.int32)
         place[ends] = np.arange(len(ends))
-        most = paths.longest[0]
+        max_hops = paths.longest[0]
         return HopProgram(
             hop=hop,
             inject=inject,
@@ -116,9 +116,9 @@ class KspUgal(HopRoutingPlugin):
                 paths.hop_start,
                 paths.hops,
             ),
-            vc_classes=max(1, most),
+            vc_classes=max(1, max_hops),
             waiting=options.counts_waiting,
-            max_hops=most,
+            max_hops=max_hops,
         )
 
     def _paths(self, topology: Topology) -> ShortPaths:

@@ -51,12 +51,12 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     cost, hops = _cost(tables, queues, chosen)
     if tables[head + 3] != 0:
         # from a random path on, so that ties are broken at random
-        first = chosen
+        drawn = chosen
         for shift in range(1, end - begin):
-            path = begin + (first - begin + shift) % (end - begin)
-            other, length = _cost(tables, queues, path)
-            if either(random, other < cost or (other == cost and length < hops)):
-                chosen, cost, hops = path, other, length
+            path = begin + (drawn - begin + shift) % (end - begin)
+            path_cost, length = _cost(tables, queues, path)
+            if either(random, path_cost < cost or (path_cost == cost and length < hops)):
+                chosen, cost, hops = path, path_cost, length
     else:
         shortest = begin + 1
         least = _cost(tables, queues, begin)[1]

@@ -8,12 +8,12 @@ from routelab.kernels.hops import TARGET, hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer all channels that come nearer, on the class behind that of the last hop."""
     to = distances_to(tables, packets[packet, TARGET])
-    here = tables[to + switch]
+    distance = tables[to + switch]
     first, end = leaving(tables, switch)
     count = 0
     for place in range(first, end):
         onward, next_switch = channel_at(tables, place)
-        if tables[to + next_switch] == here - 1:
+        if tables[to + next_switch] == distance - 1:
             out[count, 0] = onward
             out[count, 1] = vc + 1
             out[count, 2] = 0

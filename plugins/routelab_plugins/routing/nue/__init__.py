@@ -82,14 +82,15 @@ class Nue(RoutingPlugin):
         """Compute one tree towards each terminal, in several orders of the terminals."""
         rng = np.random.default_rng(self.parameters.seed)
         blocks = blocks_of_lanes(topology, self.parameters.vls)
-        best = LaneTrees(topology, blocks)
+        solution = LaneTrees(topology, blocks)
         for _ in range(self.parameters.orders - 1):
             drawn = LaneTrees(topology, blocks, rng)
-            best = min(best, drawn, key=lambda found: found.peak)
+            solution = min(solution, drawn, key=lambda trees: trees.peak)
         for _ in range(self.parameters.rounds - 1):
-            best.route()
-        table = table_of_trees(topology, best.trees)
-        hop_lane = np.repeat(best.lane[table.path_pair % table.num_destinations], table.path_length)
+            solution.route()
+        table = table_of_trees(topology, solution.trees)
+        destination = table.path_pair % table.num_destinations
+        hop_lane = np.repeat(solution.lane[destination], table.path_length)
         return table.with_vcs(hop_lane, "plain")
 
 
@@ -163,11 +164,11 @@ class LaneTrees:
 def blocks_of_lanes(topology: Topology, vls: int) -> list[tuple[int, Int64Array]]:
     """Divide the terminals of each part of the network, in breadth-first order, into lanes."""
     blocks = []
-    left = np.ones(topology.num_terminals, np.bool_)
-    while left.any():
-        hops = _hops_from_center(topology, int(np.argmax(left)))
-        members = np.flatnonzero(left & (hops[topology.terminal_switch] >= 0))
-        left[members] = False
+    waiting = np.ones(topology.num_terminals, np.bool_)
+    while waiting.any():
+        hops = _hops_from_center(topology, int(np.argmax(waiting)))
+        members = np.flatnonzero(waiting & (hops[topology.terminal_switch] >= 0))
+        waiting[members] = False
         members = members[np.argsort(hops[topology.terminal_switch[members]], kind="stable")]
         parts = np.array_split(members, vls)
         blocks += [(number, block) for number, block in enumerate(parts) if len(block)]

@@ -23,21 +23,22 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """
     if vc == ESCAPES:
         return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, 0, out)
-    here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
-    expected = packets[packet, HOPS] + unaligned(tables, here, there)
+    position = coordinates_of(tables, switch)
+    target = coordinates_of(tables, packets[packet, TARGET])
+    expected = packets[packet, HOPS] + unaligned(tables, position, target)
     if channel < 0:
         packets[packet, STATE] = expected
-    own, unit = table(tables, OWN), unit_flits(tables)
-    may_deroute = expected - packets[packet, STATE] < tables[own + DEROUTES]
-    penalty = (tables[own + PENALTY] + unit // 2) // unit
+    numbers, unit = table(tables, OWN), unit_flits(tables)
+    may_deroute = expected - packets[packet, STATE] < tables[numbers + DEROUTES]
+    penalty = (tables[numbers + PENALTY] + unit // 2) // unit
     first, end = leaving(tables, switch)
     count = 0
     for place in range(first, end):
         onward, next_switch = channel_at(tables, place)
         d = dimension_of(tables, onward)
-        if tables[here + d] == tables[there + d]:
+        if tables[position + d] == tables[target + d]:
             continue
-        aligns = tables[coordinates_of(tables, next_switch) + d] == tables[there + d]
+        aligns = tables[coordinates_of(tables, next_switch) + d] == tables[target + d]
         if aligns or may_deroute:
             out[count, 0] = onward
             out[count, 1] = ADAPTIVE

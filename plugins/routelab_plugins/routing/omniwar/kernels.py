@@ -18,26 +18,27 @@ and the distance."""
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     """Offer minimal hops, and deroutes while classes remain for the minimal hops behind them."""
-    here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
-    left = unaligned(tables, here, there)
-    own = table(tables, OWN)
+    position = coordinates_of(tables, switch)
+    target = coordinates_of(tables, packets[packet, TARGET])
+    hops_left = unaligned(tables, position, target)
+    numbers = table(tables, OWN)
     name = vc + 1
     if channel < 0:
-        name = max(0, tables[own + FIRST] - left)
-    may_deroute = tables[own + CLASSES] - name > left
+        name = max(0, tables[numbers + FIRST] - hops_left)
+    may_deroute = tables[numbers + CLASSES] - name > hops_left
     first, end = leaving(tables, switch)
     count = 0
     for place in range(first, end):
         onward, next_switch = channel_at(tables, place)
         d = dimension_of(tables, onward)
-        if tables[here + d] == tables[there + d]:
+        if tables[position + d] == tables[target + d]:
             continue
-        aligns = tables[coordinates_of(tables, next_switch) + d] == tables[there + d]
+        aligns = tables[coordinates_of(tables, next_switch) + d] == tables[target + d]
         if not (aligns or may_deroute):
             continue
         out[count, 0] = onward
         out[count, 1] = name
         phase = packets[packet, PHASE]
-        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, left, aligns)
+        out[count, 2] = congestion_weight(tables, queues, onward, phase, name, hops_left, aligns)
         count += 1
     return count

@@ -138,9 +138,9 @@ class OpenSM(RoutingPlugin):
             )
             width = min(part_ports.shape[1], ports.shape[1])
             ports[inside, :width] = part_ports[:, :width]
-            here = np.flatnonzero(inside[topology.terminal_switch])
+            terminals = np.flatnonzero(inside[topology.terminal_switch])
             if part_levels is not None:
-                levels[np.ix_(here, here)] = part_levels
+                levels[np.ix_(terminals, terminals)] = part_levels
             lanes |= part_lanes
             seconds += part_seconds
         return loaded_routes(
@@ -254,8 +254,8 @@ class OpenSM(RoutingPlugin):
                     guids = " ".join(addresses.switch_guids[end] for end in ends)
                     lines.append(f"{AXES[axis]}{sign}_link {guids}")
             lines.append(f"{AXES[axis]}_dateline {-first}")
-        most = int(topology.terminals_per_switch.max(initial=0)) + 1
-        return "".join(f"{line}\n" for line in (*lines, f"portgroup_max_ports {max(most, 16)}"))
+        max_ports = max(int(topology.terminals_per_switch.max(initial=0)) + 1, 16)
+        return "".join(f"{line}\n" for line in (*lines, f"portgroup_max_ports {max_ports}"))
 
 
 def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
@@ -266,9 +266,9 @@ def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
     assert topology.coordinates is not None
     wrap, last = np.array(damaged.grid.wrap), np.array(damaged.grid.dims) - 1
     expected = np.hstack([wrap | (topology.coordinates < last), wrap | (topology.coordinates > 0)])
-    missing = (expected & (damaged.out_channel < 0)).sum(axis=1)
-    around = missing.copy()
-    np.add.at(around, topology.channel_source, missing[topology.channel_target])
+    num_missing = (expected & (damaged.out_channel < 0)).sum(axis=1)
+    around = num_missing.copy()
+    np.add.at(around, topology.channel_source, num_missing[topology.channel_target])
     return int(np.argmin(around))
 
 

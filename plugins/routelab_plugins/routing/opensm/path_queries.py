@@ -55,9 +55,9 @@ def main(ports_file: str, levels_file: str) -> None:
     levels = bytearray(len(ports) ** 2)
     record = ctypes.create_string_buffer(RECORD_BYTES)
     place = 0
-    for (_, here), source in zip(ports, gids, strict=True):
+    for (_, gid), source in zip(ports, gids, strict=True):
         for (_, there), target in zip(ports, gids, strict=True):
-            if here != there:
+            if gid != there:
                 ctypes.memset(record, 0, RECORD_BYTES)
                 lid = mad.ib_path_query_via(port, source, target, ctypes.byref(manager), record)
                 levels[place] = record.raw[LEVEL_BYTE] & 15 if lid > 0 else 255

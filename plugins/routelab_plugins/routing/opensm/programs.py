@@ -34,8 +34,8 @@ def opensm_program() -> str | None:
 
 def library(name: str) -> Path | None:
     """Return a library below ``/usr/lib``; None if it is not installed."""
-    found = sorted([*Path("/usr/lib").glob(name), *Path("/usr/lib").glob(f"*/{name}")])
-    return found[0] if found else None
+    paths = sorted([*Path("/usr/lib").glob(name), *Path("/usr/lib").glob(f"*/{name}")])
+    return paths[0] if paths else None
 
 
 def missing_programs() -> str | None:
@@ -214,9 +214,9 @@ class LogReader:
             return False
         with self.path.open("rb") as file:
             file.seek(self._offset)
-            new = file.read()
-        self._offset += len(new)
-        *lines, self._rest = (self._rest + new.decode("utf-8", "replace")).split("\n")
+            text = file.read()
+        self._offset += len(text)
+        *lines, self._rest = (self._rest + text.decode("utf-8", "replace")).split("\n")
         for line in lines:
             if "building routing with" in line:
                 self._began = _seconds_of_day(line)
@@ -234,8 +234,8 @@ class LogReader:
 
 
 def _seconds_of_day(line: str) -> float:
-    found = _STAMP.match(line)
-    if found is None:
+    stamp = _STAMP.match(line)
+    if stamp is None:
         return float("nan")
-    hours, minutes, seconds, micros = map(int, found.groups())
+    hours, minutes, seconds, micros = map(int, stamp.groups())
     return hours * 3600 + minutes * 60 + seconds + micros / 1e6

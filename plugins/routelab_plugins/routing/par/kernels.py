@@ -43,8 +43,8 @@ def _waypoint(tables, packets, packet, switch, random):
     """Draw a switch with terminals; return −1 if a route by way of it makes no sense."""
     count = tables[appended(tables, HEAD)]
     via = np.int64(tables[appended(tables, ENDS) + pick(random, count)])
-    here = via == switch or via == packets[packet, SOURCE]
-    return np.int64(-1) if here or via == packets[packet, DESTINATION] else via
+    is_near = via == switch or via == packets[packet, SOURCE]
+    return np.int64(-1) if is_near or via == packets[packet, DESTINATION] else via
 
 
 @njit(_nrt=False, forceinline=True)
@@ -88,10 +88,10 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     via = _waypoint(tables, packets, packet, source, random)
     if via < 0:
         return 0
-    first = another(unscripted(random))
-    count = offers(hop, tables, packets, packet, queues, source, target, first, out)
-    straight = _queue(tables, packets, packet, queues, count, first, out)
-    second = another(first)
+    word = another(unscripted(random))
+    count = offers(hop, tables, packets, packet, queues, source, target, word, out)
+    straight = _queue(tables, packets, packet, queues, count, word, out)
+    second = another(word)
     count = offers(hop, tables, packets, packet, queues, source, via, second, out)
     detour = _queue(tables, packets, packet, queues, count, second, out)
     if either(random, _pays(tables, packets, packet, source, via, straight, detour)):

@@ -118,10 +118,10 @@ class Polarized(HopRoutingPlugin):
                 f"{dead} dead {'end' if dead == 1 else 'ends'}, where no hop is allowed: at "
                 f"{names[switch]} on the way from {names[source]} to {names[target]}, for example"
             )
-        most = int(longest.max(initial=0))
-        if virtual_channels < most:
+        max_hops = int(longest.max(initial=0))
+        if virtual_channels < max_hops:
             a, b = (names[ends[k]] for k in np.unravel_index(longest.argmax(), longest.shape))
-            return _too_few(most, f"the longest route, from {a} to {b}, has", virtual_channels)
+            return _too_few(max_hops, f"the longest route, from {a} to {b}, has", virtual_channels)
         return None
 
     @override
@@ -131,19 +131,19 @@ class Polarized(HopRoutingPlugin):
         if diameter is None:
             raise UnsupportedError("some pairs of switches with terminals have no path")
         options = self.parameters
-        own = [options.p0, options.p1, 0, options.penalties == "relative"]
-        most = max(1, min(virtual_channels, max(2, 4 * diameter - 3)))
+        numbers = [options.p0, options.p1, 0, options.penalties == "relative"]
+        classes = max(1, min(virtual_channels, max(2, 4 * diameter - 3)))
         return HopProgram(
             hop=hop,
-            tables=graph_tables(topology, distance, own),
-            vc_classes=most,
+            tables=graph_tables(topology, distance, numbers),
+            vc_classes=classes,
             candidates=most_channels(topology),
             by_occupancy=True,
             detour_penalty=max(options.p0, options.p1),
             fixed=True,
             ranking="room" if options.blocked == "skip" else "best",
             again=options.blocked == "wait",
-            max_hops=most,
+            max_hops=classes,
         )
 
 

@@ -99,27 +99,27 @@ def _next_hops(topology: Topology, damaged: DamagedGrid) -> Int32Array:
     """Return the next channel of each switch to each terminal; int32, shape (S, T)."""
     assert topology.coordinates is not None
     grid = damaged.grid
-    here = topology.coordinates
-    there = here[topology.terminal_switch]
+    position = topology.coordinates
+    target_position = position[topology.terminal_switch]
     place = damaged.place[:, np.newaxis]
     steps = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
     count, stride = len(grid.dims), 1
     for d in reversed(range(count)):
         size, wrap = grid.dims[d], grid.wrap[d]
-        a, b = here[:, d, np.newaxis], there[np.newaxis, :, d]
-        missing = damaged.switch_at[place + (b - a) * stride] < 0
+        a, b = position[:, d, np.newaxis], target_position[np.newaxis, :, d]
+        is_missing = damaged.switch_at[place + (b - a) * stride] < 0
         stride *= size
         far = {1: (b - a) % size, -1: (a - b) % size} if wrap else {1: b - a, -1: a - b}
         # a missing corner is approached up to the switch before it
         is_open = {
-            sign: (far[sign] > 0) & (far[sign] - missing <= damaged.reach[:, [one]])
-            for sign, one in ((1, d), (-1, count + d))
+            sign: (far[sign] > 0) & (far[sign] - is_missing <= damaged.reach[:, [direction]])
+            for sign, direction in ((1, d), (-1, count + d))
         }
         ahead = np.where(_forward(a, b, size, wrap), is_open[1], ~is_open[-1])
         channel = damaged.out_channel
         step = np.where(ahead, channel[:, [d]], channel[:, [count + d]])
         step = np.where(is_open[1] | is_open[-1], step, -1)
-        turns = missing & (np.where(ahead, far[1], far[-1]) == 1)
+        turns = is_missing & (np.where(ahead, far[1], far[-1]) == 1)
         steps = np.where((a == b) | turns, steps, step)
     return steps
 

@@ -109,11 +109,11 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
             packets[packet, WAYPOINT] = via
         return 0
     place, distance = appended(tables, PLACE), appended(tables, DISTANCE)
-    here, there = np.int64(tables[place + source]), tables[place + target]
+    position, target_position = np.int64(tables[place + source]), tables[place + target]
     between = np.int64(tables[place + via])
-    direct = np.int64(tables[distance + here * count + there])
-    around = np.int64(tables[distance + here * count + between])
-    around += tables[distance + between * count + there]
+    direct = np.int64(tables[distance + position * count + target_position])
+    around = np.int64(tables[distance + position * count + between])
+    around += tables[distance + between * count + target_position]
     word = another(word)
     straight = _first_queue(tables, packets, packet, queues, hop, target, word, out)
     word = another(word)

@@ -60,9 +60,9 @@ class DimensionOrderRules(RulesPlugin):
         moving = [automaton.state(direction.name) for direction in topology.directions]
         for d in range(2 * n):
             automaton.move(begin, d, moving[d])
-            for following in range(2 * n):
-                if following == d or rank[following % n] > rank[d % n]:
-                    automaton.move(moving[d], following, moving[following])
+            for onward in range(2 * n):
+                if onward == d or rank[onward % n] > rank[d % n]:
+                    automaton.move(moving[d], onward, moving[onward])
         return lay(topology, automaton, turn_set=f"dimension-order/{self.parameters.order}")
 
     def _sequence(self, topology: Topology, n: int) -> list[int]:

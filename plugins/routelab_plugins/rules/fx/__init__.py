@@ -70,9 +70,9 @@ class Fx(RulesPlugin):
 
     def supports(self, topology: Topology) -> str | None:
         """Require links in both directions, and not too many switches."""
-        most = self.capabilities.max_switches
-        if most is not None and topology.num_switches > most:
-            return f"the network has {topology.num_switches} switches, more than {most}"
+        limit = self.capabilities.max_switches
+        if limit is not None and topology.num_switches > limit:
+            return f"the network has {topology.num_switches} switches, more than {limit}"
         return one_way_channel(topology)
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
@@ -94,16 +94,16 @@ class DepthFirstTree:
 
     def __init__(self, neighbours: Sequence[Sequence[int]], root: int) -> None:
         self._neighbours = neighbours
-        self._number, self._parent = preorder_from([list(others) for others in neighbours], root)
+        self._number, self._parent = preorder_from([list(ends) for ends in neighbours], root)
 
     def prohibited_turns(self, apart: bool) -> set[Turn]:
         """Return the prohibited turns; O(L T) for L links and T turns if `apart`."""
         number = self._number
         prohibited = {
             (x, y, z)
-            for y, others in enumerate(self._neighbours)
-            for x in others
-            for z in others
+            for y, adjacent in enumerate(self._neighbours)
+            for x in adjacent
+            for z in adjacent
             if x != z and number[x] < number[y] and number[z] < number[y]
         }
         if not apart:
@@ -142,15 +142,15 @@ class DepthFirstTree:
         self, prohibited: set[Turn], first: tuple[int, int], last: tuple[int, int]
     ) -> bool:
         """Whether legal turns lead from one link, in its direction, to another."""
-        seen, stack = {first}, [first]
+        reached, stack = {first}, [first]
         while stack:
             x, y = stack.pop()
             for z in self._neighbours[y]:
                 link = (y, z)
-                if z == x or link in seen or (x, y, z) in prohibited:
+                if z == x or link in reached or (x, y, z) in prohibited:
                     continue
                 if link == last:
                     return True
-                seen.add(link)
+                reached.add(link)
                 stack.append(link)
         return False

@@ -127,7 +127,7 @@ class SegmentRules(RulesPlugin):
     def routing_graph(self, topology: Topology) -> RoutingGraph:
         """Build the automaton of legal routes; see `routelab.toolkit.irregular.turn_graph`."""
         options: SegmentParameters = self.parameters
-        where = "middle" if options.restrict == "local-search" else options.restrict
+        position = "middle" if options.restrict == "local-search" else options.restrict
         judge = None
         if options.restrict == "local-search" or options.root == "best":
             judge = Judge(topology)
@@ -136,7 +136,7 @@ class SegmentRules(RulesPlugin):
             subnets = subnets_of(neighbours, [root, *range(topology.num_switches)])
             segments = find_segments(subnets, neighbours, options.order)
             placement = Placement(segments, topology.num_switches)
-            placement.choose(where)
+            placement.choose(position)
             return segments, placement
 
         neighbours = neighbours_of(topology)
@@ -179,7 +179,7 @@ def _channel_segments(topology: Topology, segments: list[Segment]) -> Int32Array
     """Return the number of each channel's segment; int32, shape (C,)."""
     owner: dict[tuple[int, int], int] = {}
     for number, segment in enumerate(segments, 1):
-        for one, other in segment.links:
-            owner[one, other] = owner[other, one] = number
+        for source, target in segment.links:
+            owner[source, target] = owner[target, source] = number
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     return np.array([owner.get(pair, 0) for pair in ends], dtype=np.int32)

@@ -42,8 +42,8 @@ class Placement:
                 # no turn between the link and an earlier one at this end
                 self.options.append(
                     [
-                        [(before, end, other) for before in earlier[end]]
-                        for end, other in (path, path[::-1])
+                        [(before, end, peer) for before in earlier[end]]
+                        for end, peer in (path, path[::-1])
                         if end != segment.start
                     ]
                 )
@@ -51,9 +51,9 @@ class Placement:
                 self.options.append(
                     [[turn] for turn in zip(path, path[1:], path[2:], strict=False)]
                 )
-            for one, other in segment.links:
-                earlier[one].append(other)
-                earlier[other].append(one)
+            for source, target in segment.links:
+                earlier[source].append(target)
+                earlier[target].append(source)
         self.chosen = [0] * len(segments)
 
     def choose(self, where: str) -> None:
@@ -96,9 +96,9 @@ class Placement:
                         return
                     steps_left -= 1
                     self.chosen[number] = choice
-                    found = judge.move(options[before], options[choice])
-                    if found < least:
-                        least, moved = found, True
+                    score = judge.move(options[before], options[choice])
+                    if score < least:
+                        least, moved = score, True
                     else:
                         self.chosen[number] = before
                         judge.move_back(options[before], options[choice])

@@ -56,7 +56,7 @@ class SegmentSearch:
     def __init__(self, subnet: Subnet, neighbours: Sequence[Sequence[int]]) -> None:
         self._start = subnet.start
         self._open: dict[int, list[int]] = {
-            switch: [other for other in neighbours[switch] if other in subnet.switches]
+            switch: [end for end in neighbours[switch] if end in subnet.switches]
             for switch in subnet.switches
         }
         """Neighbours over links that no segment has."""
@@ -89,17 +89,17 @@ class SegmentSearch:
         touched: dict[int, int] = {}
         while True:
             for switch in waiting:
-                for other in self._open[switch]:
-                    if other in self._visited:
-                        between.append((other, switch))
+                for neighbour in self._open[switch]:
+                    if neighbour in self._visited:
+                        between.append((neighbour, switch))
                         continue
-                    touched[other] = touched.get(other, 0) + 1
-                    if touched[other] == 2:
-                        beside.append(other)
+                    touched[neighbour] = touched.get(neighbour, 0) + 1
+                    if touched[neighbour] == 2:
+                        beside.append(neighbour)
             path: list[int] = []
             while between and not path:
-                one, other = between.popleft()
-                path = [one, other] if other in self._open[one] else []
+                source, target = between.popleft()
+                path = [source, target] if target in self._open[source] else []
             while beside and not path:
                 middle = beside.popleft()
                 if middle not in self._visited:
@@ -115,9 +115,9 @@ class SegmentSearch:
     def _take(self, path: list[int]) -> Segment:
         segment = Segment(tuple(path), self._start)
         self._visited.update(dict.fromkeys(path))
-        for one, other in segment.links:
-            self._open[one].remove(other)
-            self._open[other].remove(one)
+        for source, target in segment.links:
+            self._open[source].remove(target)
+            self._open[target].remove(source)
         return segment
 
     def _descend(self, path: list[int]) -> None:
@@ -133,9 +133,9 @@ class SegmentSearch:
             if switch not in tried:
                 tried.add(switch)
                 links.append(iter(self._open[switch]))
-            other = next((o for o in links[-1] if o != path[-2] and o not in tried), -1)
-            if other >= 0:
-                path.append(other)
+            neighbour = next((o for o in links[-1] if o != path[-2] and o not in tried), -1)
+            if neighbour >= 0:
+                path.append(neighbour)
             else:
                 path.pop()
                 links.pop()
@@ -148,26 +148,26 @@ class SegmentSearch:
         depth = dict.fromkeys(self._visited, 0)
         branch: dict[int, tuple[int, int]] = {}
         before: dict[int, int] = {}
-        best: list[int] = []
+        shortest: list[int] = []
         queue = deque(switch for switch in self._visited if self._open[switch])
         while queue:
             switch = queue.popleft()
-            if best and 2 * depth[switch] + 2 >= len(best):
+            if shortest and 2 * depth[switch] + 2 >= len(shortest):
                 break
-            for other in self._open[switch]:
-                via = branch.get(switch, (switch, other))
-                if other not in depth:
-                    depth[other] = depth[switch] + 1
-                    branch[other] = via
-                    before[other] = switch
-                    queue.append(other)
+            for neighbour in self._open[switch]:
+                via = branch.get(switch, (switch, neighbour))
+                if neighbour not in depth:
+                    depth[neighbour] = depth[switch] + 1
+                    branch[neighbour] = via
+                    before[neighbour] = switch
+                    queue.append(neighbour)
                     continue
-                back = branch.get(other, (other, switch))
-                length = depth[switch] + depth[other] + 2
-                if back == via or back == via[::-1] or (best and length >= len(best)):
+                back = branch.get(neighbour, (neighbour, switch))
+                length = depth[switch] + depth[neighbour] + 2
+                if back == via or back == via[::-1] or (shortest and length >= len(shortest)):
                     continue
-                best = [*_walk_up(switch, before)[::-1], *_walk_up(other, before)]
-        return best
+                shortest = [*_walk_up(switch, before)[::-1], *_walk_up(neighbour, before)]
+        return shortest
 
 
 def _walk_up(switch: int, before: dict[int, int]) -> list[int]:

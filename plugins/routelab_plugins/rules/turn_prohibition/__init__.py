@@ -54,37 +54,37 @@ class TurnProhibition(RulesPlugin):
 
 def prohibited_turns(neighbours: list[list[int]]) -> list[Turn]:
     """Return the prohibited turns of a network; O(S (S + L)) for S switches and L links."""
-    left = [set(others) for others in neighbours]
+    links_left = [set(adjacent) for adjacent in neighbours]
     turns: list[Turn] = []
     # parts of what is left, each with its gate (−1: none)
-    parts = [(part, -1) for part in _parts(set(range(len(left))), left)]
+    parts = [(part, -1) for part in _parts(set(range(len(links_left))), links_left)]
     while parts:
         part, gate = parts.pop()
         while len(part) > 1:
-            switch = min(part - {gate}, key=lambda s: (len(left[s]), s))
+            switch = min(part - {gate}, key=lambda s: (len(links_left[s]), s))
             part.remove(switch)
-            pieces = _parts(part, left) if len(left[switch]) > 1 else [part]
+            pieces = _parts(part, links_left) if len(links_left[switch]) > 1 else [part]
             main = next((p for p in pieces if gate in p), max(pieces, key=len))
-            entries = {min(left[switch] & piece) for piece in pieces if piece is not main}
-            for one, other in permutations(sorted(left[switch]), 2):
-                if not _is_legal(one, other, main, entries):
-                    turns.append((one, switch, other))
-            for other in left[switch]:
-                left[other].remove(switch)
+            entries = {min(links_left[switch] & piece) for piece in pieces if piece is not main}
+            for source, target in permutations(sorted(links_left[switch]), 2):
+                if not _is_legal(source, target, main, entries):
+                    turns.append((source, switch, target))
+            for neighbour in links_left[switch]:
+                links_left[neighbour].remove(switch)
             parts += [(piece, min(entries & piece)) for piece in pieces if piece is not main]
             part = main
     return turns
 
 
-def _is_legal(one: int, other: int, main: set[int], entries: set[int]) -> bool:
+def _is_legal(source: int, target: int, main: set[int], entries: set[int]) -> bool:
     """Whether a packet may pass the removed switch between these neighbours."""
-    between = (one in entries, other in entries)
-    return all(between) or (any(between) and (one in main or other in main))
+    between = (source in entries, target in entries)
+    return all(between) or (any(between) and (source in main or target in main))
 
 
-def _parts(switches: set[int], left: list[set[int]]) -> list[set[int]]:
+def _parts(switches: set[int], links_left: list[set[int]]) -> list[set[int]]:
     """Return the connected parts of some switches, in the order of their first switch."""
-    found: list[set[int]] = []
+    parts: list[set[int]] = []
     waiting = set(switches)
     for first in sorted(switches):
         if first not in waiting:
@@ -92,9 +92,9 @@ def _parts(switches: set[int], left: list[set[int]]) -> list[set[int]]:
         waiting.remove(first)
         part, stack = {first}, [first]
         while stack:
-            new = left[stack.pop()] & waiting
-            waiting -= new
-            part |= new
-            stack += new
-        found.append(part)
-    return found
+            reached = links_left[stack.pop()] & waiting
+            waiting -= reached
+            part |= reached
+            stack += reached
+        parts.append(part)
+    return parts

@@ -77,8 +77,8 @@ class UpDown(RulesPlugin):
         def unevenness_of(root: int) -> float:
             return unevenness(_graph_from(topology, self._order_from(topology, root)))
 
-        most = affordable(_graph_from(topology, np.arange(topology.num_switches)))
-        return self._order_from(topology, best_root(topology, unevenness_of, most))
+        budget = affordable(_graph_from(topology, np.arange(topology.num_switches)))
+        return self._order_from(topology, best_root(topology, unevenness_of, budget))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:
         if self.parameters.tree == "dfs":

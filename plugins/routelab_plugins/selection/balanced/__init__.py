@@ -205,11 +205,11 @@ class Balanced(SelectionPlugin):
         choice = result[problem.open]
         if not len(choice):
             return result, 0, True
-        done, proven = balance(
+        sweeps_done, proven = balance(
             problem.rows, problem.base, choice, cooling, sweeps - cooling, options.seed
         )
         result[problem.open] = choice
-        return result, done, proven
+        return result, sweeps_done, proven
 
     def _even(self, problem: _Problem, start: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
         """Lower σ(4) without a higher maximum; return the choice and the number of sweeps."""
@@ -220,10 +220,10 @@ class Balanced(SelectionPlugin):
         limit = fullest_bins(load, rows.segment)[rows.segment]
         mean = float(load.mean())
         kicks = min(KICKS, CHEAP // max(problem.hops, 1))
-        done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
+        sweeps_done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
         result = start.copy()
         result[problem.open] = choice
-        return result, done
+        return result, sweeps_done
 
 
 def foldings(symmetry: SourceSymmetry) -> list[SourceSymmetry]:

@@ -30,17 +30,17 @@ def _outgoing_weight(graph, weight, v, reading):
 
 
 @njit(cache=True)
-def _grow(graph, root, weight, reading, backwards, tree, best):
+def _grow(graph, root, weight, reading, backwards, tree, arrival):
     """Grow a breadth-first tree, each level in ascending order of outgoing weights (Algorithm 2).
 
     An end vertex uses no channel, so it goes to the vertex that is discovered first, before the
-    level is sorted; `best` takes these vertices, switch by switch (−1: none).
+    level is sorted; `arrival` takes these vertices, switch by switch (−1: none).
     """
     level, parent_edge, queue = tree.level, tree.parent_edge, tree.queue
     level[:] = -1
-    best[:] = -1
+    arrival[:] = -1
     level[root] = 0
-    best[graph.vertex_switch[root]] = root
+    arrival[graph.vertex_switch[root]] = root
     queue[0] = root
     head, tail, depth = 0, 1, 0
     while head < tail:
@@ -62,8 +62,8 @@ def _grow(graph, root, weight, reading, backwards, tree, best):
                     parent_edge[v] = e
                     queue[tail] = v
                     tail += 1
-                    if graph.accepting[v] and best[graph.vertex_switch[v]] < 0:
-                        best[graph.vertex_switch[v]] = v
+                    if graph.accepting[v] and arrival[graph.vertex_switch[v]] < 0:
+                        arrival[graph.vertex_switch[v]] = v
         head = end
 
 
@@ -89,22 +89,22 @@ def build_routes_bfs(search, reading):
     hops = np.empty(start[-1], np.int32)
     weight = np.zeros(graph.num_channels, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
-    best = np.empty(len(graph.begin), np.int32)
-    done = np.zeros(count, np.bool_)
+    arrival = np.empty(len(graph.begin), np.int32)
+    is_built = np.zeros(count, np.bool_)
     i = search.order[0]
     for _ in range(count):
-        _grow(graph, graph.begin[endpoints[i]], weight, reading, search.backwards[i], tree, best)
+        _grow(graph, graph.begin[endpoints[i]], weight, reading, search.backwards[i], tree, arrival)
         for j in range(count):
             p = i * count + j
             if lengths[i, j] > 0:
-                write_route(graph, tree, best[endpoints[j]], hops[start[p] : start[p + 1]])
+                write_route(graph, tree, arrival[endpoints[j]], hops[start[p] : start[p + 1]])
         for j in range(count):
             p = i * count + j
             add_route(weight, hops[start[p] : start[p + 1]], search.demand[i] * search.demand[j])
-        done[i] = True
+        is_built[i] = True
         farthest = -1
         for j in search.order:
-            if not done[j] and (farthest < 0 or lengths[i, j] > lengths[i, farthest]):
+            if not is_built[j] and (farthest < 0 or lengths[i, j] > lengths[i, farthest]):
                 farthest = j
         i = farthest
     return hops

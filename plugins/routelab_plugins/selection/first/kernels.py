@@ -45,8 +45,8 @@ def first_routes(search, parity, balanced):
                         choices += 1
                 pick = 0
                 if balanced:
-                    here = parity[graph.vertex_switch[v]]
-                    pick = (parity[endpoints[i]] + parity[endpoints[j]] + here) % 2 % choices
+                    is_odd = parity[graph.vertex_switch[v]]
+                    pick = (parity[endpoints[i]] + parity[endpoints[j]] + is_odd) % 2 % choices
                 hops[h] = graph.edge_channel[nearer[pick]]
                 v = graph.edge_target[nearer[pick]]
     return hops

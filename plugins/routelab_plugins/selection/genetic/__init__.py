@@ -82,9 +82,9 @@ class Genetic(SelectionPlugin):
         """Return the best table found; O(population · total hops) per generation."""
         routes = ListedRoutes.of(graph)
         genes = _genes(routes)
-        best, generations = self._evolve(genes, graph.topology)
+        genes_chosen, generations = self._evolve(genes, graph.topology)
         chosen = routes.route_start[:-1].copy()
-        chosen[genes.pairs] += best
+        chosen[genes.pairs] += genes_chosen
         reached = np.diff(routes.route_start) > 0
         return routes.table(chosen[reached], counters={"generations": generations})
 
@@ -136,8 +136,8 @@ def _offspring(
     cuts = np.sort(rng.integers(0, count + 1, size=(len(parents), 2)), axis=1)
     place = np.arange(count)
     swapped = (place >= cuts[:, :1]) & (place < cuts[:, 1:])
-    one, other = population[parents[:, 0]], population[parents[:, 1]]
-    children = np.concatenate((np.where(swapped, other, one), np.where(swapped, one, other)))[:size]
+    mates = population[parents.T]
+    children = np.where(swapped, mates[::-1], mates).reshape(-1, count)[:size]
     mutated = np.nonzero(rng.random(children.shape) < mutation)
     children[mutated] = rng.integers(0, choices[mutated[1]], dtype=np.int32)
     return children
@@ -145,14 +145,14 @@ def _offspring(
 
 def _genes(routes: ListedRoutes) -> _Genes:
     choices = np.diff(routes.route_start)
-    first = routes.route_start[:-1]
+    first_route = routes.route_start[:-1]
     length = np.zeros(len(choices), dtype=np.int32)
-    length[choices > 0] = np.diff(routes.hop_start)[first[choices > 0]]
+    length[choices > 0] = np.diff(routes.hop_start)[first_route[choices > 0]]
     pairs = np.flatnonzero(length)
     return _Genes(
         pairs=pairs,
         choices=choices[pairs],
-        hop_start=routes.hop_start[first[pairs]],
+        hop_start=routes.hop_start[first_route[pairs]],
         length=length[pairs],
         hops=routes.hops,
         demand=routes.pair_demand[pairs].astype(np.float64),

@@ -35,8 +35,8 @@ def deviations(genes, routes, demand, factor, perfect, power):
     for n in range(len(genes)):
         loads[:] = 0.0
         for g in range(genes.shape[1]):
-            first = hop_start[g] + genes[n, g] * length[g]
-            for h in range(first, first + length[g]):
+            start = hop_start[g] + genes[n, g] * length[g]
+            for h in range(start, start + length[g]):
                 loads[hops[h]] += demand[g]
         for c in range(len(factor)):
             totals[n] += abs(perfect - loads[c] * factor[c]) ** power

@@ -67,8 +67,8 @@ class IterativeRemoval(SelectionPlugin):
             _places(graph, routes, options),
             graph.topology.num_channels,
         )
-        kept = np.flatnonzero(~gone)
-        return routes.table(kept, counters={"removed_routes": routes.num_routes - len(kept)})
+        chosen = np.flatnonzero(~gone)
+        return routes.table(chosen, counters={"removed_routes": routes.num_routes - len(chosen)})
 
 
 def _places(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:

@@ -20,11 +20,11 @@ def _sink(key, item, first, size, place):
             return
         if child + 1 < size and key[first + child + 1] > key[first + child]:
             child += 1
-        here, below = first + place, first + child
-        if key[below] <= key[here]:
+        parent, least_child = first + place, first + child
+        if key[least_child] <= key[parent]:
             return
-        key[here], key[below] = key[below], key[here]
-        item[here], item[below] = item[below], item[here]
+        key[parent], key[least_child] = key[least_child], key[parent]
+        item[parent], item[least_child] = item[least_child], item[parent]
         place = child
 
 

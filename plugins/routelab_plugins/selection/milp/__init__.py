@@ -101,10 +101,10 @@ class Milp(SelectionPlugin):
             routes.pair_demand,
             channel_factors(graph.topology),
         )
-        found = minimise(routes, start, options.gap, options.nodes, options.seconds)
+        solution = minimise(routes, start, options.gap, options.nodes, options.seconds)
         counters = {
-            "milp_optimal": int(found.optimal),
-            "milp_bound": float(found.bound),
-            "milp_nodes": found.nodes,
+            "milp_optimal": int(solution.optimal),
+            "milp_bound": float(solution.bound),
+            "milp_nodes": solution.nodes,
         }
-        return routes.table(found.chosen, counters=counters)
+        return routes.table(solution.chosen, counters=counters)

@@ -85,9 +85,9 @@ def minimise(
     lp = _program(highs, routes, column, _loads(routes, ~open_), float(fixed), whole)
     solver.passModel(lp)
     chosen = np.isin(np.arange(routes.num_routes), start)
-    first = highs.HighsSolution()
-    first.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
-    solver.setSolution(first)
+    guess = highs.HighsSolution()
+    guess.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
+    solver.setSolution(guess)
     solver.run()
 
     info = solver.getInfo()
@@ -105,8 +105,8 @@ def _most(routes: ListedRoutes, choice: BoolArray) -> Fraction:
     """Return the relative load of the busiest channel under some routes."""
     factors, speed = load_factors(routes.topology)
     loads = _loads(routes, choice)
-    most = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
-    return max(most, default=Fraction(0))
+    limits = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
+    return max(limits, default=Fraction(0))
 
 
 def _loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:

@@ -81,7 +81,7 @@ class PSssp(SelectionPlugin):
 
     def _to_terminals(self, graph: RoutingGraph) -> bool:
         """Return whether each terminal has a separate tree."""
-        topology, given = graph.topology, self.parameters
-        if given.routes == "auto" and given.root == "destination":
+        topology, options = graph.topology, self.parameters
+        if options.routes == "auto" and options.root == "destination":
             return len(topology.endpoints) < topology.num_switches
-        return given.routes == "terminals"
+        return options.routes == "terminals"

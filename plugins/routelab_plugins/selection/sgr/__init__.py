@@ -150,8 +150,8 @@ def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
         (topology.demand[:, None] * topology.demand[None, :]).reshape(-1),
         channel_factors(topology),
     )
-    kept = np.isin(np.arange(table.num_paths), chosen)
-    hops = table.hop_channel[np.repeat(kept, table.path_length)]
+    is_chosen = np.isin(np.arange(table.num_paths), chosen)
+    hops = table.hop_channel[np.repeat(is_chosen, table.path_length)]
     return RouteTable.from_lengths(topology, lengths, hops, counters=table.counters)
 
 

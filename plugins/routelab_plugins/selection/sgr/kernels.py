@@ -80,14 +80,14 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
                 amount = leaving[x]
                 v = sources.exit_vertex[x]
                 for d in range(length - 1, -1, -1):
-                    f = best = last_in[v]
+                    f = widest = last_in[v]
                     while f >= 0:
-                        if flow[f] >= flow[best]:
-                            best = f
+                        if flow[f] >= flow[widest]:
+                            widest = f
                         f = before[f]
-                    walk[d] = best
-                    amount = min(amount, flow[best])
-                    v = graph.edge_source[sources.edge[best]]
+                    walk[d] = widest
+                    amount = min(amount, flow[widest])
+                    v = graph.edge_source[sources.edge[widest]]
                 if amount <= tolerance:
                     # the rest is the solver's rounding error
                     break

@@ -73,7 +73,7 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     # one row a vertex of a source graph, one a pair, one a channel
     size = graph.num_vertices
     entered = source * size + graph.edge_target[sources.edge]
-    left = source * size + graph.edge_source[sources.edge]
+    tail = source * size + graph.edge_source[sources.edge]
     out = leaver * size + sources.exit_vertex
     vertices = np.unique(entered)
     pairs, pair_row = np.unique(leaver * count + sources.exit_target, return_inverse=True)
@@ -82,7 +82,7 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     column = np.arange(edges)
     entries: list[_Entries] = [
         (np.searchsorted(vertices, entered), column, 1.0),
-        (np.searchsorted(vertices, left[inner]), column[inner], -1.0),
+        (np.searchsorted(vertices, tail[inner]), column[inner], -1.0),
         (first_channel + graph.edge_channel[sources.edge], column, 1.0),
         (np.searchsorted(vertices, out), edges + np.arange(exits), -1.0),
         (first_pair + pair_row, edges + np.arange(exits), 1.0),
@@ -93,8 +93,8 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
         ),
     ]
     demand = topology.demand
-    wanted = (demand[pairs // max(count, 1)] * demand[pairs % max(count, 1)]).astype(np.float64)
-    kept = np.zeros(len(vertices))
+    volume = (demand[pairs // max(count, 1)] * demand[pairs % max(count, 1)]).astype(np.float64)
+    zero = np.zeros(len(vertices))
     channels = np.zeros(topology.num_channels)
     lp = highs.HighsLp()
     lp.num_col_ = edges + exits + 1
@@ -102,8 +102,8 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     lp.col_cost_ = np.concatenate((np.zeros(edges + exits), [1.0]))
     lp.col_lower_ = np.zeros(lp.num_col_)
     lp.col_upper_ = np.full(lp.num_col_, highs.kHighsInf)
-    lp.row_lower_ = np.concatenate((kept, wanted, np.full(len(channels), -highs.kHighsInf)))
-    lp.row_upper_ = np.concatenate((kept, wanted, channels))
+    lp.row_lower_ = np.concatenate((zero, volume, np.full(len(channels), -highs.kHighsInf)))
+    lp.row_upper_ = np.concatenate((zero, volume, channels))
     start, index, value = _columns(entries, lp.num_col_)
     lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
     lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, index, value

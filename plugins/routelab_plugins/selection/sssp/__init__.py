@@ -91,8 +91,8 @@ class Sssp(SelectionPlugin):
             # the first stage needs no trees: a single route does not depend on loads
             load += choices.single_load[symmetry.channel_class]
             single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
-            own = single.reshape(len(symmetry.representatives), len(topology.endpoints)).any(axis=1)
-            unique_trees = int(own.sum()) * symmetry.order
+            shape = (len(symmetry.representatives), len(topology.endpoints))
+            unique_trees = int(single.reshape(shape).any(axis=1).sum()) * symmetry.order
         # a single route is number 0
         chosen = np.zeros(len(topology.endpoints) ** 2, dtype=np.int32)
         group_trees = choose_routes_sssp(

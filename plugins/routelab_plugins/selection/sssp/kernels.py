@@ -58,7 +58,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
     hops = np.empty(start[-1], np.int32)
     weight = np.zeros(graph.num_channels, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
-    best = np.empty(len(graph.begin), np.int32)
+    arrival = np.empty(len(graph.begin), np.int32)
 
     unique_trees = 0
     for i in range(count):
@@ -70,11 +70,11 @@ def build_routes_sssp(search, unique, pairs, group_start):
             continue
         unique_trees += 1
         root = graph.begin[endpoints[i]]
-        settle_switches(graph, tree, grow_tree(graph, root, weight, False, farthest, tree), best)
+        settle_switches(graph, tree, grow_tree(graph, root, weight, False, farthest, tree), arrival)
         for j in range(count):
             if unique[i, j]:
                 route = hops[start[i * count + j] : start[i * count + j + 1]]
-                write_route(graph, tree, best[endpoints[j]], route)
+                write_route(graph, tree, arrival[endpoints[j]], route)
     # applied afterwards: a unique route does not depend on the weights
     for i in range(count):
         for j in range(count):
@@ -86,30 +86,30 @@ def build_routes_sssp(search, unique, pairs, group_start):
     crossed = np.full(graph.num_channels, -1, np.int64)
     for g in range(len(group_start) - 1):
         remaining = pairs[group_start[g] : group_start[g + 1]].copy()
-        left = len(remaining)
+        num_waiting = len(remaining)
         i = remaining[0] // count
         length = lengths[i, remaining[0] % count]
         root = graph.begin[endpoints[i]]
-        while left:
+        while num_waiting:
             visited = grow_tree(graph, root, weight, search.backwards[i], length, tree)
-            settle_switches(graph, tree, visited, best)
+            settle_switches(graph, tree, visited, arrival)
             group_trees += 1
-            kept = 0
-            for k in range(left):
+            num_postponed = 0
+            for k in range(num_waiting):
                 p = remaining[k]
                 route = hops[start[p] : start[p + 1]]
-                write_route(graph, tree, best[endpoints[p % count]], route)
+                write_route(graph, tree, arrival[endpoints[p % count]], route)
                 crosses = False
                 for c in route:
                     crosses |= crossed[c] == group_trees
                 if crosses:
-                    remaining[kept] = p
-                    kept += 1
+                    remaining[num_postponed] = p
+                    num_postponed += 1
                     continue
                 for c in route:
                     crossed[c] = group_trees
                 add_route(weight, route, search.demand[i] * search.demand[p % count])
-            left = kept
+            num_waiting = num_postponed
     return hops, unique_trees, group_trees
 
 
@@ -240,13 +240,13 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
     first_hop, known_hops = choices.first_hop, choices.hops
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(len(symmetry.channel_source), np.int32)
-    own = np.empty(ends, np.int32)
+    preimage = np.empty(ends, np.int32)
     for i in range(sources[0], sources[1]):
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        fill_preimages(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, preimage)
         q = symmetry.source_class[endpoints[i]]
         for j in order:
-            p = q * ends + own[j]
+            p = q * ends + preimage[j]
             k = rank[p]
             if k < 0:
                 continue
@@ -291,33 +291,33 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     trees, next_hop = 0, np.int64(0)
     for g in range(len(groups.source)):
         i, n = np.int64(groups.source[g]), np.int64(groups.length[g])
-        begin, left = groups.start[g], groups.start[g + 1] - groups.start[g]
-        routes = groups.routes[begin : begin + left]
-        for k in range(left):
+        begin, num_waiting = groups.start[g], groups.start[g + 1] - groups.start[g]
+        routes = groups.routes[begin : begin + num_waiting]
+        for k in range(num_waiting):
             waiting[k], first[k] = k, next_hop
             next_hop += n * routes[k]
-        while left:
+        while num_waiting:
             trees += 1
-            kept, done = 0, 0
-            for w in range(left):
+            num_postponed, num_applied = 0, 0
+            for w in range(num_waiting):
                 k = waiting[w]
                 pick = _free_lightest(hops, first[k], n, np.int64(routes[k]), load, backwards[i])
                 if pick < 0:
-                    waiting[kept] = k
-                    kept += 1
+                    waiting[num_postponed] = k
+                    num_postponed += 1
                     continue
                 chosen[i * count + target[begin + k]] = pick
                 first[k] += pick * n
                 for h in range(first[k], first[k] + n):
                     load[hops[h]] += CROSSED
-                applied[done] = k
-                done += 1
-            for d in range(done):
+                applied[num_applied] = k
+                num_applied += 1
+            for d in range(num_applied):
                 k = applied[d]
                 amount = demand[i] * demand[target[begin + k]]
                 for h in range(first[k], first[k] + n):
                     load[hops[h]] += amount - CROSSED
-            left = kept
+            num_waiting = num_postponed
     return trees
 
 
@@ -345,7 +345,7 @@ def _free_lightest(hops, first, n, routes, load, backwards):
         for _ in range(n):
             cost += load[hops[h]]
             h += np.uint64(1)
-        weight, known = cost & (CROSSED - 1), least & (CROSSED - 1)
-        if r == 0 or weight < known or (backwards and weight == known):
+        weight, least_weight = cost & (CROSSED - 1), least & (CROSSED - 1)
+        if r == 0 or weight < least_weight or (backwards and weight == least_weight):
             pick, least = r, cost
     return pick if least < CROSSED else np.int64(-1)

@@ -235,8 +235,8 @@ def topology_of(
             source, target = index[edge.source], index[edge.target]
             ports = edge.source_port, edge.target_port
             yield source, target, *ports, edge.capacity, edge.latency
-            own = network.directed if edge.directed is None else edge.directed
-            if not (own if directed is None else directed):
+            is_directed = network.directed if edge.directed is None else edge.directed
+            if not (is_directed if directed is None else directed):
                 yield target, source, *ports[::-1], edge.capacity, edge.latency
 
     columns = np.array(list(channels()), dtype=np.float64).reshape(-1, 6).T
@@ -309,12 +309,12 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
     """
     links: dict[str, list[tuple[str, int, bool]]] = {}
     for edge in network.edges:
-        for host, other, number, out in (
+        for host, peer, number, out in (
             (edge.source, edge.target, edge.target_port, True),
             (edge.target, edge.source, edge.source_port, False),
         ):
             if network.nodes[host].host:
-                links.setdefault(host, []).append((other, number, out))
+                links.setdefault(host, []).append((peer, number, out))
     for node in network.nodes.values():
         if not node.host:
             if node.terminals is not None:
@@ -323,13 +323,14 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
                     "also has hosts; leave one of them out"
                 )
             continue
-        found = links.get(node.key, [])
+        host_links = links.get(node.key, [])
         # in a directed network a link may consist of two edges, one each way
-        two_ways = len(found) == 2 and found[0][2] != found[1][2]
-        if len({other for other, _, _ in found}) != 1 or (len(found) > 1 and not two_ways):
+        two_ways = len(host_links) == 2 and host_links[0][2] != host_links[1][2]
+        if len({peer for peer, _, _ in host_links}) != 1 or (len(host_links) > 1 and not two_ways):
             raise InputError(
-                f"{node.place}: host {node.key!r} has {len(found)} links, expected one, to a switch"
+                f"{node.place}: host {node.key!r} has {len(host_links)} links, expected one, "
+                "to a switch"
             )
-        if network.nodes[found[0][0]].host:
+        if network.nodes[host_links[0][0]].host:
             raise InputError(f"{node.place}: host {node.key!r} is linked to another host")
-        yield node, found[0][0], max(number for _, number, _ in found)
+        yield node, host_links[0][0], max(number for _, number, _ in host_links)

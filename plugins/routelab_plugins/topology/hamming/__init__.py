@@ -137,12 +137,12 @@ def _links(
     first_port = 0
     for d, (size, width) in enumerate(zip(dims, widths, strict=True)):
         stride = prod(dims[d + 1 :])
-        here = np.repeat(coordinates[:, d], size * width)
+        position = np.repeat(coordinates[:, d], size * width)
         there = np.tile(np.repeat(np.arange(size), width), len(coordinates))
         parallel = np.tile(np.arange(width), len(coordinates) * size)
         switch = np.repeat(np.arange(len(coordinates)), size * width)
-        up = here < there
-        low, high, parallel, switch = here[up], there[up], parallel[up], switch[up]
+        up = position < there
+        low, high, parallel, switch = position[up], there[up], parallel[up], switch[up]
         ends.append(np.stack((switch, switch + (high - low) * stride), axis=1))
         # a switch has no port to its own coordinate
         places = np.stack((high - 1, low), axis=1)

@@ -126,5 +126,5 @@ def _local_links(groups: int, leaves: int, spines: int) -> tuple[Int64Array, Int
     """Return ends and ports of the links inside groups; int64, shape (L, 2) each."""
     leaf, spine = np.divmod(np.arange(leaves * spines), spines)
     inside = np.stack((leaf, leaves + spine), axis=1)
-    first = np.arange(groups)[:, np.newaxis, np.newaxis] * (leaves + spines)
-    return (first + inside).reshape(-1, 2), np.tile(np.stack((spine, leaf), axis=1), (groups, 1))
+    begin = np.arange(groups)[:, np.newaxis, np.newaxis] * (leaves + spines)
+    return (begin + inside).reshape(-1, 2), np.tile(np.stack((spine, leaf), axis=1), (groups, 1))

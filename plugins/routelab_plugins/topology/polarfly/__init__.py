@@ -72,8 +72,8 @@ class PolarFly(TopologyPlugin):
         quadric = (orthogonal == np.arange(count)[:, np.newaxis]).any(axis=1)
         order, coordinates = _racks(orthogonal, quadric)
         number = np.argsort(order)
-        here = np.repeat(np.arange(count), q + 1)
-        ends = np.stack((here, number[orthogonal[order]].reshape(-1)), axis=1)
+        switch = np.repeat(np.arange(count), q + 1)
+        ends = np.stack((switch, number[orthogonal[order]].reshape(-1)), axis=1)
         ends = ends[ends[:, 0] < ends[:, 1]]
         rack = coordinates[ends, 0]
         local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
@@ -149,9 +149,9 @@ def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int6
     rack[orthogonal[centres]] = numbers[:, np.newaxis]
     rack[centres] = numbers
     rack[quadric] = 0
-    other = np.ones(len(quadric), dtype=np.bool_)
-    other[centres] = False
-    order = np.lexsort((np.arange(len(quadric)), other, rack))
+    is_no_centre = np.ones(len(quadric), dtype=np.bool_)
+    is_no_centre[centres] = False
+    order = np.lexsort((np.arange(len(quadric)), is_no_centre, rack))
     racks = rack[order]
     index = np.arange(len(order)) - np.searchsorted(racks, racks)
     return order, np.stack((racks, index), axis=1)

@@ -96,21 +96,21 @@ class RandomRegular(TopologyPlugin):
     def _check(self) -> None:
         """Raise an error if no graph has these parameters."""
         n, degree = self.parameters.n, self.parameters.degree
-        given = f"random-regular: n={n}, degree={degree}"
+        request = f"random-regular: n={n}, degree={degree}"
         if degree >= n:
             raise InputError(
-                f"{given}: a switch has at most n − 1 = {n - 1} neighbours; use degree={n - 1} or "
-                f"less, or n={degree + 1} or more"
+                f"{request}: a switch has at most n − 1 = {n - 1} neighbours; use degree={n - 1} "
+                f"or less, or n={degree + 1} or more"
             )
         if n * degree % 2:
             # both are odd, so that degree + 1 is less than n
             raise InputError(
-                f"{given}: n · degree = {n * degree} is odd, and every link has two ends; use "
+                f"{request}: n · degree = {n * degree} is odd, and every link has two ends; use "
                 f"n={n + 1} or degree={degree + 1}"
             )
         if degree == 1 and n > 2:
             raise InputError(
-                f"{given}: links of degree 1 only join pairs of switches, and the network is not "
+                f"{request}: links of degree 1 only join pairs of switches, and the network is not "
                 "connected; use degree=2 or n=2"
             )
         check_size(self.name, n, n * degree // 2)
@@ -121,9 +121,9 @@ def _sample(n: int, degree: int, seed: int) -> Int64Array:
     source = random_numbers(seed, 0)
     if 2 * degree >= n:
         # connected: two switches without a link have a common neighbour
-        missing = _switched(n, n - 1 - degree, source)
+        complement = _switched(n, n - 1 - degree, source)
         linked = ~np.eye(n, dtype=np.bool_)
-        linked[np.arange(n)[:, np.newaxis], missing] = False
+        linked[np.arange(n)[:, np.newaxis], complement] = False
         return np.argwhere(np.triu(linked))
     if degree == 2:
         ring = np.argsort(source.random_raw(n), kind="stable")
@@ -151,8 +151,8 @@ def _switched(n: int, degree: int, source: np.random.PCG64) -> NDArray[np.intege
 def _switch(neighbours: NDArray[np.integer], source: np.random.PCG64) -> None:
     """Run the switch chain on a graph, in place."""
     steps = STEPS_PER_LINK * neighbours.size // 2
-    for done in range(0, steps, WORDS_AT_ONCE):
-        switch_links(neighbours, source.random_raw(min(WORDS_AT_ONCE, steps - done)))
+    for step in range(0, steps, WORDS_AT_ONCE):
+        switch_links(neighbours, source.random_raw(min(WORDS_AT_ONCE, steps - step)))
 
 
 def _connected(neighbours: NDArray[np.integer]) -> bool:
@@ -161,8 +161,8 @@ def _connected(neighbours: NDArray[np.integer]) -> bool:
     reached[0] = True
     frontier = np.array([0])
     while frontier.size:
-        found = np.unique(neighbours[frontier])
-        frontier = found[~reached[found]]
+        neighbours_found = np.unique(neighbours[frontier])
+        frontier = neighbours_found[~reached[neighbours_found]]
         reached[frontier] = True
     return bool(reached.all())
 

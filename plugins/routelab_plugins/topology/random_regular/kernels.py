@@ -24,10 +24,10 @@ def switch_links(neighbours, words):
     ends = np.uint64(count * degree)
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     for word in words:
-        one = np.int64(((word >> half) * ends) >> half)
-        other = np.int64(((word & low) * ends) >> half)
-        a, x = one // degree, one % degree
-        c, y = other // degree, other % degree
+        first_end = np.int64(((word >> half) * ends) >> half)
+        second_end = np.int64(((word & low) * ends) >> half)
+        a, x = first_end // degree, first_end % degree
+        c, y = second_end // degree, second_end % degree
         b, d = neighbours[a, x], neighbours[c, y]
         if a == d or c == b or _linked(neighbours, a, d) or _linked(neighbours, c, b):
             continue
@@ -37,12 +37,12 @@ def switch_links(neighbours, words):
 
 
 @njit(cache=True)
-def _linked(neighbours, switch, other):
-    found = False
+def _linked(neighbours, switch, neighbour):
+    linked = False
     for place in range(neighbours.shape[1]):
         # without an early end the compiler compares several at once
-        found |= neighbours[switch, place] == other
-    return found
+        linked |= neighbours[switch, place] == neighbour
+    return linked
 
 
 @njit(cache=True)

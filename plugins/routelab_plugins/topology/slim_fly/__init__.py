@@ -112,18 +112,18 @@ def _links(field: FiniteField, delta: int) -> Int64Array:
     q = len(field.add)
     powers, element = field.powers, np.arange(q)
     sets = []
-    for first in (0, 1):
+    for offset in (0, 1):
         if delta == -1:
-            some = powers[first : (q + 1) // 2 : 2]
-            sets.append(np.concatenate((some, field.negative[some])))
+            generators = powers[offset : (q + 1) // 2 : 2]
+            sets.append(np.concatenate((generators, field.negative[generators])))
         else:
             # the last odd power of an even q is 1
-            sets.append(powers[np.arange(first, q - 1 + first, 2) % (q - 1)])
+            sets.append(powers[np.arange(offset, q - 1 + offset, 2) % (q - 1)])
     ends = []
     for half, differences in enumerate(sets):
-        other = field.add[:, differences]
-        low, place = np.nonzero(element[:, np.newaxis] < other)
-        inside = np.stack((low, other[low, place]), axis=1)
+        neighbour = field.add[:, differences]
+        low, place = np.nonzero(element[:, np.newaxis] < neighbour)
+        inside = np.stack((low, neighbour[low, place]), axis=1)
         rows = half * q * q + element[:, np.newaxis, np.newaxis] * q
         ends.append((rows + inside).reshape(-1, 2))
     x, m, c = (axis.reshape(-1) for axis in np.indices((q, q, q)))

@@ -114,8 +114,8 @@ class Hotspot(TrafficPlugin):
             raise InputError("hotspot: use either spots (terminals) or groups, not both")
         group = terminal_groups(topology)
         if min(groups) < 0 or max(groups) > group.max():
-            wrong = min(groups) if min(groups) < 0 else max(groups)
+            index = min(groups) if min(groups) < 0 else max(groups)
             raise InputError(
-                f"hotspot: groups={text}: group {wrong} does not exist; groups are 0..{group.max()}"
+                f"hotspot: groups={text}: group {index} does not exist; groups are 0..{group.max()}"
             )
         return np.flatnonzero(np.isin(group, groups)), f"groups {text}"

@@ -53,10 +53,10 @@ class SwitchPermutation(TrafficPlugin):
             return None
         names = [topology.switch_names[topology.endpoints[end]] for end in short[:3]]
         more = ", ..." if len(short) > 3 else ""
-        where = "a neighbour" if distance == 1 else f"one at distance {distance}"
+        partner = "a neighbour" if distance == 1 else f"one at distance {distance}"
         targets = "neighbours" if distance == 1 else "such switches"
         return (
-            f"no permutation sends every switch to {where}: {len(short)} switches "
+            f"no permutation sends every switch to {partner}: {len(short)} switches "
             f"({', '.join(names)}{more}) have only {len(short) - 1} {targets} with terminals"
         )
 
@@ -74,12 +74,12 @@ class SwitchPermutation(TrafficPlugin):
             return Demand.permutation(
                 targets, f"the i-th terminal of a switch to the i-th of {target}"
             )
-        own = np.searchsorted(topology.endpoints, topology.terminal_switch)
+        row = np.searchsorted(topology.endpoints, topology.terminal_switch)
         return Demand.create(
-            rate=np.ones(len(own)),
-            part_start=np.arange(len(own) + 1),
-            part_share=np.ones(len(own)),
-            part_set=np.array(to)[own],
+            rate=np.ones(len(row)),
+            part_start=np.arange(len(row) + 1),
+            part_share=np.ones(len(row)),
+            part_set=np.array(to)[row],
             set_start=np.concatenate(([0], np.cumsum(count))),
             members=terminals,
             to_self=False,
@@ -94,14 +94,14 @@ def _neighbours(
     ends = topology.endpoints
     start, channel = topology.outgoing
     hops, queue = np.empty((2, topology.num_switches), dtype=np.int32)
-    found = []
+    partners = []
     for end in ends.tolist():
         hop_distances(start, channel, topology.channel_target, end, hops, queue)
-        found.append(np.flatnonzero(hops[ends] == distance))
-    source = np.repeat(np.arange(len(ends)), list(map(len, found)))
-    target = np.concatenate(found)
+        partners.append(np.flatnonzero(hops[ends] == distance))
+    source = np.repeat(np.arange(len(ends)), list(map(len, partners)))
+    target = np.concatenate(partners)
     order = random_order(len(source), bits)
     neighbours: list[list[int]] = [[] for _ in ends]
-    for one, other in zip(source[order].tolist(), target[order].tolist(), strict=True):
-        neighbours[one].append(other)
+    for row, neighbour in zip(source[order].tolist(), target[order].tolist(), strict=True):
+        neighbours[row].append(neighbour)
     return neighbours, random_order(len(ends), bits).tolist()

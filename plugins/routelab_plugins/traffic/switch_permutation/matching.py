@@ -54,8 +54,8 @@ def _augment(
             while place >= 0:
                 # each displaced vertex takes the new place and frees its old one
                 mover = came_from[place]
-                left = target[mover]
+                freed = target[mover]
                 target[mover], owner[place] = place, mover
-                place = left
+                place = freed
             return []
     return waiting

@@ -76,14 +76,14 @@ class MatrixWorkload(WorkloadPlugin):
         messages, bytes_ = read_messages(self.parameters.file)
         source, target = np.nonzero(messages)
         count, total = messages[source, target], bytes_[source, target]
-        each = total // count
-        rounds: list[Block | Loop] = [_block(job.ranks, source, target, total - each * (count - 1))]
-        done = 1
+        size = total // count
+        rounds: list[Block | Loop] = [_block(job.ranks, source, target, total - size * (count - 1))]
+        rounds_done = 1
         for upto in np.unique(count[count > 1]).tolist():
             more = count >= upto
-            block = _block(job.ranks, source[more], target[more], each[more])
-            rounds.append(Loop((block,), upto - done))
-            done = upto
+            block = _block(job.ranks, source[more], target[more], size[more])
+            rounds.append(Loop((block,), upto - rounds_done))
+            rounds_done = upto
         return Program(
             job.ranks,
             (Loop(tuple(rounds), self.parameters.iterations),),

@@ -77,8 +77,8 @@ class MatrixDivision:
 
 
 def _parts(whole: int, parts: int, which: IntArray) -> IntArray:
-    each, more = divmod(whole, parts)
-    return each + (which < more)
+    length, more = divmod(whole, parts)
+    return length + (which < more)
 
 
 class NpbCg(NpbWorkload):

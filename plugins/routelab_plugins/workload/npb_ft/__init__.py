@@ -85,8 +85,8 @@ class _Phases:
 
     def compute(self, amount: float) -> Block:
         """Return operations that all ranks share evenly."""
-        every = np.arange(self.ranks)
-        return BlockBuilder(self.ranks).compute(every, amount / self.ranks).build()
+        all_ranks = np.arange(self.ranks)
+        return BlockBuilder(self.ranks).compute(all_ranks, amount / self.ranks).build()
 
     def transform(self, amount: float, *, forward: bool) -> tuple[Step, ...]:
         """Return steps by dimension, x first if `forward`, else last, with exchanges."""

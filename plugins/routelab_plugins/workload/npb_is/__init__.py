@@ -55,7 +55,7 @@ class NpbIs(NpbWorkload):
         timed: tuple[Step, ...]
         if problem.keys <= MOST_REAL_KEYS:
             counts = real_counts(problem, job.ranks, iterations)
-            rounds = [ranking(problem, keys_between_ranks(one, problem)) for one in counts]
+            rounds = [ranking(problem, keys_between_ranks(count, problem)) for count in counts]
             untimed = rounds[0]
             timed = tuple(step for steps in rounds for step in steps)
         else:

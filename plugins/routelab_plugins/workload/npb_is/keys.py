@@ -55,17 +55,17 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     list of int64 arrays, shape (P, buckets)
     """
     counts = np.zeros((ranks, problem.buckets), dtype=np.int64)
-    where = np.zeros(iterations + IS_SECOND_KEY + 1, dtype=np.int64)
-    count_keys(counts, where, problem.keys // ranks, problem.buckets_log2)
+    bucket = np.zeros(iterations + IS_SECOND_KEY + 1, dtype=np.int64)
+    count_keys(counts, bucket, problem.keys // ranks, problem.buckets_log2)
     rounds = []
     for iteration in range(1, iterations + 1):
         for number, key in (
             (iteration, iteration),
             (iteration + IS_SECOND_KEY, (1 << problem.largest_log2) - iteration),
         ):
-            counts[0, where[number]] -= 1
-            where[number] = problem.bucket_of(key)
-            counts[0, where[number]] += 1
+            counts[0, bucket[number]] -= 1
+            bucket[number] = problem.bucket_of(key)
+            counts[0, bucket[number]] += 1
         rounds.append(counts.copy())
     return rounds
 

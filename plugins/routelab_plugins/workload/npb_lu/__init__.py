@@ -110,8 +110,8 @@ def _without_border(points: IntArray, place: IntArray, places: int) -> IntArray:
 
 
 def _part(points: int, parts: int, which: IntArray) -> tuple[IntArray, IntArray]:
-    each, more = divmod(points, parts)
-    return each + (which < more), which * each + np.minimum(which, more)
+    length, more = divmod(points, parts)
+    return length + (which < more), which * length + np.minimum(which, more)
 
 
 class NpbLu(NpbWorkload):

@@ -83,18 +83,18 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
     nobody = np.zeros((3, ranks), dtype=bool)
     levels: list[Level] = []
     gives = takes = nobody
-    here = points
-    while here >= 2:
-        mine = _share(place, here, parts)
-        next_one = _share(place + step, here, parts)
-        step = np.where((mine == 0) | (next_one == 0), 2 * step, step)
+    side = points
+    while side >= 2:
+        share = _share(place, side, parts)
+        next_one = _share(place + step, side, parts)
+        step = np.where((share == 0) | (next_one == 0), 2 * step, step)
         if levels:
-            gives, takes = (next_one == 0) & (mine == 1), (next_one == 1) & (mine == 0)
+            gives, takes = (next_one == 0) & (share == 1), (next_one == 1) & (share == 0)
             finer = levels[-1]
             levels[-1] = Level(finer.size, finer.neighbour, gives, takes)
         neighbour = {way: base + ((place + way * step) % parts - place) * stride for way in (-1, 1)}
-        levels.append(Level(mine + 2, neighbour, nobody, nobody))
-        here //= 2
+        levels.append(Level(share + 2, neighbour, nobody, nobody))
+        side //= 2
     return levels[::-1]
 
 
@@ -152,12 +152,12 @@ class _Grids:
 
     def charges(self) -> tuple[Step, ...]:
         """Return the right-hand side: the places of the largest and smallest random numbers."""
-        one = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
+        search = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
         borders = BlockBuilder(self.ranks)
         self._borders(borders, self.finest)
         return (
             Collective("barrier"),
-            Loop(one, 2 * CHARGES),
+            Loop(search, 2 * CHARGES),
             Collective("barrier"),
             borders.build(),
         )

@@ -86,7 +86,7 @@ def _reorder_digits(number: Int64Array, sizes: Sequence[int], order: Sequence[in
     if not sizes:
         return number
     digits = np.unravel_index(number, tuple(sizes))
-    found = np.ravel_multi_index(
+    ranks = np.ravel_multi_index(
         tuple(digits[place] for place in order), tuple(sizes[place] for place in order)
     )
-    return np.asarray(found, dtype=np.int64)
+    return np.asarray(ranks, dtype=np.int64)

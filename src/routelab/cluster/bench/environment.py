@@ -32,14 +32,14 @@ def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str
 
 def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return those that affect MPI and its network, without those about the job itself."""
-    kept = environment_of(driver_environment(environment))
-    return {name: text for name, text in kept.items() if not name.startswith(("SLURM_", "PMI"))}
+    texts = environment_of(driver_environment(environment))
+    return {name: text for name, text in texts.items() if not name.startswith(("SLURM_", "PMI"))}
 
 
 def versions_of(launcher: Launcher) -> dict[str, str]:
     """Return the launcher's version: the first line of its output that has a number."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [launcher.program, "--version"],
             capture_output=True,
             text=True,
@@ -48,7 +48,7 @@ def versions_of(launcher: Launcher) -> dict[str, str]:
         )
     except (OSError, subprocess.SubprocessError):
         return {}
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    lines = [" ".join(line.split()) for line in process.stdout.splitlines()]
     version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
     return {launcher.cluster.launcher: version} if version else {}
 
@@ -85,21 +85,21 @@ def probe_ranks(
     except OSError as error:
         raise RoutelabError(f"cannot start {launcher.program}: {error.strerror}") from error
     printed = (folder / STDOUT).read_text(errors="replace")
-    said = (folder / STDERR).read_text(errors="replace")
+    errors = (folder / STDERR).read_text(errors="replace")
     if ended.exit_code or ended.timed_out:
         how = f"took longer than {seconds:g} s" if ended.timed_out else f"code {ended.exit_code}"
         raise RoutelabError(
-            f"{launcher.program} cannot start {launcher.ranks} ranks ({how}){last_lines(said)}"
+            f"{launcher.program} cannot start {launcher.ranks} ranks ({how}){last_lines(errors)}"
         )
-    found = _PLACE.findall(printed)
+    rank_lines = _PLACE.findall(printed)
     return {
-        "host_of_rank": hosts_of_ranks(found, launcher.hosts, launcher.ranks),
-        "systems": sorted({system for *_, system in found}),
+        "host_of_rank": hosts_of_ranks(rank_lines, launcher.hosts, launcher.ranks),
+        "systems": sorted({system for *_, system in rank_lines}),
     }
 
 
 def hosts_of_ranks(
-    found: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], ranks: int
+    lines: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], ranks: int
 ) -> list[str]:
     """Return the host of each rank, after checking that all ranks run where they must.
 
@@ -107,18 +107,19 @@ def hosts_of_ranks(
     ------
     RoutelabError
     """
-    where = {int(rank): host for rank, of, host, _ in found if rank != "?" and of == str(ranks)}
-    if len(found) != ranks or sorted(where) != list(range(ranks)):
+    host_of = {int(rank): host for rank, of, host, _ in lines if rank != "?" and of == str(ranks)}
+    if len(lines) != ranks or sorted(host_of) != list(range(ranks)):
         raise RoutelabError(
-            f"{ranks} ranks were requested, but {len(found)} processes started that are "
-            f"{len(where)} different ranks of {ranks}; the launcher belongs to another MPI, or "
-            "its options change the number"
+            f"{ranks} ranks were requested, but {len(lines)} processes started that are "
+            f"{len(host_of)} different ranks of {ranks}; the launcher belongs to another MPI, "
+            "or its options change the number"
         )
     for rank in range(ranks if hosts else 0):
-        wanted = hosts[rank // (ranks // len(hosts))]
-        if short_name(where[rank]) != short_name(wanted):
+        expected_host = hosts[rank // (ranks // len(hosts))]
+        if short_name(host_of[rank]) != short_name(expected_host):
             raise RoutelabError(
-                f"rank {rank} runs on {where[rank]} but must run on {wanted}; the launcher does "
-                "not keep the order of the network (check 'options' in the cluster's file)"
+                f"rank {rank} runs on {host_of[rank]} but must run on {expected_host}; the "
+                "launcher does not keep the order of the network "
+                "(check 'options' in the cluster's file)"
             )
-    return [where[rank] for rank in range(ranks)]
+    return [host_of[rank] for rank in range(ranks)]

@@ -147,11 +147,11 @@ class Launcher:
     def _hostfile(self) -> str:
         if not self.hosts:
             return ""
-        each = self.ranks_per_node
+        ranks_per_node = self.ranks_per_node
         lines = {
-            "srun": [host for host in self.hosts for _ in range(each)],
-            "mpiexec": [f"{host}:{each}" for host in self.hosts],
-            "openmpi": [f"{host} slots={each}" for host in self.hosts],
+            "srun": [host for host in self.hosts for _ in range(ranks_per_node)],
+            "mpiexec": [f"{host}:{ranks_per_node}" for host in self.hosts],
+            "openmpi": [f"{host} slots={ranks_per_node}" for host in self.hosts],
         }[self.cluster.launcher]
         return "".join(f"{line}\n" for line in lines)
 
@@ -171,9 +171,9 @@ def find_program(cluster: Cluster) -> str:
     """
     named = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
     for name in named:
-        found = shutil.which(name)
-        if found:
-            return found
+        path = shutil.which(name)
+        if path:
+            return path
     raise InputError(
         f"launcher {cluster.launcher}: there is no {' or '.join(named)} here; "
         f"{FIXES[cluster.launcher]}"

@@ -55,7 +55,7 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
         failure = verdict.failure or "killed"
         raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
     if not plugin.shows_end:
-        last = max(one.size or 0 for one in verdict.result.figures)
+        last = max(figure.size or 0 for figure in verdict.result.figures)
         logger.warning(
             "%s: the program prints no end, so a cut output may look complete; check that the "
             "largest messages were of %d bytes",

@@ -132,9 +132,9 @@ class MeasurementPlan:
         routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
         rounds = settings.warm_up + settings.repeats
         return tuple(
-            self._turn(routings[which], number - settings.warm_up + 1, place)
+            self._turn(routings[routing], number - settings.warm_up + 1, place)
             for number, order in enumerate(routing_orders(len(routings), rounds, settings.seed))
-            for place, which in enumerate(order, 1)
+            for place, routing in enumerate(order, 1)
         )
 
     @property
@@ -163,7 +163,7 @@ class MeasurementPlan:
     def _turn(self, routing: ComparisonPart, round_: int, place: int) -> RoutingRuns:
         benchmarks = self.comparison.benchmarks
         order = benchmark_order(len(benchmarks), round_, place)
-        runs = tuple(self._run(routing, benchmarks[which], round_, place) for which in order)
+        runs = tuple(self._run(routing, benchmarks[number], round_, place) for number in order)
         return RoutingRuns(routing, round_, runs)
 
     def _run(
@@ -209,8 +209,8 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
     commands = file.cluster.fabric
     if commands is None or not apply:
         return ""
-    given = commands.model_dump(include={"apply", "restore"})
-    return "; ".join(f"{name}: {' '.join(map(_as_word, words))}" for name, words in given.items())
+    texts = commands.model_dump(include={"apply", "restore"})
+    return "; ".join(f"{name}: {' '.join(map(_as_word, words))}" for name, words in texts.items())
 
 
 def _as_word(text: str) -> str:
@@ -230,10 +230,10 @@ def _fabric(file: ClusterFile, apply: bool) -> Any:
     commands = file.cluster.fabric
     if commands is None or not apply:
         return ""
-    given = commands.model_dump(exclude=set(_SAME_ROUTES), exclude_unset=True)
+    given_keys = commands.model_dump(exclude=set(_SAME_ROUTES), exclude_unset=True)
     return {
         name: [_content(word) for word in value] if isinstance(value, list) else value
-        for name, value in {**given, "use": commands.use}.items()
+        for name, value in {**given_keys, "use": commands.use}.items()
     }
 
 
@@ -242,10 +242,10 @@ _digests: dict[int, tuple[RouteTable, str]] = {}
 
 def _digest(table: RouteTable) -> str:
     """Return the SHA-256 of network and routes, hexadecimal; compute it once per table."""
-    known = _digests.get(id(table))
-    if known is None or known[0] is not table:
-        known = _digests[id(table)] = (table, table_digest(table))
-    return known[1]
+    cached = _digests.get(id(table))
+    if cached is None or cached[0] is not table:
+        cached = _digests[id(table)] = (table, table_digest(table))
+    return cached[1]
 
 
 _contents: dict[tuple[str, int, int], str] = {}

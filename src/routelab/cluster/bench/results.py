@@ -44,13 +44,13 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     figures: list[dict[str, Any]] = []
     raws: list[RawRun] = []
     for run in session.plan.runs:
-        found = session.find_verdict(run)
-        if found is None:
+        stored = session.find_verdict(run)
+        if stored is None:
             reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
             status = "unsupported" if run.refusal else "failed"
             runs.append(_row(run, session.plan, status=status, reason=reason))
             continue
-        raw, verdict = found
+        raw, verdict = stored
         raws.append(raw)
         runs.append(_done_row(run, session.plan, raw, verdict))
         figures += _figures(run, raw, verdict)
@@ -148,6 +148,6 @@ def _facts(
 def _merge(into: dict[str, str], more: Mapping[str, Any]) -> None:
     """Add texts; where sessions differ, join all of them."""
     for name, text in more.items():
-        known = into.setdefault(name, str(text))
-        if str(text) not in known.split(" | "):
-            into[name] = f"{known} | {text}"
+        earlier = into.setdefault(name, str(text))
+        if str(text) not in earlier.split(" | "):
+            into[name] = f"{earlier} | {text}"

@@ -111,12 +111,12 @@ def judge_output(
         If the parser raises anything but BenchmarkError on the output of a run that did not fail.
     """
     how, failure = _ending(output)
-    own = output
+    program_output = output
     if how:
         stdout, stderr = (_LAUNCHER.sub("", text) for text in (output.stdout, output.stderr))
-        own = RunOutput(stdout, stderr, None)
+        program_output = RunOutput(stdout, stderr, None)
     try:
-        result = plugin.parse(own, task)
+        result = plugin.parse(program_output, task)
         _check_figures(plugin, result)
     except BenchmarkError as error:
         if not how:
@@ -141,16 +141,16 @@ def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
     """Raise unless the figures are finite numbers, at least one, each metric once for each size."""
     if not result.figures:
         raise BenchmarkError("no-result", f"{plugin.name}: there are no figures")
-    seen: set[tuple[str, int | None]] = set()
-    for one in result.figures:
-        name = one.metric if one.size is None else f"{one.metric} of {one.size} bytes"
-        if not math.isfinite(one.value):
+    keys: set[tuple[str, int | None]] = set()
+    for figure in result.figures:
+        name = figure.metric if figure.size is None else f"{figure.metric} of {figure.size} bytes"
+        if not math.isfinite(figure.value):
             raise BenchmarkError(
-                "unreadable", f"{plugin.name}: {name} is {one.value}, not a finite number"
+                "unreadable", f"{plugin.name}: {name} is {figure.value}, not a finite number"
             )
-        if (one.metric, one.size) in seen:
+        if (figure.metric, figure.size) in keys:
             raise BenchmarkError("unreadable", f"{plugin.name}: there are several values of {name}")
-        seen.add((one.metric, one.size))
+        keys.add((figure.metric, figure.size))
 
 
 def _explanation(output: RunOutput) -> Iterator[str]:
@@ -159,9 +159,9 @@ def _explanation(output: RunOutput) -> Iterator[str]:
     if report:
         yield _shown(report[0])
     lines = [line.strip() for line in _LAUNCHER.sub("", output.stderr[-_KEPT:]).splitlines()]
-    last = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
-    if last:
-        yield " | ".join(last[-LAST_LINES:])
+    texts = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
+    if texts:
+        yield " | ".join(texts[-LAST_LINES:])
 
 
 def _ending(output: RunOutput) -> tuple[str, Failure]:
@@ -181,7 +181,7 @@ def _ending(output: RunOutput) -> tuple[str, Failure]:
 
 
 def _shown(text: str) -> str:
-    shown = "".join(
+    escaped = "".join(
         c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
     )
-    return shown if len(shown) <= _MOST_TEXT else f"{shown[:_MOST_TEXT]}..."
+    return escaped if len(escaped) <= _MOST_TEXT else f"{escaped[:_MOST_TEXT]}..."

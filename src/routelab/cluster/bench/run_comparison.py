@@ -135,7 +135,7 @@ def prepare_comparison(
     if plan.apply and not (apply or dry):
         _check_permission(session)
     _check_fabric(plan, session, dry=dry)
-    routings = [load_routing(one.text) for one in comparison.routings]
+    routings = [load_routing(part.text) for part in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
     return ComparisonSession(plan, session, (*plugins, *benchmarks.values()))
 
@@ -211,13 +211,13 @@ def _hosts(file: ClusterFile, topology: str, nodes: int) -> tuple[str, ...]:
 
 
 def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
-    each: int = settings.ranks_per_node or file.cluster.ranks_per_node
-    return each
+    ranks: int = settings.ranks_per_node or file.cluster.ranks_per_node
+    return ranks
 
 
 def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
-    plugins = collect_errors(*(partial(load, kind, one.text) for one in chosen))
-    return {one.id: plugin for one, plugin in zip(chosen, plugins, strict=True)}
+    plugins = collect_errors(*(partial(load, kind, part.text) for part in chosen))
+    return {part.id: plugin for part, plugin in zip(chosen, plugins, strict=True)}
 
 
 def _executables(
@@ -226,8 +226,8 @@ def _executables(
     def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
         return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
 
-    found = collect_errors(*(finder(plugin) for plugin in benchmarks.values()))
-    return dict(zip(benchmarks, found, strict=True))
+    paths = collect_errors(*(finder(plugin) for plugin in benchmarks.values()))
+    return dict(zip(benchmarks, paths, strict=True))
 
 
 def _tables(
@@ -236,12 +236,12 @@ def _tables(
     """Return the routes by the routing's id, and the reasons of routings without routes."""
     tables: dict[str, RouteTable] = {}
     refusals: dict[str, str] = {}
-    for one in routings:
+    for routing in routings:
         assert network is not None
         try:
-            tables[one.id] = _table(network, one)
+            tables[routing.id] = _table(network, routing)
         except UnsupportedError as error:
-            refusals[one.id] = str(error)
+            refusals[routing.id] = str(error)
     return tables, refusals
 
 
@@ -276,18 +276,18 @@ def _check_permission(session: Session) -> None:
     """
     fix = "add --apply-routing (in the workflow: --config apply_routing=true)"
     plan = session.plan
-    missing = sum(len(turn.runs) for turn in session.missing())
-    if missing:
+    num_runs = sum(len(turn.runs) for turn in session.missing())
+    if num_runs:
         raise InputError(
-            f"{missing} of {sum(1 for _ in plan.runs)} runs are missing. They would switch the "
+            f"{num_runs} of {sum(1 for _ in plan.runs)} runs are missing. They would switch the "
             f"fabric's routing, which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )
-    left = session.journal.entry()
-    if left is not None:
+    interrupted = session.journal.entry()
+    if interrupted is not None:
         raise InputError(
-            f"all runs are stored, but the fabric is still switched to {left['routing']}, and "
-            f"restoring it is not allowed: {fix}"
+            f"all runs are stored, but the fabric is still switched to {interrupted['routing']}, "
+            f"and restoring it is not allowed: {fix}"
         )
     failures = sum(map(session.is_failed, plan.runs))
     if failures:
@@ -309,17 +309,17 @@ def _check_fabric(plan: MeasurementPlan, session: Session, *, dry: bool) -> None
     if plan.fabric is None or not plan.apply or not session.missing():
         return
     problems: dict[str, None] = {}
-    missing: dict[str, None] = {}
-    for one in plan.comparison.routings:
-        if one.id in plan.tables:
-            verdict = check_table(plan.tables[one.id])
+    program_problems: dict[str, None] = {}
+    for routing in plan.comparison.routings:
+        if routing.id in plan.tables:
+            verdict = check_table(plan.tables[routing.id])
             if not verdict.proven:
-                unproven = f"{one.id} is not proven free of deadlock and is not applied"
+                unproven = f"{routing.id} is not proven free of deadlock and is not applied"
                 problems[f"{unproven}: {verdict.reason}"] = None
-            job = plan.job(one, session.journal.folder.resolve())
+            job = plan.job(routing, session.journal.folder.resolve())
             problems |= dict.fromkeys(fabric_problems(plan.fabric, job))
-            missing |= dict.fromkeys(plan.fabric.program_problems(job) if dry else ())
-    for text in missing:
+            program_problems |= dict.fromkeys(plan.fabric.program_problems(job) if dry else ())
+    for text in program_problems:
         problems.pop(text)
         logger.warning("%s: fabric: %s", plan.file.path, text)
     if problems:

@@ -88,11 +88,11 @@ class Runner:
                 report_phase("session", "probe")
                 # launchers do not report that they could not print
                 Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
-                found = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
+                probed = probe_ranks(self.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
             "versions": versions_of(self.launcher),
             "environment": environment_of() | self.plan.file.cluster.environment,
-            **found,
+            **probed,
         }
 
     def run(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> None:
@@ -105,8 +105,8 @@ class Runner:
         InputError
             If the disk is full.
         """
-        which = f"round {run.round}" if run.round > 0 else "warm-up"
-        report_phase(f"{run.routing.id} {run.benchmark.id}", which)
+        round_name = f"round {run.round}" if run.round > 0 else "warm-up"
+        report_phase(f"{run.routing.id} {run.benchmark.id}", round_name)
         try:
             raw = self._launch_with_retries(run, guard, signals)
             plugin = self.plan.benchmarks[run.benchmark.id]
@@ -120,23 +120,23 @@ class Runner:
         self.done += 1
         if verdict.status != "ok":
             logger.warning(
-                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, verdict.reason
+                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, round_name, verdict.reason
             )
         report_phase(
-            f"{run.routing.id} {run.benchmark.id}", f"{which}: {verdict.status}", ended=True
+            f"{run.routing.id} {run.benchmark.id}", f"{round_name}: {verdict.status}", ended=True
         )
 
     def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
-        found = self.allocation
+        allocation = self.allocation
         until = time.monotonic() + UNREACHABLE_SECONDS
         while True:
             raw = self._launch(run, guard, signals)
-            trouble = "" if found is None else launch_trouble(raw.output())
-            if found is None or not trouble:
+            trouble = "" if allocation is None else launch_trouble(raw.output())
+            if allocation is None or not trouble:
                 return raw
             logger.warning("%s; trying again", trouble)
-            found.ensure_alive()
+            allocation.ensure_alive()
             if time.monotonic() > until:
                 raise AllocationLostError(
                     f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
@@ -144,14 +144,14 @@ class Runner:
             time.sleep(RETRY_SECONDS)
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
-        name, found = run.fingerprint[:16], self.allocation
+        name, job = run.fingerprint[:16], self.allocation
         launch = self.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
         seconds = self.plan.comparison.settings.seconds
         started = now()
         ending: RunEnding = "ended"
         exit_code: int | None = None
-        reason, taken = "", 0.0
+        reason, run_seconds = "", 0.0
         try:
             ended = run_launch(
                 launch,
@@ -160,26 +160,26 @@ class Runner:
                 self.mark,
                 on_start=guard.set_group,
                 starting=signals.hold_back,
-                end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
+                end_step=(lambda: job.end_step(name)) if job is not None else lambda: None,
             )
         except OSError as error:
             ending, reason = "not-started", f"cannot start {launch.arguments[0]}: {error.strerror}"
         else:
-            exit_code, taken = ended.exit_code, ended.seconds
+            exit_code, run_seconds = ended.exit_code, ended.seconds
             if ended.timed_out:
                 ending, reason = "timeout", f"took longer than {seconds:g} s and was ended"
             elif ended.flooded:
-                most = bytes_text(MOST_OUTPUT)
-                ending, reason = "flooded", f"printed more than {most} and was ended"
+                limit = bytes_text(MOST_OUTPUT)
+                ending, reason = "flooded", f"printed more than {limit} and was ended"
         return RawRun(
             run.fingerprint,
             run.identity,
             ending,
             exit_code,
             reason,
-            taken,
+            run_seconds,
             started,
-            found.job_id if found else "",
+            job.job_id if job else "",
             launch.arguments,
             self.mark,
             run.turn,

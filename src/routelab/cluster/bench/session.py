@@ -94,13 +94,13 @@ class Session:
     def missing(self) -> list[RoutingRuns]:
         """Return the turns, with those of their runs that will be done: not stored, or to retry."""
         turns = []
-        seen: set[str] = set()
+        planned: set[str] = set()
         for turn in self.plan.turns:
             runs = []
             for run in turn.runs:
                 # the same routing or benchmark under two names is run once
-                if run.fingerprint not in seen and self._is_missing(run):
-                    seen.add(run.fingerprint)
+                if run.fingerprint not in planned and self._is_missing(run):
+                    planned.add(run.fingerprint)
                     runs.append(run)
             if runs:
                 turns.append(RoutingRuns(turn.routing, turn.round, tuple(runs)))
@@ -112,16 +112,16 @@ class Session:
 
     def is_failed(self, run: PlannedRun) -> bool:
         """Return whether a run is stored and has no figures."""
-        found = self.find_verdict(run)
-        return found is not None and found[1].status != "ok"
+        stored = self.find_verdict(run)
+        return stored is not None and stored[1].status != "ok"
 
     def _is_missing(self, run: PlannedRun) -> bool:
         if run.refusal:
             return False
-        found = self.find_verdict(run)
-        if found is None or not self.retry or found[1].status == "ok":
-            return found is None
-        return found[0].status != "ok"
+        stored = self.find_verdict(run)
+        if stored is None or not self.retry or stored[1].status == "ok":
+            return stored is None
+        return stored[0].status != "ok"
 
     def _find(self, run: PlannedRun) -> RawRun | None:
         return self.store.find(run.fingerprint) if run.fingerprint else None
@@ -149,8 +149,8 @@ class Session:
             self._restore_earlier()
             if not self._turns:
                 return SessionEnd()
-            found = allocation() if self.plan.file.cluster.launcher == "srun" else None
-            runner = Runner(self.plan, self.store, found)
+            slurm_job = allocation() if self.plan.file.cluster.launcher == "srun" else None
+            runner = Runner(self.plan, self.store, slurm_job)
             runner.look_around()
             return self._measure_guarded(runner)
         finally:
@@ -247,20 +247,20 @@ class Session:
 
     def _restore_earlier(self) -> None:
         """Restore the fabric after a session that could not do so itself."""
-        left = self.journal.entry()
-        if left is None:
+        interrupted = self.journal.entry()
+        if interrupted is None:
             return
         logger.warning(
             "an earlier session (process %s on %s) left the fabric with the routing in %s; "
             "restoring it first",
-            left.get("process"),
-            left.get("host"),
-            left.get("routing"),
+            interrupted.get("process"),
+            interrupted.get("host"),
+            interrupted.get("routing"),
         )
         try:
-            table = self._remake(str(left["topology"]), str(left["routing"]))
-            hosts, folder = tuple(left["hosts"]), Path(left["folder"])
-            job = FabricJob(left["routing"], table, hosts, folder, left["topology"])
+            table = self._remake(str(interrupted["topology"]), str(interrupted["routing"]))
+            hosts, folder = tuple(interrupted["hosts"]), Path(interrupted["folder"])
+            job = FabricJob(interrupted["routing"], table, hosts, folder, interrupted["topology"])
             self._fabric.restore(job, LoggedSwitch(self.journal.log).run)
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(

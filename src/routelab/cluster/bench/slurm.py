@@ -66,14 +66,14 @@ class Allocation:
         InputError
             If the allocation lacks a host.
         """
-        found = find_hosts(wanted, self.hosts)
-        missing = [host for host in wanted if host not in found]
-        if missing:
+        name_of_host = find_hosts(wanted, self.hosts)
+        foreign_hosts = [host for host in wanted if host not in name_of_host]
+        if foreign_hosts:
             raise InputError(
-                f"job {self.job_id} has {compress(self.hosts)}, but not {compress(missing)}; ask "
-                f"for the node set: salloc --nodelist={compress(slurm_names(wanted))} ..."
+                f"job {self.job_id} has {compress(self.hosts)}, but not {compress(foreign_hosts)}; "
+                f"ask for the node set: salloc --nodelist={compress(slurm_names(wanted))} ..."
             )
-        return tuple(found[host] for host in wanted)
+        return tuple(name_of_host[host] for host in wanted)
 
     def ensure_alive(self) -> None:
         """Check that the job still runs; wait for a controller that does not answer.
@@ -102,9 +102,9 @@ class Allocation:
         for attempt in range(_END_QUESTIONS):
             time.sleep(_END_SECONDS if attempt else 0.0)
             text = _output_of(["scontrol", "show", "job", "--oneliner", self.job_id]) or ""
-            found = re.search(r"\bJobState=(\w+)", text)
-            if found and found[1] not in ("RUNNING", "COMPLETING"):
-                return _ENDS.get(found[1], f"ended as {found[1]}")
+            state = re.search(r"\bJobState=(\w+)", text)
+            if state and state[1] not in ("RUNNING", "COMPLETING"):
+                return _ENDS.get(state[1], f"ended as {state[1]}")
         return ""
 
     def end_step(self, name: str) -> None:
@@ -118,7 +118,7 @@ class Allocation:
     def _state(self) -> str | None:
         """Return the job's state; empty if Slurm does not know it, None without an answer."""
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"],
                 capture_output=True,
                 text=True,
@@ -127,9 +127,9 @@ class Allocation:
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
-        if done.returncode == 0:
-            return done.stdout.strip()
-        return "" if "Invalid job id" in done.stderr else None
+        if process.returncode == 0:
+            return process.stdout.strip()
+        return "" if "Invalid job id" in process.stderr else None
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
@@ -152,8 +152,8 @@ def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
         If a host may be any of several nodes.
     """
     listed = _output_of(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
-    found = find_hosts(hosts, listed.split())
-    return tuple(found.get(host, host) for host in hosts)
+    name_of_host = find_hosts(hosts, listed.split())
+    return tuple(name_of_host.get(host, host) for host in hosts)
 
 
 def salloc(
@@ -203,16 +203,16 @@ def launch_trouble(output: RunOutput) -> str:
     """
     if output.exit_code == 0 or output.stdout.strip():
         return ""
-    found = _TROUBLE.search(output.stderr)
-    return found[0] if found else ""
+    trouble = _TROUBLE.search(output.stderr)
+    return trouble[0] if trouble else ""
 
 
 def _output_of(arguments: Sequence[str]) -> str | None:
     """Return the output of a Slurm command; None if it fails."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             list(arguments), capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout
+    return process.stdout

@@ -121,24 +121,24 @@ def improvement_interval(
     if len(values.keys() & base.keys()) >= LEAST_ROUNDS:
         rounds = sorted(values.keys() | base.keys())
         positions = _resample_positions(len(rounds), resamples, seed)
-        mine, theirs = (
-            _medians(np.array([side.get(one, np.nan) for one in rounds]), positions)
+        medians, base_medians = (
+            _medians(np.array([side.get(round_, np.nan) for round_ in rounds]), positions)
             for side in (values, base)
         )
     else:
-        mine, theirs = (
+        medians, base_medians = (
             _medians(
                 np.array(list(side.values())),
                 _resample_positions(len(side), resamples, seed + stream),
             )
             for stream, side in enumerate((values, base))
         )
-    ratios = mine / theirs if better == "higher" else theirs / mine
+    ratios = medians / base_medians if better == "higher" else base_medians / medians
     # a resample may lack runs of one side
-    found = 100 * (ratios[np.isfinite(ratios)] - 1)
+    improvements = 100 * (ratios[np.isfinite(ratios)] - 1)
     estimate = improvement_percent(median([*values.values()]), median([*base.values()]), better)
     assert estimate is not None
-    return _percentiles(found.round(9) + 0.0, confidence, estimate)
+    return _percentiles(improvements.round(9) + 0.0, confidence, estimate)
 
 
 def within_noise(interval: Interval | None, runs: int, base_runs: int) -> bool:
@@ -167,8 +167,8 @@ def _medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
     ranks = np.empty(len(values), dtype=np.uint16)
     ranks[order] = np.arange(len(values))
     resample_ranks = np.sort(ranks[positions], axis=1)
-    known = int(np.isfinite(values).sum())
-    counts = (resample_ranks < known).sum(axis=1)
+    num_values = int(np.isfinite(values).sum())
+    counts = (resample_ranks < num_values).sum(axis=1)
     rows = np.arange(len(positions))
     ascending = values[order]
     lower = ascending[resample_ranks[rows, np.maximum(counts - 1, 0) // 2]]
@@ -176,9 +176,9 @@ def _medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
     return np.where(counts > 0, (lower + upper) / 2, np.nan)
 
 
-def _percentiles(found: Floats, confidence: float, estimate: float) -> Interval:
+def _percentiles(improvements: Floats, confidence: float, estimate: float) -> Interval:
     """Return the interval that contains the share `confidence` of values, and the estimate."""
-    ascending = np.sort(found)
+    ascending = np.sort(improvements)
     outside = int((1 - confidence) / 2 * len(ascending))
     low, high = ascending[outside], ascending[len(ascending) - 1 - outside]
     return Interval(min(float(low), estimate), max(float(high), estimate))

@@ -148,9 +148,9 @@ class RunStore:
         """
         folder = self._unfinished(fingerprint)
         with explain_write_errors(folder, folder):
-            for left in self.folder.glob(f".{fingerprint}.*"):
-                if left == folder or _is_orphan(left.name):  # left by a kill
-                    shutil.rmtree(left)
+            for old_folder in self.folder.glob(f".{fingerprint}.*"):
+                if old_folder == folder or _is_orphan(old_folder.name):  # left by a kill
+                    shutil.rmtree(old_folder)
             folder.mkdir(parents=True)
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")
@@ -219,6 +219,6 @@ _NAMES = {one.name for one in fields(RawRun)} - {"folder"}
 
 def _is_orphan(name: str) -> bool:
     """Return whether the session of an unfinished run was on this host and has ended."""
-    _, _, rest = name.lstrip(".").partition(".")
-    host, _, process = rest.rpartition(".")
+    _, _, suffix = name.lstrip(".").partition(".")
+    host, _, process = suffix.rpartition(".")
     return host == os.uname().nodename and not Path("/proc", process).exists()

@@ -169,15 +169,15 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
             cells[key].append(float(row["value"]))
     pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
     for pair in pairs:
-        mine = [
+        runs_of_pair = [
             row
             for row in collected.runs
             if (row["routing"], row["benchmark"]) == pair and row["round"] > 0
         ]
-        failed = [row for row in mine if row["status"] != "ok"]
+        failed = [row for row in runs_of_pair if row["status"] != "ok"]
         reason = str(failed[0]["reason"]) if failed else ""
-        found = [key for key in cells if key[:2] == pair]
-        for key in found or [(*pair, "", "")]:
+        keys_of_pair = [key for key in cells if key[:2] == pair]
+        for key in keys_of_pair or [(*pair, "", "")]:
             values = cells.get(key, [])
             variation = cov_percent(values)
             rows.append(

@@ -110,8 +110,8 @@ class FabricCheck:
     @property
     def verdict(self) -> Status:
         """That of `routelab.api.verdicts` on unicast traffic."""
-        found: Status = self.facts["verdict"]
-        return found
+        verdict: Status = self.facts["verdict"]
+        return verdict
 
     @property
     def possible_loop(self) -> str:
@@ -168,7 +168,7 @@ def check_fabric(
     loads = relative_loads(hosts.topology, channel_loads(table))
     bandwidth = effective_bisection(table, SAMPLES, 0)
     over = pairs_over_links(table)
-    worst = int(over.argmax()) if len(over) else None
+    worst_cable = int(over.argmax()) if len(over) else None
     report_phase("check", "bound")
     bound = bound_load(hosts.topology, None, seconds=bound_seconds)
     facts: dict[str, Any] = {
@@ -194,8 +194,8 @@ def check_fabric(
         "load_bound": float(bound.load),
         "effective_bisection": bandwidth.mean if bandwidth else None,
         "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
-        "worst_cable": "" if worst is None else tables.cable_name(worst),
-        "worst_cable_pairs": 0 if worst is None else int(over[worst]),
+        "worst_cable": "" if worst_cable is None else tables.cable_name(worst_cable),
+        "worst_cable_pairs": 0 if worst_cable is None else int(over[worst_cable]),
     }
     report_phase("check", verdict, ended=True)
     return FabricCheck(
@@ -309,8 +309,8 @@ def find_faults(
         remarks = tuple(_remarks(tables, service, fates, assumed, unlisted[1], same=is_same))
     if tables.foreign_lids:
         gaps.append(_foreign_gap(tables.foreign_lids))
-    known = {kind for kind, _ in texts}
-    possible = [one for one in _lane_faults(tables, assumed) if one[0] not in known]
+    certain_kinds = {kind for kind, _ in texts}
+    possible = [fault for fault in _lane_faults(tables, assumed) if fault[0] not in certain_kinds]
     return FabricFaults(
         loops,
         unreachable,
@@ -357,10 +357,10 @@ def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
     if service.levels is None:
         return 0, 0
     ends, hosts = tables.ends, tables.topology.num_terminals
-    missing = (service.levels < 0) & (ends[:, np.newaxis] != ends)
-    missing &= tables.part[ends][:, np.newaxis] == tables.part[ends]
-    among_hosts = int(np.count_nonzero(missing[:hosts, :hosts]))
-    return among_hosts, int(np.count_nonzero(missing)) - among_hosts
+    without_level = (service.levels < 0) & (ends[:, np.newaxis] != ends)
+    without_level &= tables.part[ends][:, np.newaxis] == tables.part[ends]
+    among_hosts = int(np.count_nonzero(without_level[:hosts, :hosts]))
+    return among_hosts, int(np.count_nonzero(without_level)) - among_hosts
 
 
 def _unlisted_gap(pairs: int) -> Gap:
@@ -447,8 +447,8 @@ def _unreachable(tables: FabricTables, fates: Int8Array) -> tuple[BoolArray, Boo
     optional[:, : topology.num_terminals] = False
     # an entry that leads nowhere is wrong anyhow, and so is a missing one of a switch for itself
     optional &= (entries.ports < 0) | (entries.steps >= 0)
-    own = np.arange(topology.num_switches)
-    optional[own, topology.num_terminals + own] = False
+    switches = np.arange(topology.num_switches)
+    optional[switches, topology.num_terminals + switches] = False
     return lost & ~optional, optional
 
 
@@ -460,7 +460,7 @@ def _loop_text(tables: FabricTables, loop: Loop) -> str:
 
 def _some(tables: FabricTables, destinations: tuple[int, ...]) -> str:
     """Name some destinations, and count the others."""
-    named = ", ".join(tables.destination_name(one) for one in destinations[:NAMED])
+    named = ", ".join(tables.destination_name(destination) for destination in destinations[:NAMED])
     more = len(destinations) - NAMED
     return f"{named} and {more} more" if more > 0 else named
 
@@ -473,20 +473,20 @@ def _entry_faults(tables: FabricTables, unreachable: BoolArray) -> Iterator[str]
     for destination in np.flatnonzero(unreachable.any(axis=0)).tolist():
         end, name = int(tables.ends[destination]), tables.destination_name(destination)
         if not tables.entries.is_delivered[destination]:
-            found = int(ports[end, destination])
-            instead = "has no entry" if found < 0 else f"sends it to port {found}"
+            port = int(ports[end, destination])
+            instead = "has no entry" if port < 0 else f"sends it to port {port}"
             yield (
                 f"switch {names[end]} does not deliver {name} to port {int(right[destination])}: "
                 f"it {instead}"
             )
-        others = unreachable[:, destination].copy()
-        others[end] = False
-        missing = np.flatnonzero(others & (ports[:, destination] < 0))
-        if missing.size:
-            some = ", ".join(names[switch] for switch in missing[:NAMED])
-            more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-            yield f"{name} has no entry at {len(missing)} switches: {some}{more}"
-        dead = others & (ports[:, destination] >= 0) & (tables.entries.steps[:, destination] < 0)
+        lost_at = unreachable[:, destination].copy()
+        lost_at[end] = False
+        without_entry = np.flatnonzero(lost_at & (ports[:, destination] < 0))
+        if without_entry.size:
+            switches_named = ", ".join(names[switch] for switch in without_entry[:NAMED])
+            more = f" and {len(without_entry) - NAMED} more" if len(without_entry) > NAMED else ""
+            yield f"{name} has no entry at {len(without_entry)} switches: {switches_named}{more}"
+        dead = lost_at & (ports[:, destination] >= 0) & (tables.entries.steps[:, destination] < 0)
         for switch in np.flatnonzero(dead).tolist():
             yield (
                 f"switch {names[switch]} sends {name} to port {int(ports[switch, destination])}, "
@@ -509,6 +509,6 @@ def _busiest(tables: FabricTables, loads: Float64Array) -> tuple[CableLoad, ...]
     )
     order = np.argsort(-loads, kind="stable")[:BUSIEST]
     return tuple(
-        CableLoad(tables.out_port(one), tables.out_port(int(back[one])), float(loads[one]))
-        for one in order.tolist()
+        CableLoad(tables.out_port(out), tables.out_port(int(back[out])), float(loads[out]))
+        for out in order.tolist()
     )

@@ -92,12 +92,12 @@ def find_credit_loops(
     InputError
         If a route uses a pair of ports without an SL2VL table.
     """
-    found, dropped = [np.empty(0, dtype=np.int64)], 0
+    parts, dropped = [np.empty(0, dtype=np.int64)], 0
     for level, packets, gone in _packets(tables, service, fates, same=same, hosts_only=hosts_only):
         dependencies, lost = _dependencies(tables, service, level, packets)
-        found.append(dependencies)
+        parts.append(dependencies)
         dropped += gone + lost
-    edges = np.unique(np.concatenate(found))
+    edges = np.unique(np.concatenate(parts))
     size = tables.topology.num_channels * LANES
     tail, head = np.divmod(edges, size)
     start = frozen_array(np.searchsorted(tail, np.arange(size + 1)), np.int64)
@@ -107,7 +107,7 @@ def find_credit_loops(
     if not inside.any():
         return CreditLoops(0, (), dropped)
     cycle = short_cycle(start, target, component, inside, CYCLE_BUDGET)
-    example = tuple((int(one) // LANES, int(one) % LANES) for one in cycle)
+    example = tuple((int(resource) // LANES, int(resource) % LANES) for resource in cycle)
     count = len(np.unique(component[tail[inside]]))
     return CreditLoops(count, example, dropped)
 
@@ -129,26 +129,26 @@ def _packets(
     )
     switch, port = np.divmod(keys, 256)
     order = np.argsort(group, kind="stable")
-    first = np.searchsorted(group[order], np.arange(len(keys)))
+    group_start = np.searchsorted(group[order], np.arange(len(keys)))
     ending = (switch[:, np.newaxis] != ends) & (fates[switch, :count] != LOOPS)
     levels = np.zeros((1, 1), np.int8) if service.levels is None else service.levels
-    known = np.unique(levels[:count, :count])
-    for level in known[known >= 0].tolist():
+    used_levels = np.unique(levels[:count, :count])
+    for level in used_levels[used_levels >= 0].tolist():
         sends = np.broadcast_to(levels[:count, :count] == level, (count, count)).copy()
         if same:
             sends[:hosts, :hosts] |= sends[:hosts, :hosts].T.copy()
         np.fill_diagonal(sends, False)
         dropped = _dropped_by_adapters(service, sends, level)
         dropped += _dropped_at_home(tables, service, sends, level)
-        routes = np.add.reduceat(sends[order], first, axis=0, dtype=np.int32)
-        where, destination = np.nonzero(ending & (routes > 0))
+        routes = np.add.reduceat(sends[order], group_start, axis=0, dtype=np.int32)
+        row, destination = np.nonzero(ending & (routes > 0))
         yield (
             level,
             _Packets(
-                switch[where].astype(np.int32),
+                switch[row].astype(np.int32),
                 destination.astype(np.int32),
-                port[where].astype(np.int32),
-                routes[where, destination],
+                port[row].astype(np.int32),
+                routes[row, destination],
             ),
             dropped,
         )
@@ -183,11 +183,11 @@ def _input_ports(tables: FabricTables, service: Service, count: int) -> Int32Arr
     topology, addresses = tables.topology, tables.addresses
     leads_on = np.zeros((topology.num_switches, service.lanes.shape[2]), dtype=np.bool_)
     leads_on[topology.channel_source, addresses.channel_port] = True
-    first: dict[tuple[int, bytes], int] = {}
+    first_port: dict[tuple[int, bytes], int] = {}
     ports = destination_ports(topology, addresses)[:count].tolist()
     for source, switch in enumerate(tables.ends[:count].tolist()):
         lanes = service.lanes[switch, ports[source], leads_on[switch]]
-        ports[source] = first.setdefault((switch, lanes.tobytes()), ports[source])
+        ports[source] = first_port.setdefault((switch, lanes.tobytes()), ports[source])
     return frozen_array(ports, np.int32)
 
 
@@ -205,7 +205,7 @@ def _dependencies(
     topology, steps = tables.topology, tables.entries.steps
     size = topology.num_channels * LANES
     held = np.full(len(packets.switch), -1, dtype=np.int64)
-    found, dropped = [np.empty(0, dtype=np.int64)], 0
+    edges, dropped = [np.empty(0, dtype=np.int64)], 0
     while len(held):
         channel = steps[packets.switch, packets.destination]
         # a switch that does not deliver packets to its own hosts may send them on
@@ -214,20 +214,20 @@ def _dependencies(
         packets, held, channel = packets.select(going), held[going], channel[going]
         out = tables.addresses.channel_port[channel]
         lane = _lane(tables, service, packets.switch, packets.port, out, level)
-        kept = lane != MANAGEMENT_LANE
-        dropped += int(packets.routes[~kept].sum())
-        packets, held, channel = packets.select(kept), held[kept], channel[kept]
-        wanted = channel.astype(np.int64) * LANES + lane[kept]
+        has_lane = lane != MANAGEMENT_LANE
+        dropped += int(packets.routes[~has_lane].sum())
+        packets, held, channel = packets.select(has_lane), held[has_lane], channel[has_lane]
+        requested = channel.astype(np.int64) * LANES + lane[has_lane]
         waits = held >= 0
-        found.append(np.unique(held[waits] * size + wanted[waits]))
-        held = wanted
+        edges.append(np.unique(held[waits] * size + requested[waits]))
+        held = requested
         packets = _Packets(
             topology.channel_target[channel],
             packets.destination,
             topology.target_port[channel],
             packets.routes,
         )
-    return np.unique(np.concatenate(found)), dropped
+    return np.unique(np.concatenate(edges)), dropped
 
 
 def _dropped_at_the_end(

@@ -124,16 +124,16 @@ def hosts_only(tables: FabricTables) -> FabricTables:
         zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
     )
     at = zip(whole.terminal_switch.tolist(), whole.terminal_port.tolist(), strict=True)
-    kept = [terminal for terminal, place in enumerate(at) if place in places]
-    columns = [*kept, *range(whole.num_terminals, len(entries.is_delivered))]
+    hosts = [terminal for terminal, place in enumerate(at) if place in places]
+    columns = [*hosts, *range(whole.num_terminals, len(entries.is_delivered))]
     return replace(
         tables,
         topology=topology,
         addresses=replace(
             addresses,
-            terminal_guids=tuple(addresses.terminal_guids[terminal] for terminal in kept),
-            terminal_lids=addresses.terminal_lids[kept],
-            terminal_port=addresses.terminal_port[kept],
+            terminal_guids=tuple(addresses.terminal_guids[terminal] for terminal in hosts),
+            terminal_lids=addresses.terminal_lids[hosts],
+            terminal_port=addresses.terminal_port[hosts],
         ),
         entries=Entries(
             entries.ports[:, columns], entries.steps[:, columns], entries.is_delivered[columns]
@@ -173,10 +173,10 @@ def _with_lids(
                 f"{fabric_file}: the LID of {name!r} is unknown; give tables that name the GUID of "
                 "each port, such as opensm-lfts.dump"
             )
-    mine = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
+    expected_lids = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
     twice = (
-        next((lid for lid in mine if mine.count(lid) > 1), None)
-        if (len(set(mine)) < len(mine))
+        next((lid for lid in expected_lids if expected_lids.count(lid) > 1), None)
+        if (len(set(expected_lids)) < len(expected_lids))
         else None
     )
     if twice is not None:
@@ -234,18 +234,18 @@ def service_of(
     InputError
         If the service levels name a source that the fabric lacks, or a switch has no SL2VL table.
     """
-    found: Int8Array | None = None
+    service_levels: Int8Array | None = None
     if isinstance(levels, int):
         count = len(tables.addresses.lids)
-        found = frozen_array(np.full((count, count), levels), np.int8)
+        service_levels = frozen_array(np.full((count, count), levels), np.int8)
     elif isinstance(levels, Policy):
         guids = tables.addresses.guids
-        found = levels.levels(guids, guids, _labels(tables.fabric))
+        service_levels = levels.levels(guids, guids, _labels(tables.fabric))
     elif levels is not None:
-        found = _levels(tables, levels, level_file)
+        service_levels = _levels(tables, levels, level_file)
     if lanes is None:
-        return Service(found)
-    return Service(found, _lanes(tables, lanes, lane_file), _host_lanes(tables, lanes))
+        return Service(service_levels)
+    return Service(service_levels, _lanes(tables, lanes, lane_file), _host_lanes(tables, lanes))
 
 
 def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
@@ -253,7 +253,7 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
 
     Every port of a switch stands for the switch.
     """
-    found = {
+    label_sets = {
         guid_text(fabric.nodes[i].guid): frozenset(
             [KIND_LABELS["switch"]]
             + [f"{fabric.nodes[i].name}/P{p}" for p in range(1, fabric.nodes[i].num_ports + 1)]
@@ -263,8 +263,8 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
     for index, port in fabric.end_ports:
         node = fabric.nodes[index]
         labels = frozenset([KIND_LABELS[node.kind], f"{node.name}/P{port}"])
-        found[guid_text(node.ports[port].guid)] = labels
-    return found
+        label_sets[guid_text(node.ports[port].guid)] = labels
+    return label_sets
 
 
 def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
@@ -278,39 +278,39 @@ def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
         if node.guid and terminal is not None:
             nodes.setdefault(guid_text(node.guid), []).append(terminal)
     # ibdmchk names nodes, OpenSM's dump names ports; one file names one of both
-    known = nodes if all(guid in nodes for guid in given.source_guids) else terminals
-    unknown = [guid for guid in given.source_guids if guid not in known]
+    rows_of = nodes if all(guid in nodes for guid in given.source_guids) else terminals
+    unknown = [guid for guid in given.source_guids if guid not in rows_of]
     if unknown:
         raise InputError(f"{file}: the fabric has no port or node with GUID {unknown[0]}")
     lids = addresses.lids
-    found = np.full((len(lids), len(lids)), -1, dtype=np.int8)
+    level_of_pair = np.full((len(lids), len(lids)), -1, dtype=np.int8)
     columns = np.flatnonzero(lids < given.levels.shape[1])
     for guid, row in zip(given.source_guids, given.levels, strict=True):
-        found[np.ix_(np.array(known[guid]), columns)] = row[lids[columns]]
-    return frozen_array(found, np.int8)
+        level_of_pair[np.ix_(np.array(rows_of[guid]), columns)] = row[lids[columns]]
+    return frozen_array(level_of_pair, np.int8)
 
 
 def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
     guids = tables.addresses.switch_guids
-    missing = [guid for guid in guids if guid not in given.lanes]
-    if missing:
-        raise InputError(f"{file}: has no SL2VL table of switch {missing[0]}; it may be truncated")
+    gaps = [guid for guid in guids if guid not in given.lanes]
+    if gaps:
+        raise InputError(f"{file}: has no SL2VL table of switch {gaps[0]}; it may be truncated")
     size = max(
         int(tables.addresses.channel_port.max(initial=0)) + 1,
         int(tables.addresses.terminal_port.max(initial=0)) + 1,
         *(len(given.lanes[guid]) for guid in guids),
     )
-    found = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
+    lane_table = np.full((len(guids), size, size, NUM_LEVELS), -1, dtype=np.int8)
     for switch, guid in enumerate(guids):
         table = given.lanes[guid]
-        found[switch, : len(table), : len(table)] = table
-    return frozen_array(found, np.int8)
+        lane_table[switch, : len(table), : len(table)] = table
+    return frozen_array(lane_table, np.int8)
 
 
 def _host_lanes(tables: FabricTables, given: LaneTables) -> Int8Array:
-    found = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
+    lane_table = np.full((tables.topology.num_terminals, NUM_LEVELS), -1, dtype=np.int8)
     for terminal, guid in enumerate(tables.addresses.terminal_guids):
         if guid in given.lanes:
             # the table of an adapter's port is the same wherever packets come from
-            found[terminal] = given.lanes[guid].max(axis=(0, 1))
-    return frozen_array(found, np.int8)
+            lane_table[terminal] = given.lanes[guid].max(axis=(0, 1))
+    return frozen_array(lane_table, np.int8)

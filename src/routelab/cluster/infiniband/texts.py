@@ -35,7 +35,7 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
             "they are no hosts."
         )
     for kind, title in _TITLES.items():
-        texts = [text for one, text in found.faults if one == kind]
+        texts = [text for text_kind, text in found.faults if text_kind == kind]
         if texts:
             yield f"{title}: {len(texts)}"
             yield from (f"    {text}" for text in texts[:SHOWN])
@@ -85,8 +85,8 @@ def _load_lines(found: FabricCheck) -> Iterator[str]:
             f"Busiest cable: {_text(facts['max_load'])} pairs of hosts in one direction; no tables "
             f"of shortest routes have less than {_text(facts['load_bound'])}."
         )
-    for one in found.busiest:
-        yield f"    {_text(one.load)}  {one.port} -> {one.peer}"
+    for cable in found.busiest:
+        yield f"    {_text(cable.load)}  {cable.port} -> {cable.peer}"
     if facts["effective_bisection"] is not None:
         width = facts["effective_bisection_half_width"]
         yield (

@@ -52,21 +52,21 @@ def fates_of(tables: FabricTables) -> tuple[Int8Array, tuple[Loop, ...]]:
     # after k rounds each packet has made 2^k steps; in a loop it is still on the way
     for _ in range(switches.bit_length()):
         follow = np.take_along_axis(follow, follow, axis=0)
-    last = follow[:switches]
-    fates = np.where(last == arrived, ARRIVES, np.where(last == lost, IS_LOST, LOOPS))
-    found: dict[tuple[int, ...], list[int]] = {}
+    end = follow[:switches]
+    fates = np.where(end == arrived, ARRIVES, np.where(end == lost, IS_LOST, LOOPS))
+    destinations_of_loop: dict[tuple[int, ...], list[int]] = {}
     for destination in np.flatnonzero((fates == LOOPS).any(axis=0)).tolist():
-        column = last[:, destination]
-        seen: set[int] = set()
+        column = end[:, destination]
+        looping: set[int] = set()
         for begin in np.unique(column[column < switches]).tolist():
-            here, channels = begin, []
-            while here not in seen:
-                seen.add(here)
-                channels.append(int(steps[here, destination]))
-                here = int(topology.channel_target[channels[-1]])
+            switch, channels = begin, []
+            while switch not in looping:
+                looping.add(switch)
+                channels.append(int(steps[switch, destination]))
+                switch = int(topology.channel_target[channels[-1]])
             if channels:
-                found.setdefault(tuple(channels), []).append(destination)
-    loops = tuple(Loop(channels, tuple(ends)) for channels, ends in found.items())
+                destinations_of_loop.setdefault(tuple(channels), []).append(destination)
+    loops = tuple(Loop(channels, tuple(ends)) for channels, ends in destinations_of_loop.items())
     return frozen_array(fates, np.int8), loops
 
 

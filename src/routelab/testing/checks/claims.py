@@ -22,9 +22,9 @@ def multipath(trial: Trial) -> str:
         raise Skipped("it may use several paths per pair")
     if hops.decides(trial):
         return hops.multipath(trial)
-    most = int(np.diff(table.pair_start).max(initial=0))
-    if most > 1:
-        raise Failed(f"a pair has {most} paths, and it does not claim multipath")
+    num_paths = int(np.diff(table.pair_start).max(initial=0))
+    if num_paths > 1:
+        raise Failed(f"a pair has {num_paths} paths, and it does not claim multipath")
     return ""
 
 
@@ -99,9 +99,9 @@ def families(subject: Subject) -> str:
             continue
         support[family] = support.get(family, False) or trial.has_result()
     candidates = [family for family in claim if family in support]
-    missing = [family for family in candidates if not support[family]]
-    if missing:
-        raise Failed(f"it claims {list_some(missing)} and supports no such network")
+    unsupported = [family for family in candidates if not support[family]]
+    if unsupported:
+        raise Failed(f"it claims {list_some(unsupported)} and supports no such network")
     if not candidates:
         raise Skipped(f"there is no input of family {list_some(list(claim))}; name a topology")
     return list_some(candidates)

@@ -22,11 +22,11 @@ def contract(subject: Subject) -> str:
 
 def supports(trial: Trial) -> str:
     """Check that ``supports()`` returns None or a reason, and the same when repeated."""
-    first = trial.refusal
+    answer = trial.refusal
     again = trial.ask()
-    if again != first:
-        raise Failed(f"supports() said {first!r} first and {again!r} for the same input later")
-    return "" if first is None else f"refused: {first}"
+    if again != answer:
+        raise Failed(f"supports() said {answer!r} first and {again!r} for the same input later")
+    return "" if answer is None else f"refused: {answer}"
 
 
 def result(trial: Trial) -> str:
@@ -45,9 +45,9 @@ def input_unchanged(trial: Trial) -> str:
 
 def repeatable(trial: Trial) -> str:
     """Check that a second run in the same process gives the same result."""
-    first = field_digests(trial.result)
+    digests = field_digests(trial.result)
     require_determinism(trial.subject)
-    fields = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
+    fields = differences(digests, field_digests(run_plugin(trial.subject.plugin, trial.value)))
     if fields:
         raise Failed(
             f"it claims to be deterministic and a second run differs in {list_some(fields)}"
@@ -75,7 +75,7 @@ def fresh_process(subject: Subject) -> str:
     """Check that a run in another process gives the same result."""
     trial = subject.example()
     require_determinism(subject)
-    other = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "routelab.testing.fresh"],
         input=json.dumps([subject.kind, subject.written, list(subject.topologies), trial.name]),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "4711"},
@@ -83,10 +83,10 @@ def fresh_process(subject: Subject) -> str:
         text=True,
         check=False,
     )
-    if other.returncode:
-        last = other.stderr.strip().splitlines()[-1:] or [f"exit code {other.returncode}"]
+    if process.returncode:
+        last = process.stderr.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    fields = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
+    fields = differences(field_digests(trial.result), json.loads(process.stdout.splitlines()[-1]))
     if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "

@@ -94,9 +94,9 @@ def minimal(trial: Trial) -> str:
 
 def multipath(trial: Trial) -> str:
     """Check that all packets of a pair take the same route, unless several are claimed."""
-    where = _exploration(trial).several_ways
-    if where:
-        raise Failed(f"packets may take several routes, but it does not claim multipath: {where}")
+    example = _exploration(trial).several_ways
+    if example:
+        raise Failed(f"packets may take several routes, but it does not claim multipath: {example}")
     return ""
 
 
@@ -131,10 +131,10 @@ def deadlock_free(trial: Trial) -> str:
         program = routing.prepare(trial.value, least + 1)
         escapes = routing.proof == "duato"
         explorations.append(explore_or_skip(program, trial.value, least + 1, escapes=escapes))
-    for found in explorations:
-        if found.problems:
+    for exploration in explorations:
+        if exploration.problems:
             raise Skipped("its candidates are wrong, see the other checks")
-        verdict = judge_states(found, routing.proof)
+        verdict = judge_states(exploration, routing.proof)
         if not verdict.proven:
             cycle = verdict.describe_cycle()
             raise Failed(f"proof {verdict.proof}: {verdict.reason}: {list_some(cycle)}")

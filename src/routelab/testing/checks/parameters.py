@@ -101,7 +101,7 @@ def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
 
 def _values(plugin: Any) -> list[dict[str, Any]]:
     plugins = plugin.plugins if isinstance(plugin, Routing) else (plugin,)
-    return [dict(each.parameters) for each in plugins]
+    return [dict(instance.parameters) for instance in plugins]
 
 
 def _try(subject: Subject, variant: Any) -> None:

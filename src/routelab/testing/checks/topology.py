@@ -57,8 +57,8 @@ def rings(trial: Trial) -> str:
     false = [int(ring) for ring in claimed if int(ring) not in proven]
     if false:
         members = np.flatnonzero(topology.channel_ring == false[0])[:3]
-        some = ", ".join(topology.channel_name(int(channel)) for channel in members)
-        raise Failed(f"channel_ring {false[0]} is not a complete ring: {some} ...")
+        channels = ", ".join(topology.channel_name(int(channel)) for channel in members)
+        raise Failed(f"channel_ring {false[0]} is not a complete ring: {channels} ...")
     return f"{len(claimed)} rings"
 
 
@@ -72,9 +72,9 @@ def directions(trial: Trial) -> str:
     if topology.coordinates is None or not labelled.size:
         raise Skipped("no coordinates, or no channel with a direction")
     dimensions = topology.coordinates.shape[1]
-    wrong = [label.name for label in topology.directions if not _sound(label, dimensions)]
-    if wrong:
-        raise Failed(f"direction {wrong[0]}: no such dimension, or a sign that is not 1 or -1")
+    invalid = [label.name for label in topology.directions if not _sound(label, dimensions)]
+    if invalid:
+        raise Failed(f"direction {invalid[0]}: no such dimension, or a sign that is not 1 or -1")
     size = topology.coordinates.max(axis=0) + 1
     for channel in labelled.tolist():
         label = topology.directions[topology.channel_direction[channel]]

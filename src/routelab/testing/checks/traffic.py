@@ -63,9 +63,9 @@ def messages(trial: Trial) -> str:
     source = np.repeat(np.arange(len(demand.rate)), np.diff(messages_.start))
     strange = np.flatnonzero(demand.between_terminals()[source, messages_.target] == 0)
     if strange.size:
-        one = strange[0]
+        sender = strange[0]
         raise Failed(
-            f"{len(strange)} messages, such as one from terminal {source[one]} to "
-            f"{messages_.target[one]}, are for pairs that demand() leaves out"
+            f"{len(strange)} messages, such as one from terminal {source[sender]} to "
+            f"{messages_.target[sender]}, are for pairs that demand() leaves out"
         )
     return f"{len(messages_.target)} messages"

@@ -45,11 +45,11 @@ def calls(trial: Trial) -> str:
 def ends(trial: Trial) -> str:
     """Check that no rank waits forever for a message that can only be sent later."""
     program: Program = trial.result
-    seen: dict[int, Block] = {}
+    blocks: dict[int, Block] = {}
     for step, _ in program.walk():
         # blocks are closed: if each of them ends, any sequence ends
-        if isinstance(step, Block) and id(step) not in seen:
-            seen[id(step)] = step
+        if isinstance(step, Block) and id(step) not in blocks:
+            blocks[id(step)] = step
             stuck = _stuck(step)
             if stuck:
                 raise Failed(
@@ -57,7 +57,7 @@ def ends(trial: Trial) -> str:
                     f"forever: {', '.join(map(str, stuck[:5]))}; send before receiving, or use "
                     "isend"
                 )
-    return f"{len(seen)} blocks"
+    return f"{len(blocks)} blocks"
 
 
 def _stuck(block: Block) -> list[int]:
@@ -72,22 +72,23 @@ def _stuck(block: Block) -> list[int]:
     while waiting:
         rank = waiting.pop()
         while place[rank] < last[rank]:
-            here = place[rank]
-            kind = kinds[here]
+            operation = place[rank]
+            kind = kinds[operation]
             if kind in (SEND, ISEND):
-                sent[met[here]] = True
-                waiting.append(rank_of[met[here]])
+                sent[met[operation]] = True
+                waiting.append(rank_of[met[operation]])
             if kind in (ISEND, IRECV):
-                requests[rank].append(-1 if kind == ISEND else here)
-            if kind == RECV and not sent[here]:
+                requests[rank].append(-1 if kind == ISEND else operation)
+            if kind == RECV and not sent[operation]:
                 break
             if kind == WAIT:
-                open_ = requests[rank] if peers[here] == ALL else [requests[rank][peers[here]]]
-                if not all(one < 0 or sent[one] for one in open_):
+                peer = peers[operation]
+                open_ = requests[rank] if peer == ALL else [requests[rank][peer]]
+                if not all(request < 0 or sent[request] for request in open_):
                     break
-                if peers[here] == ALL:
+                if peer == ALL:
                     requests[rank].clear()
                 else:
-                    del requests[rank][peers[here]]
+                    del requests[rank][peer]
             place[rank] += 1
     return [rank for rank in range(block.ranks) if place[rank] < last[rank]]

@@ -68,8 +68,8 @@ def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
 
     They are the installed topologies of these names, with default parameters.
     """
-    known = {make().family for make in NETWORKS.values()}
-    found: dict[str, Callable[[], Any]] = {}
+    families = {make().family for make in NETWORKS.values()}
+    makers: dict[str, Callable[[], Any]] = {}
     for kind, part in name_parts("routing", text):
         claims = {
             family
@@ -77,11 +77,11 @@ def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
             if entry.plugin is not None and entry.status == "ok"
             for family in entry.plugin.capabilities.families
         }
-        for family in sorted((claims - known) & set(catalogue.keys("topology"))):
+        for family in sorted((claims - families) & set(catalogue.keys("topology"))):
             with suppress(Skipped):
                 name = complete_name("topology", family, catalogue)
-                found[name] = _installed_topology(name, catalogue)
-    return found
+                makers[name] = _installed_topology(name, catalogue)
+    return makers
 
 
 def _installed_topology(name: str, catalogue: Catalogue) -> Callable[[], Topology]:

@@ -49,8 +49,8 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
     Skipped
         If no value can be guessed.
     """
-    (_, name), *others = name_parts(kind, text)
-    if others:
+    (_, name), *further = name_parts(kind, text)
+    if further:
         return text
     model = catalogue.plugin(kind, name.key).Parameters
     values = dict(name.parameters)

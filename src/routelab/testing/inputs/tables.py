@@ -34,11 +34,11 @@ def table_to_terminals(topology: Topology) -> RouteTable:
     for source in topology.endpoints.tolist():
         for terminal, target in enumerate(targets):
             pair = several.pair(source, target)
-            first, last = several.pair_start[pair : pair + 2].tolist()
-            if first == last:
+            begin, end = several.pair_start[pair : pair + 2].tolist()
+            if begin == end:
                 lengths.append(-1)
                 continue
-            path = first + terminal % (last - first)
+            path = begin + terminal % (end - begin)
             lengths.append(int(several.path_length[path]))
             hops.append(several.hop_channel[several.path_start[path] :][: lengths[-1]])
     return RouteTable.from_lengths(topology, lengths, np.concatenate(hops), per_terminal=True)

@@ -68,14 +68,14 @@ def damaged_grid(topology: Topology) -> DamagedGrid | None:
     switch_at = np.full(prod(grid.dims), -1)
     switch_at[place] = np.arange(topology.num_switches)
     reach = np.zeros((topology.num_switches, 2 * count))
-    for one in range(2 * count):
-        channel, here = labels.out_channel[:, one], np.arange(topology.num_switches)
+    for way in range(2 * count):
+        channel, switch = labels.out_channel[:, way], np.arange(topology.num_switches)
         neighbour = np.append(topology.channel_target, -1)[channel]
         open_way = np.ones(topology.num_switches, np.bool_)
-        for _ in range(grid.dims[one % count] - 1):
-            open_way &= channel[here] >= 0
-            reach[:, one] += open_way
-            here = np.where(open_way, neighbour[here], here)
+        for _ in range(grid.dims[way % count] - 1):
+            open_way &= channel[switch] >= 0
+            reach[:, way] += open_way
+            switch = np.where(open_way, neighbour[switch], switch)
     return DamagedGrid(
         grid,
         frozen_array(place, np.int64),

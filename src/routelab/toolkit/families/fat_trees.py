@@ -135,8 +135,8 @@ def _out_channels(topology: Topology, columns: int) -> Int32Array:
     ports = topology.source_port
     width = max(columns, int(ports.max(initial=0)) + 1)
     out = np.full((topology.num_switches, width), -1, np.int32)
-    known = np.flatnonzero(ports >= 0)
-    out[topology.channel_source[known], ports[known]] = known
+    numbered = np.flatnonzero(ports >= 0)
+    out[topology.channel_source[numbered], ports[numbered]] = numbered
     return out
 
 
@@ -154,14 +154,14 @@ def _is_consistent(topology: Topology, tree: FatTree) -> bool:
     source, port = topology.channel_source, topology.source_port
     if int((tree.out_channel >= 0).sum()) < topology.num_channels:
         return False
-    here, there = level[source], level[topology.channel_target]
-    first_up = np.array([tree.down_ports(i) for i in range(tree.height)])[here]
-    last = first_up + np.array([tree.up_ports(i) for i in range(tree.height)])[here]
+    below_level, peer_level = level[source], level[topology.channel_target]
+    first_up = np.array([tree.down_ports(i) for i in range(tree.height)])[below_level]
+    last = first_up + np.array([tree.up_ports(i) for i in range(tree.height)])[below_level]
     rises = port >= first_up
-    if (port >= last).any() or (there != here + np.where(rises, 1, -1)).any():
+    if (port >= last).any() or (peer_level != below_level + np.where(rises, 1, -1)).any():
         return False
     # of the two levels of a link: the upper one, and the switches per subtree of the lower one
-    upper, below = np.maximum(here, there), copies[np.minimum(here, there)]
+    upper, below = np.maximum(below_level, peer_level), copies[np.minimum(below_level, peer_level)]
     children, links = np.array(tree.down)[upper], np.array(tree.parallel)[upper]
     number = index[source]
     parent, child = (port - first_up) // links, port // links

@@ -52,8 +52,8 @@ def check_prime_power(
     above = next(filter(fits, count(max(q + 1, least))))
     problem = "is not a prime power"
     if prime_power(q) is not None:
-        *others, last = map(str, remainders)
-        problem = f"modulo 4 is {q % 4}, but must be {', '.join(others)} or {last}"
+        *further, last = map(str, remainders)
+        problem = f"modulo 4 is {q % 4}, but must be {', '.join(further)} or {last}"
     nearest = above if below is None else f"{below}, {above}"
     raise InputError(f"{family}: q={q} {problem}; nearest: {nearest}")
 

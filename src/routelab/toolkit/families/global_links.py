@@ -61,12 +61,12 @@ def check_groups(family: str, groups: int, switches: int, h: int, *, letter: str
     InputError
         With the nearest values of each parameter that fit.
     """
-    most = switches * h + 1
-    if groups > most:
+    limit = switches * h + 1
+    if groups > limit:
         raise InputError(
-            f"{family}: groups={groups} is more than {letter}·h + 1 = {most}: the "
+            f"{family}: groups={groups} is more than {letter}·h + 1 = {limit}: the "
             f"{letter}={switches} switches of a group have {switches * h} global links; use "
-            f"groups={most}, {letter}={-(-(groups - 1) // h)} or h={-(-(groups - 1) // switches)}"
+            f"groups={limit}, {letter}={-(-(groups - 1) // h)} or h={-(-(groups - 1) // switches)}"
         )
 
 
@@ -111,9 +111,9 @@ def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -
     seed : int
         Of a random arrangement.
     """
-    rounds, rest = divmod(ports, groups - 1)
-    unused = rest % 2 if groups % 2 else 0
-    nearest = _nearest(groups, rest - unused)
+    rounds, remainder = divmod(ports, groups - 1)
+    unused = remainder % 2 if groups % 2 else 0
+    nearest = _nearest(groups, remainder - unused)
     parts = []
     for i in range(rounds):
         opposite = rounds - 1 - i if arrangement == "palmtree" else i

@@ -25,9 +25,9 @@ def channel_dimensions(topology: Topology) -> Int64Array:
     place = coordinates(topology)
     source, target = topology.channel_source, topology.channel_target
     differs = place[source] != place[target]
-    wrong = np.flatnonzero(differs.sum(axis=1) != 1)
-    if wrong.size:
-        a, b = (topology.switch_names[end[wrong[0]]] for end in (source, target))
+    diagonal = np.flatnonzero(differs.sum(axis=1) != 1)
+    if diagonal.size:
+        a, b = (topology.switch_names[end[diagonal[0]]] for end in (source, target))
         raise UnsupportedError(
             f"{_NEEDS}; the link from {a} to {b} does not change exactly one coordinate"
         )

@@ -69,11 +69,11 @@ def ports_by_neighbour(ends: Int64Array, num_switches: int) -> Int64Array:
     -------
     ports : int64 array, shape (L, 2)
     """
-    here, there = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
-    order = np.lexsort((there, here))
-    first = np.searchsorted(here[order], np.arange(num_switches))
-    ports = np.empty(len(here), dtype=np.int64)
-    ports[order] = np.arange(len(here)) - first[here[order]]
+    switch, neighbour = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    order = np.lexsort((neighbour, switch))
+    first = np.searchsorted(switch[order], np.arange(num_switches))
+    ports = np.empty(len(switch), dtype=np.int64)
+    ports[order] = np.arange(len(switch)) - first[switch[order]]
     return ports.reshape(2, -1).T
 
 

@@ -81,8 +81,8 @@ def too_many_paths(topology: Topology, k: int) -> str | None:
     count = len(topology.endpoints)
     if count**2 * k <= MOST_PATHS:
         return None
-    most = MOST_PATHS // count**2
-    fix = f"lower k to {most}" if most else "choose a routing that decides hop by hop"
+    largest = MOST_PATHS // count**2
+    fix = f"lower k to {largest}" if largest else "choose a routing that decides hop by hop"
     return (
         f"{count} switches with terminals and {k} paths for each pair: at most "
         f"{MOST_PATHS:,} paths are supported; {fix}"
@@ -107,9 +107,9 @@ def shortest_simple_paths(topology: Topology, k: int, seed: int) -> ShortPaths:
     arcs = Arcs(
         *topology.outgoing, topology.channel_target, *topology.incoming, topology.channel_source
     )
-    ends, none = topology.endpoints, np.empty(0, np.int32)
+    ends, bare = topology.endpoints, np.empty(0, np.int32)
     sizes = np.empty((2, len(ends) ** 2), np.int32)
-    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, np.empty((2, 0), np.int64), none, none)
+    shortest_paths(arcs, ends, k, np.uint64(seed), sizes, np.empty((2, 0), np.int64), bare, bare)
     starts = np.stack([_sums(row) for row in sizes])
     lengths, hops = (np.empty(total, np.int32) for total in starts[:, -1])
     shortest_paths(arcs, ends, k, np.uint64(seed), sizes, starts, lengths, hops)

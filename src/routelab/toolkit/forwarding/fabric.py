@@ -40,16 +40,16 @@ def legality_of_rules(graph: RoutingGraph) -> Legality:
     order = np.argsort(graph.vertex_switch, kind="stable")
     number = np.empty(graph.num_vertices, np.int64)
     number[order] = np.arange(graph.num_vertices)
-    first = np.zeros(topology.num_switches + 1, np.int64)
-    np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=first[1:])
-    states = int(np.diff(first).max(initial=1))
+    start = np.zeros(topology.num_switches + 1, np.int64)
+    np.cumsum(np.bincount(graph.vertex_switch, minlength=topology.num_switches), out=start[1:])
+    states = int(np.diff(start).max(initial=1))
     step = np.full((topology.num_channels, states), -1, np.int32)
-    at = number[graph.edge_source] - first[graph.vertex_switch[graph.edge_source]]
+    at = number[graph.edge_source] - start[graph.vertex_switch[graph.edge_source]]
     step[graph.edge_channel, at] = number[graph.edge_target]
     return Legality(
         turns=np.zeros(0, np.int64),
         full=np.int64(1),
-        first=first,
+        first=start,
         begin=number[graph.begin].astype(np.int32),
         accepting=graph.accepting[order],
         step=step,

@@ -177,10 +177,10 @@ class AcyclicLayers(LayersPlugin):
         if reason:
             raise UnsupportedError(reason)
         layer = self.layers(table)
-        needed, most = int(layer.max(initial=0)) + 1, self.parameters.max_channels
-        if needed > most:
+        needed, limit = int(layer.max(initial=0)) + 1, self.parameters.max_channels
+        if needed > limit:
             raise UnsupportedError(
-                f"needs {needed} virtual channels, max_channels is {most}: raise it or choose "
+                f"needs {needed} virtual channels, max_channels is {limit}: raise it or choose "
                 "other rules"
             )
         return table.with_vcs(layer, "plain")

@@ -19,10 +19,10 @@ def switch_levels(topology: Topology) -> Int32Array | None:
     level[topology.endpoints] = 0
     source, target = topology.channel_source, topology.channel_target
     for height in range(topology.num_switches):
-        new = source[(level[target] == height) & (level[source] < 0)]
-        if not len(new):
+        parents = source[(level[target] == height) & (level[source] < 0)]
+        if not len(parents):
             break
-        level[new] = height + 1
+        level[parents] = height + 1
     if np.any(np.abs(level[source] - level[target]) != 1) or np.any(topology.links < 0):
         return None
     return level

@@ -76,7 +76,7 @@ class TreeSearch:
         shape = (self.topology.num_terminals, self.topology.num_switches)
         return np.full(shape, -1, np.int32)
 
-    def grow(self, legality: Legality, trees: Int32Array, which: Int64Array) -> Int64Array:
+    def grow(self, legality: Legality, trees: Int32Array, waiting: Int64Array) -> Int64Array:
         """Grow some trees again, and return those that ended before all switches joined.
 
         Nearest switches join first; trees with dead ends are grown again, so that switches join
@@ -84,14 +84,14 @@ class TreeSearch:
         """
         rng = np.random.default_rng(self.seed)
         for widest in (False, True, True, True):
-            if not len(which):
+            if not len(waiting):
                 break
-            trees[which] = -1
+            trees[waiting] = -1
             load, _ = self.loads(legality, trees)
             rank = rng.permutation(self.topology.num_channels)
-            joined = grow_trees(self.fabric, legality, trees, load, which, rank, np.bool_(widest))
-            which = which[joined < self.sources[which]]
-        return which
+            joined = grow_trees(self.fabric, legality, trees, load, waiting, rank, np.bool_(widest))
+            waiting = waiting[joined < self.sources[waiting]]
+        return waiting
 
     def grow_open(self, legality: Legality, trees: Int32Array) -> None:
         """Grow all trees so that switches join first where packets may arrive over any channel."""
@@ -122,13 +122,13 @@ class TreeSearch:
         """
         rng = np.random.default_rng(self.seed)
         load, _ = self.loads(legality, trees)
-        best, best_peak = trees, self.peak(load)
+        best_trees, best_peak = trees, self.peak(load)
         trees = trees.copy()
         widths = np.unique(self.topology.channel_capacity)
         keep = np.ceil(floor * widths - 1e-9).astype(np.int64)
-        left, idle = self.moves, 0
+        budget, idle = self.moves, 0
         for power in POWERS * rounds:
-            if left <= 0 or best_peak <= floor or idle == 6 * len(POWERS):
+            if budget <= 0 or best_peak <= floor or idle == 6 * len(POWERS):
                 break
             tried = balance_trees(
                 self.fabric,
@@ -140,14 +140,14 @@ class TreeSearch:
                 rng.permutation(len(trees)),
                 rng.permutation(trees.shape[1]),
                 0.1 * 0.9**power if power >= STEEP else 0.0,
-                np.int64(left),
+                np.int64(budget),
             )
             self.tried += tried
-            left -= tried + len(trees)
+            budget -= tried + len(trees)
             idle += 1
             if self.peak(load) < best_peak - 1e-9:
-                best, best_peak, idle = trees.copy(), self.peak(load), 0
-        return best, best_peak
+                best_trees, best_peak, idle = trees.copy(), self.peak(load), 0
+        return best_trees, best_peak
 
 
 def _costs(widths: Float64Array, peak: float, power: int) -> Float64Array:

@@ -11,7 +11,7 @@ from routelab.toolkit.forwarding.search import TreeSearch
 
 
 def spanning_trees(
-    search: TreeSearch, legality: Legality, trees: Int32Array, which: Int64Array
+    search: TreeSearch, legality: Legality, trees: Int32Array, waiting: Int64Array
 ) -> Int64Array:
     """Replace some trees by routes inside a breadth-first tree whose routes to them are legal.
 
@@ -23,17 +23,17 @@ def spanning_trees(
         Trees for which no root serves.
     """
     for root in range(search.topology.num_switches):
-        if not len(which):
+        if not len(waiting):
             break
-        targets = search.topology.terminal_switch[which]
-        found, inside = trees_in_spanning_tree(search.topology, root, targets)
+        targets = search.topology.terminal_switch[waiting]
+        candidates, inside = trees_in_spanning_tree(search.topology, root, targets)
         fabric = search.fabric._replace(root=targets)
-        _, illegal = channel_loads(fabric, legality, found)
-        reached = 1 + np.count_nonzero(found >= 0, axis=1)
-        good = inside & (illegal == 0) & (reached >= search.sources[which])
-        trees[which[good]] = found[good]
-        which = which[~good]
-    return which
+        _, illegal = channel_loads(fabric, legality, candidates)
+        reached = 1 + np.count_nonzero(candidates >= 0, axis=1)
+        is_legal = inside & (illegal == 0) & (reached >= search.sources[waiting])
+        trees[waiting[is_legal]] = candidates[is_legal]
+        waiting = waiting[~is_legal]
+    return waiting
 
 
 def trees_in_spanning_tree(
@@ -65,8 +65,8 @@ def _spanning_tree(topology: Topology, root: int) -> tuple[Int32Array, Int32Arra
     Both are int32 arrays of shape (S,), with −1 at the root and outside its part.
     """
     back = np.full(topology.num_channels, -1, np.int64)
-    both = topology.links[topology.links[:, 1] >= 0]
-    back[both[:, 0]], back[both[:, 1]] = both[:, 1], both[:, 0]
+    links = topology.links[topology.links[:, 1] >= 0]
+    back[links[:, 0]], back[links[:, 1]] = links[:, 1], links[:, 0]
     start, channels = topology.outgoing
     up = np.full(topology.num_switches, -1, np.int32)
     down = np.full(topology.num_switches, -1, np.int32)

@@ -42,8 +42,6 @@ from routelab.toolkit.infiniband.service_levels import (
     parse_service_levels,
     read_lane_tables,
     read_service_levels,
-    write_lane_tables,
-    write_service_levels,
 )
 from routelab.toolkit.infiniband.simulation import root_switches, simulation_lines
 from routelab.toolkit.infiniband.text_lines import TextFile
@@ -89,7 +87,5 @@ __all__ = [
     "topology_of",
     "with_symmetric_lanes",
     "write_forwarding_tables",
-    "write_lane_tables",
     "write_policy",
-    "write_service_levels",
 ]

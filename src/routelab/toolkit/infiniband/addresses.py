@@ -94,7 +94,7 @@ def addresses_of(topology: Topology) -> Addresses:
 
 def _guids(what: str, given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return GUIDs in the form of `guid_text`."""
-    found = []
+    guids = []
     for name, text in zip(names, given or [""] * len(names), strict=True):
         if not re.fullmatch(r"(?:0[xX])?[0-9a-fA-F]{1,16}", text):
             raise UnsupportedError(
@@ -105,11 +105,11 @@ def _guids(what: str, given: Sequence[str], names: Sequence[str]) -> tuple[str, 
         guid = int(text, 16)
         if not 0 < guid <= MAX_GUID:
             raise UnsupportedError(f"{what} {name!r} has GUID 0")
-        found.append(guid_text(guid))
-    if len(set(found)) < len(found):
-        twice = next(guid for guid in found if found.count(guid) > 1)
+        guids.append(guid_text(guid))
+    if len(set(guids)) < len(guids):
+        twice = next(guid for guid in guids if guids.count(guid) > 1)
         raise UnsupportedError(f"GUID {twice} belongs to two {what}s")
-    return tuple(found)
+    return tuple(guids)
 
 
 def _lids(guids: Sequence[str], known: object) -> list[int]:
@@ -117,8 +117,8 @@ def _lids(guids: Sequence[str], known: object) -> list[int]:
     lids: dict[str, int] = {}
     if isinstance(known, Mapping):
         lids = {guid: int(known[guid]) for guid in guids if guid in known}
-    taken = set(lids.values())
-    free = (lid for lid in range(1, MAX_LID + 1) if lid not in taken)
+    used = set(lids.values())
+    free = (lid for lid in range(1, MAX_LID + 1) if lid not in used)
     for guid in guids:
         if guid not in lids:
             lids[guid] = next(free, 0)
@@ -129,26 +129,26 @@ def _lids(guids: Sequence[str], known: object) -> list[int]:
 
 def _ports(topology: Topology) -> tuple[Int32Array, Int32Array]:
     """Return the port of each channel at its source, and that of each terminal."""
-    one, back = topology.links.T
+    forth, back = topology.links.T
     ends = np.concatenate((topology.channel_source, topology.terminal_switch))
-    known = np.concatenate((topology.source_port, topology.terminal_port))
-    fit = np.array_equal(topology.source_port[one], topology.target_port[back]) and (
-        np.array_equal(topology.source_port[back], topology.target_port[one])
+    ports = np.concatenate((topology.source_port, topology.terminal_port))
+    fit = np.array_equal(topology.source_port[forth], topology.target_port[back]) and (
+        np.array_equal(topology.source_port[back], topology.target_port[forth])
     )
-    places = ends.astype(np.int64) << 32 | known
-    if not fit or (known.size and known.min() < 1) or len(np.unique(places)) < len(places):
+    places = ends.astype(np.int64) << 32 | ports
+    if not fit or (ports.size and ports.min() < 1) or len(np.unique(places)) < len(places):
         # terminals first at each switch, then the links in order
         order = np.argsort(
             np.concatenate((2 * topology.channel_source + 1, 2 * topology.terminal_switch)),
             kind="stable",
         )
         first = np.searchsorted(ends[order], np.arange(topology.num_switches))
-        known = np.empty(len(ends), dtype=np.int64)
-        known[order] = np.arange(len(ends)) - first[ends[order]] + 1
-    if known.size and known.max() > MAX_PORT:
-        switch = topology.switch_names[int(ends[known.argmax()])]
+        ports = np.empty(len(ends), dtype=np.int64)
+        ports[order] = np.arange(len(ends)) - first[ends[order]] + 1
+    if ports.size and ports.max() > MAX_PORT:
+        switch = topology.switch_names[int(ends[ports.argmax()])]
         raise UnsupportedError(
-            f"switch {switch} needs port {known.max()}; a switch has at most {MAX_PORT}"
+            f"switch {switch} needs port {ports.max()}; a switch has at most {MAX_PORT}"
         )
     count = topology.num_channels
-    return frozen_array(known[:count], np.int32), frozen_array(known[count:], np.int32)
+    return frozen_array(ports[:count], np.int32), frozen_array(ports[count:], np.int32)

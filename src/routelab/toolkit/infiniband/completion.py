@@ -23,6 +23,7 @@ from routelab.api.topology import (
 from routelab.kernels.dependency import dependency_graph, short_cycle, strong_components
 from routelab.kernels.forwarding.completion import complete_trees
 from routelab.kernels.routes import table_from_next_hops
+from routelab.toolkit.infiniband.entries import destination_switches
 
 CYCLE_BUDGET = 50_000_000
 """Largest number of dependencies to visit for a short cycle."""
@@ -52,8 +53,7 @@ class CompleteTables:
     @property
     def destination_switch(self) -> Int32Array:
         """Switch of each destination; int32, shape (T + S,)."""
-        own = np.arange(self.topology.num_switches)
-        return frozen_array(np.concatenate((self.topology.terminal_switch, own)), np.int32)
+        return destination_switches(self.topology)
 
     def describe(self, switch: int, destination: int) -> str:
         """Describe a switch and a destination, e.g. ``switch s3 to terminal h7``."""
@@ -100,8 +100,8 @@ def _first_conflict(table: RouteTable) -> str:
     destination = table.path_pair[path] % table.num_destinations
     switch = topology.channel_source[table.hop_channel]
     key = switch.astype(np.int64) * table.num_destinations + destination
-    _, first, place = np.unique(key, return_index=True, return_inverse=True)
-    differs = table.hop_channel != table.hop_channel[first[place]]
+    _, first_row, place = np.unique(key, return_index=True, return_inverse=True)
+    differs = table.hop_channel != table.hop_channel[first_row[place]]
     hop = int(np.flatnonzero(differs)[0])
     target = int(destination[hop])
     end = (
@@ -109,7 +109,7 @@ def _first_conflict(table: RouteTable) -> str:
         if table.per_terminal
         else f"switch {topology.switch_names[table.destination_switch[target]]}"
     )
-    ports = sorted({int(table.hop_channel[hop]), int(table.hop_channel[first[place[hop]]])})
+    ports = sorted({int(table.hop_channel[hop]), int(table.hop_channel[first_row[place[hop]]])})
     ways = " and ".join(topology.channel_name(channel) for channel in ports)
     return (
         f"routes to {end} leave switch {topology.switch_names[switch[hop]]} by {ways}; an LFT has "
@@ -143,13 +143,13 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         raise UnsupportedError(
             f"the table needs {needed} virtual channels, and {virtual_channels} are available"
         )
-    known = table.next_hops()
-    if known is None:
+    table_steps = table.next_hops()
+    if table_steps is None:
         raise UnsupportedError(_first_conflict(table))
     bare = np.flatnonzero(topology.terminals_per_switch == 0)
     columns = table.num_destinations
     steps = np.full((topology.num_switches, columns + len(bare)), -1, dtype=np.int32)
-    steps[:, :columns] = known
+    steps[:, :columns] = table_steps
     lanes = np.full(steps.shape, -1, dtype=np.int8)
     lanes[topology.endpoints, :columns] = _pair_lanes(table)
     roots = frozen_array(np.concatenate((table.destination_switch, bare)), np.int32)
@@ -180,9 +180,9 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
         frozen_array(np.maximum(lanes[:, column], 0), np.int8),
     )
     if switch >= 0:
-        first = int(np.flatnonzero(column == destination)[0])
+        index = int(np.flatnonzero(column == destination)[0])
         raise UnsupportedError(
-            f"no route from {tables.describe(switch, first)} keeps {virtual_channels} virtual "
+            f"no route from {tables.describe(switch, index)} keeps {virtual_channels} virtual "
             "channel(s) free of cycles; allow more"
         )
     return tables
@@ -191,9 +191,9 @@ def complete(table: RouteTable, virtual_channels: int) -> CompleteTables:
 def _pair_lanes(table: RouteTable) -> Int64Array:
     """Return the virtual channel of each pair; −1 without a route. Shape (P, D)."""
     lane = np.full(table.num_pairs, -1, dtype=np.int64)
-    first = table.path_start[:-1]
+    first_hop = table.path_start[:-1]
     used = table.path_length > 0
-    lane[table.path_pair[used]] = table.hop_vc[first[used]]
+    lane[table.path_pair[used]] = table.hop_vc[first_hop[used]]
     lane[table.path_pair[~used]] = 0
     return lane.reshape(len(table.topology.endpoints), -1)
 

@@ -34,8 +34,8 @@ class Entries:
 
 def destination_switches(topology: Topology) -> Int32Array:
     """Return the switch of each terminal, then the switches themselves; int32, shape (T + S,)."""
-    own = np.arange(topology.num_switches)
-    return frozen_array(np.concatenate((topology.terminal_switch, own)), np.int32)
+    switches = np.arange(topology.num_switches)
+    return frozen_array(np.concatenate((topology.terminal_switch, switches)), np.int32)
 
 
 def destination_ports(topology: Topology, addresses: Addresses) -> Int32Array:
@@ -57,8 +57,8 @@ def entries_of(topology: Topology, addresses: Addresses, ports: Int16Array) -> E
     """
     lids = addresses.lids
     chosen = np.full((topology.num_switches, len(lids)), -1, dtype=np.int16)
-    known = lids < ports.shape[1]
-    chosen[:, known] = ports[:, lids[known]]
+    has_column = lids < ports.shape[1]
+    chosen[:, has_column] = ports[:, lids[has_column]]
     channel_at = np.full((topology.num_switches, 257), -1, dtype=np.int64)
     channel_at[topology.channel_source, addresses.channel_port] = np.arange(topology.num_channels)
     # column 256 stands for no entry
@@ -89,18 +89,18 @@ def channels_of_ports(
         raise InputError(f"{file}: has no entry for LID {int(lids.max())}")
     entries, ends = entries_of(topology, addresses, ports), destination_switches(topology)
     if not entries.is_delivered.all():
-        first = int(np.flatnonzero(~entries.is_delivered)[0])
-        name = topology.switch_names[ends[first]]
+        index = int(np.flatnonzero(~entries.is_delivered)[0])
+        name = topology.switch_names[ends[index]]
         raise InputError(
-            f"{file}: switch {name} does not deliver packets for its LID {lids[first]}"
+            f"{file}: switch {name} does not deliver packets for its LID {lids[index]}"
         )
     switch = np.arange(topology.num_switches)[:, np.newaxis]
     elsewhere = (entries.ports >= 0) & (entries.steps < 0) & (switch != ends)
     if elsewhere.any():
-        where, lid = np.argwhere(elsewhere)[0].tolist()
+        row, lid = np.argwhere(elsewhere)[0].tolist()
         raise InputError(
-            f"{file}: switch {topology.switch_names[where]} sends LID {int(lids[lid])} to port "
-            f"{int(entries.ports[where, lid])}, which has no cable to a switch"
+            f"{file}: switch {topology.switch_names[row]} sends LID {int(lids[lid])} to port "
+            f"{int(entries.ports[row, lid])}, which has no cable to a switch"
         )
     steps = entries.steps.copy()
     steps[ends, np.arange(len(ends))] = -1

@@ -62,12 +62,12 @@ class FabricBuilder:
         """
         if not node.key:
             raise self.text.error(node.line, "the node has GUID 0")
-        known = self.nodes.get(node.key)
-        if known is not None:
+        earlier_node = self.nodes.get(node.key)
+        if earlier_node is not None:
             raise self.text.error(
                 node.line,
-                f"{_key_text(node.key)} was already used at line {known.line}; remove one of "
-                "the two nodes",
+                f"{_key_text(node.key)} was already used at line {earlier_node.line}; remove one "
+                "of the two nodes",
             )
         if not 0 < node.num_ports <= MAX_PORT:
             raise self.text.error(
@@ -90,10 +90,10 @@ class FabricBuilder:
                 f"port {port.number} does not exist; {shorten(node.name)} has ports 1 to "
                 f"{node.num_ports}",
             )
-        known = self.ports.get((node.key, port.number))
-        if known is not None:
+        earlier_port = self.ports.get((node.key, port.number))
+        if earlier_port is not None:
             raise self.text.error(
-                port.line, f"port {port.number} was already listed at line {known.line}"
+                port.line, f"port {port.number} was already listed at line {earlier_port.line}"
             )
         self._check_lid(port.lid, port.line)
         self._check_lid(port.peer_lid, port.line)
@@ -171,16 +171,16 @@ class FabricBuilder:
             If the two lines disagree.
         """
         node = self.nodes[key]
-        for what, own, other in (
+        for kind, own_value, peer_value in (
             ("LID", node.lid if node.kind == "switch" else port.lid, back.peer_lid),
             ("GUID", port.guid, back.peer_guid),
         ):
-            if own and other and own != other:
-                text = guid_text if what == "GUID" else str
+            if own_value and peer_value and own_value != peer_value:
+                text = guid_text if kind == "GUID" else str
                 raise self.text.error(
                     port.line,
-                    f"port {port.number} of {shorten(node.name)} has {what} {text(own)}, but "
-                    f"{text(other)} at line {back.line}",
+                    f"port {port.number} of {shorten(node.name)} has {kind} {text(own_value)}, but "
+                    f"{text(peer_value)} at line {back.line}",
                 )
         if node.kind == "switch":
             return 0, 0
@@ -196,14 +196,14 @@ class FabricBuilder:
         """
         if not port.rate or "?" in port.rate or "undefined" in port.rate.lower():
             return 0, ""
-        found = _RATE.fullmatch(port.rate)
-        if not found or int(found[1]) not in WIDTHS or found[2] not in LANE_GBITS:
+        width_speed = _RATE.fullmatch(port.rate)
+        if not width_speed or int(width_speed[1]) not in WIDTHS or width_speed[2] not in LANE_GBITS:
             raise self.text.error(
                 port.line,
                 f"{shorten(port.rate)} is not a width and speed; expected e.g. 4xEDR, with speeds "
                 f"{', '.join(LANE_GBITS)}",
             )
-        return int(found[1]), found[2]
+        return int(width_speed[1]), width_speed[2]
 
     def _check_lid(self, lid: int, line: int) -> None:
         if lid > MAX_LID:
@@ -239,14 +239,14 @@ class FabricBuilder:
                 else [(port.guid, port.lid, port.line) for port in node.ports.values()]
             )
             for guid, lid, line in ends:
-                for what, text, value, known in (
+                for kind, text, value, line_of in (
                     ("GUID", guid_text(guid), guid, guids),
                     ("LID", str(lid), lid, lids),
                 ):
-                    if value and known.setdefault(value, line) != line:
+                    if value and line_of.setdefault(value, line) != line:
                         raise self.text.error(
                             line,
-                            f"{what} {text} is already that of the port at line {known[value]}",
+                            f"{kind} {text} is already that of the port at line {line_of[value]}",
                         )
 
 

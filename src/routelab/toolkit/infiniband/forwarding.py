@@ -76,9 +76,9 @@ class ForwardingTables:
             If a switch has no table, or a table is that of another switch.
         """
         row = {guid: place for place, guid in enumerate(self.switch_guids)}
-        missing = [guid for guid in guids if guid not in row]
-        if missing:
-            raise InputError(f"{file}: {_first_of(missing)} without a table; it may be truncated")
+        lacking = [guid for guid in guids if guid not in row]
+        if lacking:
+            raise InputError(f"{file}: {_first_of(lacking)} without a table; it may be truncated")
         unknown = sorted(set(self.switch_guids) - set(guids))
         if unknown:
             raise InputError(f"{file}: tables of {_first_of(unknown)} that the fabric lacks")
@@ -117,24 +117,24 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
                 "does not say which of them a packet uses",
             )
     for number, line in enumerate(lines, 1):
-        if found := _ENTRY.fullmatch(line):
+        if fields := _ENTRY.fullmatch(line):
             if not current:
                 raise text.error(number, "an entry is outside the table of a switch")
-            _add_entry(text, number, found, tables[current], guid_of_lid)
-        elif found := _SWITCH.fullmatch(line):
-            current = guid_text(int(found[1] or found[2] or found[3], 16))
+            _add_entry(text, number, fields, tables[current], guid_of_lid)
+        elif fields := _SWITCH.fullmatch(line):
+            current = guid_text(int(fields[1] or fields[2] or fields[3], 16))
             if current in started:
                 raise text.error(
                     number, f"switch {current} already has a table at line {started[current]}"
                 )
             started[current] = number
             tables[current] = {}
-        elif found := _END.fullmatch(line):
-            if found[2] and current and int(found[1]) != len(tables[current]):
+        elif fields := _END.fullmatch(line):
+            if fields[2] and current and int(fields[1]) != len(tables[current]):
                 raise text.error(
                     number,
                     f"the table of switch {current} has {len(tables[current])} entries, the line "
-                    f"says {found[1]}",
+                    f"says {fields[1]}",
                 )
             ended.add(current)
             current = ""
@@ -165,24 +165,24 @@ def _check_end(text: TextFile, tables: Mapping[str, Mapping[int, int]]) -> None:
             len(text.lines), "the file does not end with a line feed; it may be truncated"
         )
     # the tables of a subnet list the same LIDs, also those that are not in use
-    *others, last = (max(table, default=0) for table in tables.values())
-    if others and last < min(others):
+    *earlier_ends, last_end = (max(table, default=0) for table in tables.values())
+    if earlier_ends and last_end < min(earlier_ends):
         raise text.error(
             len(text.lines),
-            f"the last table ends at LID 0x{last:04x}, all others at 0x{min(others):04x} or later; "
-            "the file may be truncated",
+            f"the last table ends at LID 0x{last_end:04x}, all others at "
+            f"0x{min(earlier_ends):04x} or later; the file may be truncated",
         )
 
 
 def _add_entry(
     text: TextFile,
     number: int,
-    found: re.Match[str],
+    fields: re.Match[str],
     table: dict[int, int],
     guid_of_lid: dict[int, str],
 ) -> None:
-    lid = int(found[1], 16)
-    port = NO_PORT if found[2] == "UNREACHABLE" else int(found[2])
+    lid = int(fields[1], 16)
+    port = NO_PORT if fields[2] == "UNREACHABLE" else int(fields[2])
     if lid == 0 and port == NO_PORT:
         return  # listed by ibroute -a
     if not 1 <= lid <= MAX_LID:
@@ -192,7 +192,7 @@ def _add_entry(
     if lid in table:
         raise text.error(number, f"LID 0x{lid:04x} is listed twice in the table of this switch")
     table[lid] = -1 if port == NO_PORT else port
-    if named := _PORT_GUID.search(found[3] or ""):
+    if named := _PORT_GUID.search(fields[3] or ""):
         guid = guid_text(int(named[1], 16))
         if guid_of_lid.setdefault(lid, guid) != guid:
             raise text.error(

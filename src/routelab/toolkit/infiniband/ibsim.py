@@ -74,16 +74,16 @@ class Simulation:
         InputError
             If it is one whose effect is not known here.
         """
-        if found := _BASE.fullmatch(line):
-            kind, guid = _KINDS[found[1]], int(found[3], 0)
-            if found[2] == "=":
+        if entry := _BASE.fullmatch(line):
+            kind, guid = _KINDS[entry[1]], int(entry[3], 0)
+            if entry[2] == "=":
                 self.bases[kind] = guid
-            self.guids[kind] = guid if found[2] == "=" else self.bases[kind] + guid
-        elif found := _MODULE.fullmatch(line):
-            self.module = found[1]
-        elif found := _SETTING.fullmatch(line):
-            if found[1] != "pdebug":
-                self.enabled = {**self.enabled, found[1]: self._bits(number, found[1], found[2])}
+            self.guids[kind] = guid if entry[2] == "=" else self.bases[kind] + guid
+        elif entry := _MODULE.fullmatch(line):
+            self.module = entry[1]
+        elif entry := _SETTING.fullmatch(line):
+            if entry[1] != "pdebug":
+                self.enabled = {**self.enabled, entry[1]: self._bits(number, entry[1], entry[2])}
         elif _UNREAD.fullmatch(line):
             raise self.text.error(
                 number,
@@ -98,13 +98,13 @@ class Simulation:
         """Read the options of a port, e.g. ``w=2 s=4``."""
         enabled = self.ports.setdefault((node.key, port), dict(self.enabled))
         for option in options.split():
-            what = {"w": "width", "s": "speed"}[option[0]]
-            enabled[what] = self._bits(number, what, option[2:])
+            quantity = {"w": "width", "s": "speed"}[option[0]]
+            enabled[quantity] = self._bits(number, quantity, option[2:])
 
     def _bits(self, number: int, what: str, text: str) -> int:
-        most = 15 if what == "width" else 7
-        if not 1 <= int(text) <= most:
-            raise self.text.error(number, f"{what} {text} does not exist; ibsim has 1 to {most}")
+        largest = 15 if what == "width" else 7
+        if not 1 <= int(text) <= largest:
+            raise self.text.error(number, f"{what} {text} does not exist; ibsim has 1 to {largest}")
         self.has_rates = True
         return int(text)
 
@@ -116,14 +116,14 @@ class Simulation:
         InputError
             If they enable none in common.
         """
-        for place, own in self.ports.items() if self.has_rates else ():
-            port = builder.ports[place]
-            other = self.ports.get((port.peer_key, port.peer_number), own)
-            lanes = next((LANES[bit] for bit in LANES if bit & own["width"] & other["width"]), 0)
-            speed = next((SPEEDS[bit] for bit in SPEEDS if bit & own["speed"] & other["speed"]), "")
+        for key, near in self.ports.items() if self.has_rates else ():
+            port = builder.ports[key]
+            far = self.ports.get((port.peer_key, port.peer_number), near)
+            lanes = next((LANES[bit] for bit in LANES if bit & near["width"] & far["width"]), 0)
+            speed = next((SPEEDS[bit] for bit in SPEEDS if bit & near["speed"] & far["speed"]), "")
             if not (lanes and speed):
                 raise self.text.error(
                     port.line, "the two ends of the cable enable no width or no speed in common"
                 )
             if not port.rate:
-                builder.ports[place] = replace(port, rate=f"{lanes}x{speed}")
+                builder.ports[key] = replace(port, rate=f"{lanes}x{speed}")

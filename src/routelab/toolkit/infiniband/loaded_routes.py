@@ -129,21 +129,21 @@ def _lanes(
         if table is not None:
             row[: len(table), : len(table)] = table
     arrival = np.zeros(topology.num_channels, dtype=np.int64)
-    one, back = topology.links.T
-    arrival[one], arrival[back] = addresses.channel_port[back], addresses.channel_port[one]
+    forth, back = topology.links.T
+    arrival[forth], arrival[back] = addresses.channel_port[back], addresses.channel_port[forth]
     first_port = np.zeros(topology.num_switches, dtype=np.int64)
     first_port[topology.terminal_switch[::-1]] = addresses.terminal_port[::-1]
     switch = topology.channel_source[hop_channel]
     entry = np.where(position == 0, first_port[switch], arrival[np.roll(hop_channel, 1)])
-    found = lanes[switch, entry, addresses.channel_port[hop_channel], level]
-    if (found < 0).any() or (found == NUM_LEVELS - 1).any():
-        hop = int(np.flatnonzero((found < 0) | (found == NUM_LEVELS - 1))[0])
+    hop_lane = lanes[switch, entry, addresses.channel_port[hop_channel], level]
+    if (hop_lane < 0).any() or (hop_lane == NUM_LEVELS - 1).any():
+        hop = int(np.flatnonzero((hop_lane < 0) | (hop_lane == NUM_LEVELS - 1))[0])
         raise InputError(
             f"SL2VL tables: switch {topology.switch_names[switch[hop]]} has no lane for SL "
             f"{int(level[hop])} from port {int(entry[hop])} to port "
             f"{int(addresses.channel_port[hop_channel[hop]])}"
         )
-    return np.asarray(found, dtype=np.int16)
+    return np.asarray(hop_lane, dtype=np.int16)
 
 
 def _check_arrival(
@@ -156,10 +156,10 @@ def _check_arrival(
     if not faults.size:
         return
     row, terminal = faults[0].tolist()
-    here = int(topology.endpoints[row])
+    start = int(topology.endpoints[row])
     lid = int(addresses.terminal_lids[terminal])
     destination = f"LID {lid} (terminal {topology.terminal_name(terminal)})"
-    way = [here]
+    way = [start]
     while (step := int(steps[way[-1], terminal])) >= 0:
         there = int(topology.channel_target[step])
         if there in way:

@@ -71,11 +71,11 @@ def read_fabric(path: Path) -> Fabric:
 def parse_fabric(text: TextFile) -> Fabric:
     """Read a fabric from lines; see `read_fabric`."""
     content = (line for line in text.lines if line.strip() and not line.startswith("#"))
-    first = next(content, None)
-    if first is None:
+    first_line = next(content, None)
+    if first_line is None:
         raise InputError(f"{text.name}: has no nodes; expected the output of ibnetdiscover")
     builder = FabricBuilder(text)
-    if is_port_line(first):
+    if is_port_line(first_line):
         read_port_lines(text, builder)
     else:
         _read_records(text, builder)
@@ -103,17 +103,17 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
             builder.add_port(node, _port(text, number, line, node, simulation))
         elif line.startswith("#"):
             continue
-        elif found := _NODE.fullmatch(line):
-            node = _node(text, number, found, above, simulation)
+        elif record := _NODE.fullmatch(line):
+            node = _node(text, number, record, above, simulation)
             builder.add_node(node)
             above = _Pending()
-        elif found := _IDENTITY.fullmatch(line.strip()):
+        elif record := _IDENTITY.fullmatch(line.strip()):
             node = None
             simulation.read_setting(number, line.strip())
             if "=" in line:
                 above.lines.append(number)
-            if found[2]:
-                above.guid = int(found[2], 16)
+            if record[2]:
+                above.guid = int(record[2], 16)
         elif simulation.read_setting(number, line.strip()):
             node = None
         else:
@@ -157,41 +157,41 @@ def _node(
 
 def _key(identity: str, simulation: Simulation) -> Key:
     """Return the GUID in an identity of ibnetdiscover, or the identity of a node of ibsim."""
-    found = _GUID_ID.fullmatch(simulation.identity(identity))
-    return int(found[2], 16) if found else simulation.identity(identity)
+    guid_id = _GUID_ID.fullmatch(simulation.identity(identity))
+    return int(guid_id[2], 16) if guid_id else simulation.identity(identity)
 
 
 def _port(
     text: TextFile, number: int, line: str, node: NodeRecord, simulation: Simulation
 ) -> PortRecord:
-    found = _PORT.fullmatch(line)
-    if not found:
+    cable = _PORT.fullmatch(line)
+    if not cable:
         raise text.error(
             number, f"{shorten(line)} is not a port with a cable; the file may be damaged"
         )
-    tail = found[7] or ""
+    tail = cable[7] or ""
     lid = peer_lid = 0
     rate = ""
-    if own := _OWN_LID.fullmatch(tail):
-        lid, tail = int(own[1]), own[3]
-        _require_no_lmc(text, number, int(own[2]))
+    if own_lid := _OWN_LID.fullmatch(tail):
+        lid, tail = int(own_lid[1]), own_lid[3]
+        _require_no_lmc(text, number, int(own_lid[2]))
     if peer := _PEER_TAIL.fullmatch(tail):
         peer_lid, rate = int(peer[2]), (peer[3] or "").split(" ")[0]
     elif tail.strip() and isinstance(node.key, int):
         raise text.error(number, f"{shorten(tail)} is not the other end of a cable")
     if node.kind == "switch" and lid:
         raise text.error(number, "a port of a switch has no LID; only its port 0 has")
-    port, guid = int(found[1]), int(found[2] or "0", 16)
+    port, guid = int(cable[1]), int(cable[2] or "0", 16)
     if isinstance(node.key, str) and node.kind != "switch" and node.guid:
         guid = guid or node.guid + port
-    simulation.add_port(node, port, number, found[6])
+    simulation.add_port(node, port, number, cable[6])
     return PortRecord(
         number=port,
-        peer_key=_key(found[3], simulation),
-        peer_number=int(found[4] or "1"),
+        peer_key=_key(cable[3], simulation),
+        peer_number=int(cable[4] or "1"),
         guid=guid,
         lid=lid,
-        peer_guid=int(found[5] or "0", 16),
+        peer_guid=int(cable[5] or "0", 16),
         peer_lid=peer_lid,
         rate=rate,
         line=number,

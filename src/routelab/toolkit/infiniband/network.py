@@ -133,15 +133,15 @@ def _known_guid(guid: int) -> str:
 def _unique(names: Sequence[str], guids: Sequence[int]) -> list[str]:
     """Append GUIDs (numbers, where they are unknown) to names that are empty or not unique."""
     count = Counter(names)
-    found = [
+    unique_names = [
         name
         if name and count[name] == 1
         else f"{name}@{guid_text(guid) if guid else place}".lstrip("@")
         for place, (name, guid) in enumerate(zip(names, guids, strict=True))
     ]
-    if len(set(found)) == len(found):
-        return found
-    return [f"{name}@{place}" for place, name in enumerate(found)]
+    if len(set(unique_names)) == len(unique_names):
+        return unique_names
+    return [f"{name}@{place}" for place, name in enumerate(unique_names)]
 
 
 def _cables(fabric: Fabric, switches: Sequence[int]) -> tuple[list[tuple[int, int, int, int]], int]:
@@ -150,11 +150,11 @@ def _cables(fabric: Fabric, switches: Sequence[int]) -> tuple[list[tuple[int, in
     cables, loops = [], 0
     for node in switches:
         for number, port in sorted(fabric.nodes[node].ports.items()):
-            other, back = port.peer
-            if other == node:
-                loops += number < back
-            elif other in place and place[node] < place[other]:
-                cables.append((node, number, other, back))
+            peer, peer_port = port.peer
+            if peer == node:
+                loops += number < peer_port
+            elif peer in place and place[node] < place[peer]:
+                cables.append((node, number, peer, peer_port))
     return cables, loops
 
 

@@ -81,17 +81,17 @@ def _lines(text: TextFile) -> Iterator[_Line]:
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
-        if found := _CABLE.fullmatch(line):
-            rate = "" if "?" in found[5] + found[6] else found[5] + found[6]
+        if cable := _CABLE.fullmatch(line):
+            rate = "" if "?" in cable[5] + cable[6] else cable[5] + cable[6]
             ends = (
                 _End(_KINDS[kind], int(lid), int(port), int(guid, 16))
-                for kind, lid, port, guid in (found.group(1, 2, 3, 4), found.group(7, 8, 9, 10))
+                for kind, lid, port, guid in (cable.group(1, 2, 3, 4), cable.group(7, 8, 9, 10))
             )
-            yield _Line(number, next(ends), found[11], next(ends), rate)
-        elif found := _FREE.fullmatch(line):
-            kind, lid, port, guid = found.group(1, 2, 3, 4)
+            yield _Line(number, next(ends), cable[11], next(ends), rate)
+        elif cable := _FREE.fullmatch(line):
+            kind, lid, port, guid = cable.group(1, 2, 3, 4)
             end = _End(_KINDS[kind], int(lid), int(port), int(guid, 16))
-            yield _Line(number, end, found[7])
+            yield _Line(number, end, cable[7])
         else:
             raise text.error(
                 number,
@@ -129,10 +129,10 @@ def _names(lines: list[_Line]) -> dict[int, str]:
             continue
         parts = line.names.split(_BETWEEN_NAMES)
         cuts = range(1, len(parts))
-        for guid, found in (
+        for guid, candidates in (
             (line.end.guid, [_BETWEEN_NAMES.join(parts[:cut]) for cut in cuts]),
             (line.peer.guid, [_BETWEEN_NAMES.join(parts[cut:]) for cut in cuts]),
         ):
-            common = [name for name in allowed.get(guid, found) if name in found]
-            allowed[guid] = common or allowed.get(guid, found)
+            common = [name for name in allowed.get(guid, candidates) if name in candidates]
+            allowed[guid] = common or allowed.get(guid, candidates)
     return {guid: names[0] for guid, names in allowed.items() if names}

@@ -94,12 +94,12 @@ def _rules_of_rows(levels: NDArray[np.int8], care: BoolArray) -> tuple[int, list
     for number, (row, mask) in enumerate(zip(levels, care, strict=True)):
         for level in np.unique(row[mask]).tolist():
             if level != common[number]:
-                where = frozenset(np.flatnonzero(mask & (row == level)).tolist())
-                special.setdefault((level, where), []).append(number)
-    rules = [Rule(frozenset(rows), where, level) for (level, where), rows in special.items()]
+                columns = frozenset(np.flatnonzero(mask & (row == level)).tolist())
+                special.setdefault((level, columns), []).append(number)
+    rules = [Rule(frozenset(rows), columns, level) for (level, columns), rows in special.items()]
     default = Counter(common).most_common(1)[0][0] if common else 0
     for level in sorted(set(common) - {default}):
-        rows = frozenset(number for number, one in enumerate(common) if one == level)
+        rows = frozenset(number for number, usual in enumerate(common) if usual == level)
         rules.append(Rule(rows, None, level))
     return default, rules
 
@@ -223,9 +223,9 @@ class Policy:
         InputError
             If a group names a port that is unknown or that several nodes may be.
         """
-        groups = {group for one, other, _ in self.rules for group in one + other}
+        groups = {group for near, far, _ in self.rules for group in near + far}
         self._check_labels(groups, labels)
-        found = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
+        level_of_pair = np.full((len(sources), len(destinations)), self.default, dtype=np.int8)
         nothing: frozenset[str] = frozenset()
         rows, columns = (
             {
@@ -238,15 +238,13 @@ class Policy:
             }
             for guids in (sources, destinations)
         )
-        for one, other, level in reversed(self.rules):
-            row = set().union(*(rows[group] for group in one)) if one else range(len(sources))
+        for near, far, level in reversed(self.rules):
+            row = set().union(*(rows[group] for group in near)) if near else range(len(sources))
             column = (
-                set().union(*(columns[group] for group in other))
-                if other
-                else range(len(destinations))
+                set().union(*(columns[group] for group in far)) if far else range(len(destinations))
             )
-            found[np.ix_(sorted(row), sorted(column))] = level
-        return found
+            level_of_pair[np.ix_(sorted(row), sorted(column))] = level
+        return level_of_pair
 
     def _check_labels(
         self, groups: Iterable[PortGroup], labels: Mapping[str, frozenset[str]] | None
@@ -295,7 +293,7 @@ def parse_policy(text: TextFile) -> Policy:
             levels.setdefault(name, _sl(text, values, number))
     if "default" not in levels:
         raise text.error(len(text.lines), "the policy has no level DEFAULT; it may be truncated")
-    found = []
+    numbered_rules = []
     for number, values in rules:
         for key in _PARTIAL:
             if key in values:
@@ -307,12 +305,12 @@ def parse_policy(text: TextFile) -> Policy:
         level = _name(text, values, "qos-level-name", number)
         if level not in levels:
             raise text.error(number, f"QoS level {level!r} does not exist")
-        one, other = (
+        rule_sources, rule_destinations = (
             tuple(_named_groups(text, values.get(key, []), groups))
             for key in ("source", "destination")
         )
-        found.append((one, other, levels[level]))
-    return Policy(text.name, levels["default"], tuple(found))
+        numbered_rules.append((rule_sources, rule_destinations, levels[level]))
+    return Policy(text.name, levels["default"], tuple(numbered_rules))
 
 
 def _words(line: str) -> str:
@@ -337,14 +335,14 @@ def _blocks(text: TextFile) -> Iterator[tuple[int, str, _Values]]:
                 "rules of the section qos-ulps match the queries of protocols, "
                 "and the files of a fabric do not say which packets those are; use qos-match-rules",
             )
-        elif block and (found := _KEY.fullmatch(word)):
-            if found[1] not in _KEYS[block]:
-                raise text.error(number, f"{found[1]!r} is not a key of a {block}")
-            if not found[2]:
-                raise text.error(number, f"{found[1]!r} has no value")
-            if found[1] in _ONCE and found[1] in values:
-                raise text.error(number, f"the {block} has a second {found[1]!r}")
-            values.setdefault(found[1], []).append((number, found[2]))
+        elif block and (entry := _KEY.fullmatch(word)):
+            if entry[1] not in _KEYS[block]:
+                raise text.error(number, f"{entry[1]!r} is not a key of a {block}")
+            if not entry[2]:
+                raise text.error(number, f"{entry[1]!r} has no value")
+            if entry[1] in _ONCE and entry[1] in values:
+                raise text.error(number, f"the {block} has a second {entry[1]!r}")
+            values.setdefault(entry[1], []).append((number, entry[2]))
         elif block and word == f"end-{block}":
             yield number, block, values
             block = ""
@@ -381,10 +379,10 @@ def _name(text: TextFile, values: _Values, key: str, end: int) -> str:
     if key not in values:
         raise text.error(end, f"{key!r} is missing")
     number, value = values[key][0]
-    found = _strings(text, number, value)
-    if len(found) > 1:
+    names = _strings(text, number, value)
+    if len(names) > 1:
         raise text.error(number, f"{shorten(value)} is not a name; it has a comma")
-    return found[0].casefold()
+    return names[0].casefold()
 
 
 def _sl(text: TextFile, values: _Values, end: int) -> int:
@@ -400,9 +398,9 @@ def _group(text: TextFile, values: _Values) -> PortGroup:
     ranges = []
     for number, value in values.get("port-guid", []):
         for part in value.split(","):
-            if not (found := _RANGE.fullmatch(part.strip())):
+            if not (guid_range := _RANGE.fullmatch(part.strip())):
                 raise text.error(number, f"{shorten(value)} is not a list of GUIDs")
-            first, last = int(found[1], 0), int(found[2] or found[1], 0)
+            first, last = int(guid_range[1], 0), int(guid_range[2] or guid_range[1], 0)
             if first == last:
                 guids.add(guid_text(first))
             else:
@@ -426,10 +424,10 @@ def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
     for name, plain in zip(
         _strings(text, number, value), re.sub(r'"[^"]*"', '""', value).split(","), strict=True
     ):
-        found = _PORT_NAME.fullmatch(name)
-        if not found:
+        port_name = _PORT_NAME.fullmatch(name)
+        if not port_name:
             raise text.error(number, f"{shorten(name)} is not a port name such as node/P1")
-        if not int(found[2]):
+        if not int(port_name[2]):
             raise text.error(
                 number,
                 f"OpenSM refuses policies with port 0 ({name}); for a switch, name port 1 or its "
@@ -441,7 +439,7 @@ def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
                 f"OpenSM drops blanks from port names outside quotation marks, so {plain.strip()} "
                 f'names no port; write "{plain.strip()}"',
             )
-        yield f"{found[1]}/P{int(found[2])}"
+        yield f"{port_name[1]}/P{int(port_name[2])}"
 
 
 def _named_groups(

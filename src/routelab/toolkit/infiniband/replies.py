@@ -44,10 +44,10 @@ def with_symmetric_lanes(
         None if no such lanes were found.
     """
     pair, path_start, hop_channel = _paths_by_pair(tables, manager)
-    first = np.flatnonzero(np.diff(pair, prepend=-2))
+    group_start = np.flatnonzero(np.diff(pair, prepend=-2))
     pinned = bool(len(pair) and pair[0] < 0)
     lane = _few_lanes(
-        np.append(first, len(pair)),
+        np.append(group_start, len(pair)),
         path_start,
         hop_channel,
         tables.topology.num_channels,
@@ -57,10 +57,10 @@ def with_symmetric_lanes(
     if lane is None:
         return None
     if pinned:
-        first, lane = first[1:], lane[1:]
+        group_start, lane = group_start[1:], lane[1:]
     switches = tables.topology.num_switches
     of_pair = np.zeros((switches, switches), np.int8)
-    higher, lower = np.divmod(pair[first], switches)
+    higher, lower = np.divmod(pair[group_start], switches)
     of_pair[higher, lower] = of_pair[lower, higher] = lane
     lanes = np.where(tables.steps >= 0, of_pair[:, tables.destination_switch], 0)
     return replace(tables, lanes=frozen_array(lanes, np.int8))
@@ -89,8 +89,8 @@ def _few_lanes(
         if (lane < 0).any():
             return None
         if len(ranks) <= limit:
-            found: Int32Array = lane
-            return found
+            lanes: Int32Array = lane
+            return lanes
         idle = 0 if len(ranks) < fewest else idle + 1
         fewest = len(ranks)
         last_first = -lane[order]
@@ -125,8 +125,8 @@ def _paths_by_pair(
         topology.channel_source,
         topology.channel_target,
     )
-    one, other = switches[:, np.newaxis], ends[np.newaxis, :]
-    pair = np.maximum(one, other) * np.int64(len(switches)) + np.minimum(one, other)
+    switch, end = switches[:, np.newaxis], ends[np.newaxis, :]
+    pair = np.maximum(switch, end) * np.int64(len(switches)) + np.minimum(switch, end)
     length = lengths.reshape(-1)
     order = np.argsort(pair.reshape(-1), kind="stable")
     order = order[length[order] > 0]
@@ -134,9 +134,9 @@ def _paths_by_pair(
     if manager is not None:
         managing = manager_routes(tables, manager)[:, columns]
         managing[:, place.reshape(-1)[manager]] = True
-        first = np.flatnonzero(managing.reshape(-1) & (length > 0))
-        order = np.concatenate((first, order))
-        of_pair = np.concatenate((np.full(len(first), -1), of_pair))
+        of_manager = np.flatnonzero(managing.reshape(-1) & (length > 0))
+        order = np.concatenate((of_manager, order))
+        of_pair = np.concatenate((np.full(len(of_manager), -1), of_pair))
     path_start = np.concatenate(([0], np.cumsum(length[order])))
     first_hop = np.cumsum(np.maximum(length, 0)) - np.maximum(length, 0)
     shift = np.repeat(first_hop[order] - path_start[:-1], length[order])

@@ -7,7 +7,7 @@ options ``-c`` and ``-d``): one line for each entry, or the form of OpenSM's dum
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def read_service_levels(path: Path) -> ServiceLevels:
 
 def parse_service_levels(text: TextFile) -> ServiceLevels:
     """Read service levels from lines; see `read_service_levels`."""
-    found: dict[str, dict[int, int]] = {}
+    ports: dict[str, dict[int, int]] = {}
     current = ""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -79,21 +79,14 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
             raise text.error(number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
         if level >= NUM_LEVELS:
             raise text.error(number, f"SL {level} does not exist; SLs are 0 to 15")
-        if found.setdefault(guid, {}).setdefault(lid, level) != level:
+        if ports.setdefault(guid, {}).setdefault(lid, level) != level:
             raise text.error(number, f"the path from {guid} to LID {lid} already has another SL")
-    if not found:
+    if not ports:
         raise InputError(f"{text.name}: has no service level of a path")
-    levels = np.full((len(found), max(map(max, found.values())) + 1), -1, dtype=np.int8)
-    for row, of_source in enumerate(found.values()):
+    levels = np.full((len(ports), max(map(max, ports.values())) + 1), -1, dtype=np.int8)
+    for row, of_source in enumerate(ports.values()):
         levels[row, list(of_source)] = list(of_source.values())
-    return ServiceLevels(tuple(found), frozen_array(levels, np.int8))
-
-
-def write_service_levels(levels: ServiceLevels) -> Iterator[str]:
-    """Yield lines ``0xGUID LID SL``; unknown levels are left out."""
-    for guid, row in zip(levels.source_guids, levels.levels, strict=True):
-        for lid in np.flatnonzero(row >= 0).tolist():
-            yield f"{guid} {lid} {row[lid]}"
+    return ServiceLevels(tuple(ports), frozen_array(levels, np.int8))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +116,7 @@ def read_lane_tables(path: Path) -> LaneTables:
 
 def parse_lane_tables(text: TextFile) -> LaneTables:
     """Read SL2VL tables from lines; see `read_lane_tables`."""
-    found: dict[str, dict[tuple[int, int], list[int]]] = {}
+    lanes_of_ports: dict[str, dict[tuple[int, int], list[int]]] = {}
     current = ""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
@@ -145,27 +138,18 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
             raise text.error(number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}")
         if max(lanes) >= NUM_LEVELS:
             raise text.error(number, f"VL {max(lanes)} does not exist; VLs are 0 to 15")
-        if ports in found.setdefault(guid, {}):
+        if ports in lanes_of_ports.setdefault(guid, {}):
             raise text.error(
                 number, f"{guid} has a second table for ports {ports[0]} to {ports[1]}"
             )
-        found[guid][ports] = lanes
-    if not found:
+        lanes_of_ports[guid][ports] = lanes
+    if not lanes_of_ports:
         raise InputError(f"{text.name}: has no SL2VL table")
     tables = {}
-    for guid, by_ports in found.items():
+    for guid, by_ports in lanes_of_ports.items():
         size = max(max(ports) for ports in by_ports) + 1
         table = np.full((size, size, NUM_LEVELS), -1, dtype=np.int8)
         for ports, lanes in by_ports.items():
             table[ports] = lanes
         tables[guid] = frozen_array(table, np.int8)
     return LaneTables(tables)
-
-
-def write_lane_tables(tables: LaneTables) -> Iterator[str]:
-    """Yield lines ``0xGUID IN OUT 0x01 0x23 ...``; unknown tables are left out."""
-    for guid, table in tables.lanes.items():
-        for entry, out in np.argwhere(table[:, :, 0] >= 0).tolist():
-            lanes = table[entry, out].tolist()
-            pairs = (f"0x{lanes[sl]:x}{lanes[sl + 1]:x}" for sl in range(0, NUM_LEVELS, 2))
-            yield f"{guid} {entry} {out} {' '.join(pairs)}"

@@ -30,11 +30,11 @@ def simulation_lines(topology: Topology, addresses: Addresses) -> Iterator[str]:
         yield f"caguid={adapters[terminal]}"
         yield f'Ca\t1 {host_id[terminal]}\t\t# "{plain_name(topology.terminal_name(terminal))}"'
         yield from (f"[1]({guid[2:]}) \t{switch_id[switch]}[{port}]", "")
-    for one, back in topology.links.tolist():
-        for here, there in ((one, back), (back, one)):
-            port, other = int(addresses.channel_port[here]), int(addresses.channel_port[there])
-            target = switch_id[int(topology.channel_target[here])]
-            at_switch[int(topology.channel_source[here])].append((port, f"{target}[{other}]"))
+    ports = addresses.channel_port.tolist()
+    for link in topology.links.tolist():
+        for channel, back in (link, link[::-1]):
+            target = f"{switch_id[int(topology.channel_target[channel])]}[{ports[back]}]"
+            at_switch[int(topology.channel_source[channel])].append((ports[channel], target))
     for switch, ends in enumerate(at_switch):
         count = max((port for port, _ in ends), default=1)
         guid = addresses.switch_guids[switch]
@@ -92,11 +92,11 @@ def _are_routable(neighbours: list[Any], roots: Int64Array, ends: Int64Array) ->
     reached = {s: 1 << s for s in order}
     for ways, up in ((order[::-1], False), (order, True)):
         for s in ways:
-            for other in neighbours[s].tolist():
-                if level[other] != level[s] and (level[other] < level[s]) == up:
-                    reached[s] |= reached[other]
-    wanted = sum(1 << s for s in ends.tolist())
-    return all(reached[s] & wanted == wanted for s in ends.tolist())
+            for neighbour in neighbours[s].tolist():
+                if level[neighbour] != level[s] and (level[neighbour] < level[s]) == up:
+                    reached[s] |= reached[neighbour]
+    end_bits = sum(1 << s for s in ends.tolist())
+    return all(reached[s] & end_bits == end_bits for s in ends.tolist())
 
 
 def _hops(neighbours: list[Any], sources: Int64Array) -> Int64Array:
@@ -105,11 +105,11 @@ def _hops(neighbours: list[Any], sources: Int64Array) -> Int64Array:
     hops[sources] = 0
     frontier = sources.tolist()
     while frontier:
-        following = []
+        next_frontier = []
         for switch in frontier:
-            for other in neighbours[switch].tolist():
-                if hops[other] < 0:
-                    hops[other] = hops[switch] + 1
-                    following.append(other)
-        frontier = following
+            for neighbour in neighbours[switch].tolist():
+                if hops[neighbour] < 0:
+                    hops[neighbour] = hops[switch] + 1
+                    next_frontier.append(neighbour)
+        frontier = next_frontier
     return hops

@@ -56,10 +56,10 @@ class TextFile:
     @classmethod
     def of(cls, name: str, text: str) -> TextFile:
         """Split a text into lines at line feeds only; descriptions may hold other separators."""
-        *lines, rest = text.split("\n")
-        if rest:
-            lines.append(rest)
-        return cls(name, tuple(line.rstrip("\r") for line in lines), not rest)
+        *lines, unfinished = text.split("\n")
+        if unfinished:
+            lines.append(unfinished)
+        return cls(name, tuple(line.rstrip("\r") for line in lines), not unfinished)
 
     def place(self, line: int) -> str:
         """Return the place of a line, counted from 1."""

@@ -79,5 +79,5 @@ def graph_of_root(
     """
     if choice != "best" or topology.num_switches == 0:
         return graph_from(root_of(topology, choice, rules))
-    most = affordable(graph_from(0))
-    return graph_from(best_root(topology, lambda root: unevenness(graph_from(root)), most))
+    budget = affordable(graph_from(0))
+    return graph_from(best_root(topology, lambda root: unevenness(graph_from(root)), budget))

@@ -11,8 +11,8 @@ def neighbours_of(topology: Topology) -> list[list[int]]:
     """Return the neighbours of each switch in ascending order, each of them once."""
     pairs = np.column_stack((topology.channel_source, topology.channel_target))
     neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
-    for switch, other in np.unique(pairs, axis=0).tolist():
-        neighbours[switch].append(other)
+    for switch, neighbour in np.unique(pairs, axis=0).tolist():
+        neighbours[switch].append(neighbour)
     return neighbours
 
 

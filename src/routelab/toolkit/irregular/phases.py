@@ -74,9 +74,9 @@ def turns_to_earlier_phases(
 ) -> list[Turn]:
     """Return the turns from a link into one of an earlier phase; see `phase_graph`."""
     turns: list[Turn] = []
-    for b, others in enumerate(neighbours):
-        leaving = [(c, phase_of(b, c)) for c in others]
-        for a in others:
+    for b, adjacent in enumerate(neighbours):
+        leaving = [(c, phase_of(b, c)) for c in adjacent]
+        for a in adjacent:
             phase = phase_of(a, b)
             turns += [(a, b, c) for c, later in leaving if c != a and later < phase]
     return turns
@@ -107,7 +107,7 @@ def prohibited_after_release(
         If there is a cycle although they are prohibited.
     """
     never = frozenset(prohibited)
-    links = [(a, b) for a, others in enumerate(neighbours) for b in others]
+    links = [(a, b) for a, adjacent in enumerate(neighbours) for b in adjacent]
     number = {link: place for place, link in enumerate(links)}
     turns = [(a, b, c) for a, b in links for c in neighbours[b] if c != a]
     leaving = np.array([len(neighbours[b]) - 1 for _, b in links], dtype=np.int64)

@@ -56,26 +56,26 @@ def _search(
     """Return preorder number, lowest number reached, and parent (−1: root) of each switch."""
     count = len(neighbours)
     number, low, parent = [-1] * count, [0] * count, [-1] * count
-    following = 0
+    next_number = 0
     for root in roots:
         if number[root] >= 0:
             continue
-        number[root] = low[root] = following
-        following += 1
+        number[root] = low[root] = next_number
+        next_number += 1
         path = [(root, iter(neighbours[root]))]
         while path:
             switch, links = path[-1]
-            other = next(links, -1)
-            if other < 0:
+            neighbour = next(links, -1)
+            if neighbour < 0:
                 path.pop()
                 if path:
                     above = path[-1][0]
                     low[above] = min(low[above], low[switch])
-            elif number[other] < 0:
-                number[other] = low[other] = following
-                following += 1
-                parent[other] = switch
-                path.append((other, iter(neighbours[other])))
-            elif other != parent[switch]:
-                low[switch] = min(low[switch], number[other])
+            elif number[neighbour] < 0:
+                number[neighbour] = low[neighbour] = next_number
+                next_number += 1
+                parent[neighbour] = switch
+                path.append((neighbour, iter(neighbours[neighbour])))
+            elif neighbour != parent[switch]:
+                low[switch] = min(low[switch], number[neighbour])
     return number, low, parent

@@ -47,22 +47,22 @@ def preorder_from(neighbours: Sequence[Sequence[int]], root: int) -> tuple[list[
     """
     count = len(neighbours)
     number, parent = [-1] * count, [-1] * count
-    following = 0
+    next_number = 0
     for candidate in [root, *range(count)]:
         if number[candidate] >= 0:
             continue
-        number[candidate] = following
-        following += 1
+        number[candidate] = next_number
+        next_number += 1
         path = [(candidate, iter(neighbours[candidate]))]
         while path:
             switch, links = path[-1]
-            other = next((other for other in links if number[other] < 0), -1)
-            if other < 0:
+            child = next((child for child in links if number[child] < 0), -1)
+            if child < 0:
                 path.pop()
                 continue
-            number[other], parent[other] = following, switch
-            following += 1
-            path.append((other, iter(neighbours[other])))
+            number[child], parent[child] = next_number, switch
+            next_number += 1
+            path.append((child, iter(neighbours[child])))
     return number, parent
 
 
@@ -110,7 +110,7 @@ def coordinated_tree(
     count = len(neighbours)
     level, parent = [-1] * count, [-1] * count
     children: list[list[int]] = [[] for _ in range(count)]
-    x, following = [-1] * count, 0
+    x, next_x = [-1] * count, 0
     for candidate in [root, *range(count)]:
         if level[candidate] >= 0:
             continue
@@ -121,8 +121,8 @@ def coordinated_tree(
         waiting = [candidate]
         while waiting:
             switch = waiting.pop()
-            x[switch] = following
-            following += 1
+            x[switch] = next_x
+            next_x += 1
             waiting += reversed(children[switch])
     return CoordinatedTree(x, level, parent)
 
@@ -137,7 +137,7 @@ def _next_layer(
 ) -> list[int]:
     """Give the switches one level below a parent each; return them from left to right."""
     place = {switch: number for number, switch in enumerate(layer)}
-    below = sorted({other for switch in layer for other in neighbours[switch] if level[other] < 0})
+    below = sorted({new for switch in layer for new in neighbours[switch] if level[new] < 0})
     above = {
         switch: sorted(set(neighbours[switch]) & set(place), key=place.__getitem__)
         for switch in below

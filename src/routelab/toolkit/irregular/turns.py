@@ -71,11 +71,11 @@ def turn_graph(
     place = np.arange(len(before)) - np.repeat(np.cumsum(degree) - degree, degree)
     after = leaving[start[target[before]] + place]
     key = _turn_keys(source[before], target[before], target[after], switches)
-    none = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
+    banned = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
     links = np.bincount(np.unique(source * switches + target) // max(switches, 1))
     turns = int((links * (links - 1)).sum())
     allowed = (source[before] != target[after]) & ~np.isin(
-        key, _turn_keys(none[:, 0], none[:, 1], none[:, 2], switches)
+        key, _turn_keys(banned[:, 0], banned[:, 1], banned[:, 2], switches)
     )
     graph = RoutingGraph.create(
         topology,
@@ -88,11 +88,11 @@ def turn_graph(
         turn_set=turn_set,
         facts={
             **(facts or {}),
-            "prohibited_turns": len(none),
-            "prohibited_share": len(none) / turns if turns else 0.0,
+            "prohibited_turns": len(banned),
+            "prohibited_share": len(banned) / turns if turns else 0.0,
         },
         channel_facts=channel_facts,
-        prohibited=none,
+        prohibited=banned,
     )
     return merged(graph) if merge else graph
 

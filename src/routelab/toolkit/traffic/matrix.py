@@ -110,11 +110,11 @@ def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
         raise InputError(f"{path}: no line with traffic in it")
     problems: list[str] = []
     listed = any(_number(cell) is None for cell in rows[0][1])
-    found = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
+    matrix = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
     if problems:
         more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
         raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))
-    return found
+    return matrix
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -161,11 +161,11 @@ def _from_list(
 ) -> tuple[Float64Array, Float64Array | None]:
     (place, names), *body = rows
     header = [name.lower() for name in names]
-    found = {
+    rates = {
         column: [header.index(name) for name in spellings if header.count(name) == 1]
         for column, spellings in COLUMNS.items()
     }
-    if any(len(positions) != 1 for positions in found.values()):
+    if any(len(positions) != 1 for positions in rates.values()):
         problems.append(
             f"line {place}: expected a header with source, target and bytes, each once, "
             f"got {','.join(names)!r}"
@@ -178,9 +178,9 @@ def _from_list(
             problems.append(f"line {line}: {len(cells)} cells under a header of {len(header)}")
             continue
         source, target = (
-            _rank(cells[found[end][0]], line, problems) for end in ("source", "target")
+            _rank(cells[rates[end][0]], line, problems) for end in ("source", "target")
         )
-        amount = _amount(cells[found["bytes"][0]], line, problems)
+        amount = _amount(cells[rates["bytes"][0]], line, problems)
         count = 0.0 if counted is None else _amount(cells[counted], line, problems, MESSAGES)
         entries.append((source, target, amount, count))
     if not body:

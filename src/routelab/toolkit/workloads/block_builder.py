@@ -94,8 +94,8 @@ class BlockBuilder:
             As `Block.create`.
         """
         columns: list[list[NDArray[np.float64]]] = [[], [], [], [], []]
-        for ranks, *rest in self._parts:
-            for column, values in zip(columns, (ranks, *rest), strict=True):
+        for ranks, *operands in self._parts:
+            for column, values in zip(columns, (ranks, *operands), strict=True):
                 column.append(np.broadcast_to(np.asarray(values, np.float64), ranks.shape))
         rank, kind, peer, amount, tag = (
             np.concatenate(column) if column else np.zeros(0) for column in columns

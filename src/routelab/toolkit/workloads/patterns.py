@@ -98,8 +98,8 @@ class RankGrid:
         per_switch = int(self.slot.max()) + 1
         rank_at = np.empty(len(self.slot), dtype=np.int64)
         rank_at[self.number * per_switch + self.slot] = np.arange(len(self.slot))
-        found: Int64Array = rank_at[number * per_switch + self.slot]
-        return found
+        ranks: Int64Array = rank_at[number * per_switch + self.slot]
+        return ranks
 
     def at_places(self, place: Int64Array) -> Int64Array:
         """Return the rank with the same slot at the given coordinates; int64, shape (P,)."""
@@ -151,7 +151,7 @@ class PatternWorkload(WorkloadPlugin):
         """
         directions, words = self.directions(job)
         if self.parameters.ways == "two":
-            directions = [way for one in directions for way in _both_ways(one)]
+            directions = [way for targets in directions for way in _both_ways(targets)]
         rounds = self._round(job, directions)
         ways = {"one": "one way", "two": "both ways"}[self.parameters.ways]
         phases = {"together": "all together", "apart": "one direction after the other"}
@@ -164,7 +164,7 @@ class PatternWorkload(WorkloadPlugin):
     def _round(self, job: Job, directions: Sequence[Int64Array]) -> BlockBuilder:
         builder, at = BlockBuilder(job.ranks), np.arange(job.ranks)
         size, apart = self.parameters.size, self.parameters.phases == "apart"
-        groups = [[one] for one in directions] if apart else [list(directions)]
+        groups = [[direction] for direction in directions] if apart else [list(directions)]
         for group in groups:
             for targets in group:
                 sources = _back(targets)

@@ -91,10 +91,10 @@ def read_trace(path: Path) -> Program:
     if not streams:
         raise InputError(f"{path}: the file has no actions")
     ranks = max(streams) + 1
-    missing = [rank for rank in range(ranks) if rank not in streams]
-    if missing:
+    silent = [rank for rank in range(ranks) if rank not in streams]
+    if silent:
         raise InputError(
-            f"{path}: has rank {ranks - 1}, but nothing of rank {missing[0]}; every rank from "
+            f"{path}: has rank {ranks - 1}, but nothing of rank {silent[0]}; every rank from "
             "0 on needs its init and finalize"
         )
     readers = [_Reader(rank, ranks, streams[rank]) for rank in range(ranks)]
@@ -113,8 +113,8 @@ def trace_files(path: Path) -> list[Path]:
     named = [line for line in lines if line and not line.startswith("#")]
     if not named:
         raise InputError(f"{path}: the file has neither a list of files nor actions")
-    first = named[0].split()
-    if len(first) > 1 and first[0].isdigit():
+    words = named[0].split()
+    if len(words) > 1 and words[0].isdigit():
         return [path]
     return [path.parent / line for line in named]
 
@@ -168,8 +168,8 @@ class _Reader:
             elif line.action in ACTIONS:
                 ACTIONS[line.action](self, line, builder)
             elif line.action != "finalize":
-                known = ", ".join(["init", "finalize", *ACTIONS, *COLLECTIVES])
-                raise line.wrong(f"{line.action!r} is not supported; supported are {known}")
+                supported = ", ".join(["init", "finalize", *ACTIONS, *COLLECTIVES])
+                raise line.wrong(f"{line.action!r} is not supported; supported are {supported}")
         self._check_requests("at the end")
         return None
 
@@ -279,22 +279,23 @@ COLLECTIVES: dict[str, CollectiveName] = {name: name for name in get_args(Collec
 def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
     while True:
         builder = BlockBuilder(len(readers))
-        found = [reader.until_collective(builder) for reader in readers]
+        collectives = [reader.until_collective(builder) for reader in readers]
         try:
             block = builder.build()
         except PluginError as error:
-            before = f"before {found[0].path}:{found[0].number}" if found[0] else "at the end"
+            line = collectives[0]
+            before = f"before {line.path}:{line.number}" if line else "at the end"
             raise InputError(
                 f"{path}: what ranks send and receive between two collectives, {before}, does not "
                 f"fit together: {error}"
             ) from None
         if len(block.kind):
             yield block
-        lines = [line for line in found if line is not None]
+        lines = [line for line in collectives if line is not None]
         if not lines:
             return
-        if len(lines) < len(found):
-            silent = found.index(None)
+        if len(lines) < len(collectives):
+            silent = collectives.index(None)
             raise lines[0].wrong(f"rank {silent} has ended and makes no such call")
         yield _collective(lines, readers)
 
@@ -304,10 +305,10 @@ def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
     name, size, root, _ = calls[0]
     for line, call in zip(lines, calls, strict=True):
         if call[:3] != (name, size, root):
-            first = lines[0]
+            reference = lines[0]
             raise line.wrong(
                 f"rank {line.rank} calls {_call_text(call)} where rank 0 calls "
-                f"{_call_text(calls[0])} ({first.path}:{first.number})"
+                f"{_call_text(calls[0])} ({reference.path}:{reference.number})"
             )
     matrix = None
     if name == "alltoallv":

@@ -72,18 +72,18 @@ class Fabric:
 
     def problems(self, job: FabricJob) -> list[str]:
         """Report programs that cannot run, and placeholders without a value; one line each."""
-        found = self.program_problems(job)
+        lines = self.program_problems(job)
         for name in ("apply", "restore"):
             arguments: list[str] = getattr(self._commands, name)
             used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
             if "hosts" in used and not job.hosts:
-                found.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
+                lines.append(f"{name}: {{hosts}} is empty, because the cluster lists no hosts")
             if "topology" in used and not job.topology:
-                found.append(f"{name}: {{topology}} is empty, because the network has no name")
+                lines.append(f"{name}: {{topology}} is empty, because the network has no name")
         terminals = job.table.topology.num_terminals
         if job.hosts and len(job.hosts) != terminals:
-            found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
-        return found
+            lines.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
+        return lines
 
     def program_problems(self, job: FabricJob) -> list[str]:
         """Report programs that cannot run on this machine; one line each."""

@@ -56,16 +56,16 @@ def write_fabric_files(fabric: Fabric, job: FabricJob) -> dict[str, str]:
         # the same routes are applied in every round, and a tool may still read its files
         if path.is_file() and path.read_bytes() == text.encode():
             continue
-        with atomic_file(path) as new:
-            new.write_text(text, encoding="utf-8")
+        with atomic_file(path) as file:
+            file.write_text(text, encoding="utf-8")
     return files
 
 
 def fabric_problems(fabric: Fabric, job: FabricJob) -> list[str]:
     """Return what keeps a fabric from being switched, including its files; one line each."""
-    found = fabric.problems(job)
+    problems = fabric.problems(job)
     try:
         fabric_files(fabric, job)
     except RoutelabError as error:
-        found = [*found, str(error)]
-    return found
+        problems = [*problems, str(error)]
+    return problems

@@ -83,16 +83,16 @@ class Journal:
         if not self.path.exists():
             return None
         try:
-            left = read_json(self.path, FORMAT)
-            _check(left)
+            record = read_json(self.path, FORMAT)
+            _check(record)
         except InputError as error:
-            found = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
+            reason = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
             raise InputError(
                 "an earlier session did not restore the fabric, and its journal cannot be read, "
-                f"so nothing is measured: {self.path}: {found}; restore the fabric by hand, and "
+                f"so nothing is measured: {self.path}: {reason}; restore the fabric by hand, and "
                 "only then remove that file"
             ) from error
-        return left
+        return record
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Record the routing that will be applied next.

@@ -84,8 +84,8 @@ class LoggedSwitch:
             If it cannot be started, ends with another code than 0, prints without end or takes
             longer than `seconds`; then it is ended with its whole group.
         """
-        shown = printable(shlex.join(arguments))
-        self._write(f"$ {shown}")
+        command_line = printable(shlex.join(arguments))
+        self._write(f"$ {command_line}")
         # in memory: a full disk must not make a command fail
         output = os.memfd_create("output")
         failure, started = "interrupted", True
@@ -100,7 +100,7 @@ class LoggedSwitch:
                 self._write(f"| {printable(line)}", stamped=False)
             self._write(failure or "exit code 0")
         if failure:
-            raise FabricError(f"{shown}: {failure}{last_lines(text) if started else ''}")
+            raise FabricError(f"{command_line}: {failure}{last_lines(text) if started else ''}")
         return text
 
     def _run(self, arguments: Sequence[str], seconds: float, output: int) -> ProgramEnd:

@@ -101,7 +101,7 @@ def run_program(
         streams = [files.enter_context(file.open("wb")) for file in (stdout, stderr) if file]
         process = None
         flooded = False
-        left = 0
+        group = 0
         try:
             with starting():
                 process = subprocess.Popen(
@@ -118,17 +118,17 @@ def run_program(
             while not (
                 ended := _wait_for_end(process, min(_LOOK_SECONDS, until - time.monotonic()))
             ):
-                flooded = any(os.fstat(one.fileno()).st_size > MOST_OUTPUT for one in streams)
+                flooded = any(os.fstat(stream.fileno()).st_size > MOST_OUTPUT for stream in streams)
                 if flooded or time.monotonic() >= until:
                     break
             if not ended and not end_process(process, GRACE_SECONDS, killing=end_step):
-                left = process.pid
+                group = process.pid
             # processes that it left would disturb the next run
             if not ended or process.returncode or not may_leave:
                 end_group(process.pid, signal.SIGKILL)
-            exit_code = -signal.SIGKILL if left else process.wait()
-            for one in streams if flooded else ():
-                one.truncate(min(os.fstat(one.fileno()).st_size, MOST_OUTPUT))
+            exit_code = -signal.SIGKILL if group else process.wait()
+            for stream in streams if flooded else ():
+                stream.truncate(min(os.fstat(stream.fileno()).st_size, MOST_OUTPUT))
         except BaseException:
             if process is not None:
                 end_process(process, GRACE_SECONDS, killing=end_step)
@@ -136,7 +136,7 @@ def run_program(
         finally:
             kill_marked(mark)
             on_start(0)
-    return ProgramEnd(exit_code, not (ended or flooded), flooded, left, time.monotonic() - begin)
+    return ProgramEnd(exit_code, not (ended or flooded), flooded, group, time.monotonic() - begin)
 
 
 def end_process(
