@@ -20,6 +20,9 @@ from routelab.api import (
 
 MICROSECONDS = 1e6
 
+ROUNDING = 0.005
+"""Largest rounding error of a printed number with two decimals."""
+
 LARGEST = 2**31 - 1
 """Largest number of bytes of an MPI message."""
 
@@ -45,12 +48,12 @@ class Row:
 
     Attributes
     ----------
-    size : int
-        Bytes of a message.
+    size : int or None
+        Bytes of a message; None if the benchmark has no sizes.
     figures : tuple of FigureOfMerit
     """
 
-    size: int
+    size: int | None
     figures: tuple[FigureOfMerit, ...]
 
     def value(self, metric: str) -> float | None:
@@ -60,7 +63,7 @@ class Row:
     @property
     def name(self) -> str:
         """Its name in messages."""
-        return f"the row of {self.size} bytes"
+        return "the row" if self.size is None else f"the row of {self.size} bytes"
 
 
 def latency_row(size: int, average: float, least: float, greatest: float, iterations: int) -> Row:
@@ -84,6 +87,7 @@ def figures(
     Parameters
     ----------
     rows : sequence of Row
+        With sizes.
     request : MessageParameters
     task : BenchmarkTask or None
         None if the request is unknown.
@@ -100,8 +104,8 @@ def figures(
             "no-result", "the table has no rows: did the program reach its memory limit?"
         )
     for row in rows:
-        _check_row(row)
-    sizes = [row.size for row in rows]
+        check_row(row)
+    sizes = [row.size or 0 for row in rows]
     for size, next_size in pairwise(sizes):
         if doubling and next_size != (2 * size or 1):
             raise BenchmarkError(
@@ -113,11 +117,11 @@ def figures(
     if task is not None:
         _check_sizes(sizes, request)
         for row in rows:
-            _check_iterations(row, request.iterations)
+            check_iterations(row, request.iterations)
     return tuple(figure for row in rows for figure in row.figures)
 
 
-def _check_row(row: Row) -> None:
+def check_row(row: Row) -> None:
     """Raise if values of a row contradict each other."""
     average = row.value("latency_avg")
     if average is not None:
@@ -134,6 +138,7 @@ def _check_row(row: Row) -> None:
     if row.value("iterations") == 0:
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: no iterations")
     _check_percentiles(row)
+    _check_rate(row)
 
 
 def _check_percentiles(row: Row) -> None:
@@ -148,6 +153,20 @@ def _check_percentiles(row: Row) -> None:
         raise BenchmarkError("unreadable", f"{row.name} contradicts itself: percentiles {values}")
 
 
+def _check_rate(row: Row) -> None:
+    """Raise if bandwidth and message rate contradict each other."""
+    bandwidth, rate = row.value("bandwidth"), row.value("message_rate")
+    size = row.value("transmit_size") or row.size
+    if bandwidth is None or rate is None or not size:
+        return
+    if abs(bandwidth - rate * size / 1e6) > ROUNDING * (1 + size / 1e6) + 1e-9 * bandwidth:
+        raise BenchmarkError(
+            "unreadable",
+            f"{row.name} contradicts itself: {bandwidth:g} MB/s are not {rate:g} messages of "
+            f"{size:g} bytes in a second",
+        )
+
+
 def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
     more = [size for size in sizes if size not in request.sizes]
     if more:
@@ -159,13 +178,13 @@ def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
         raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
 
 
-def _check_iterations(row: Row, requested: int) -> None:
+def check_iterations(row: Row, requested: int) -> None:
     """Raise if a row says that another number of calls was timed."""
     iterations = row.value("iterations")
     if iterations not in (None, requested):
+        size = "" if row.size is None else f" of {row.size} bytes"
         raise BenchmarkError(
-            "wrong-benchmark",
-            f"{iterations:g} iterations of {row.size} bytes, {requested} were requested",
+            "wrong-benchmark", f"{iterations:g} iterations{size}, {requested} were requested"
         )
 
 

@@ -1,29 +1,34 @@
 """What the benchmarks of the OSU Micro-Benchmarks have in common: options and reading of output.
 
-The programs do not print the number of processes. They refuse to run on one process, and if
-processes are not connected, each of several groups prints a header; both errors are reported as a
-wrong number of processes. A single group that is too small is not visible in the output.
+The programs do not print the number of processes (`osu_mbw_mr` prints that of pairs). They refuse
+to run on one process, and if processes are not connected, each of several groups prints a header;
+both errors are reported as a wrong number of processes. A single group that is too small is not
+visible in the output.
 """
 
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
 from routelab.api import (
     BenchmarkError,
+    BenchmarkPlugin,
     BenchmarkResult,
     BenchmarkTask,
     Citation,
+    FigureOfMerit,
     RunOutput,
     parameter,
 )
 from routelab_plugins import works
 from routelab_plugins.benchmark_output import read_lines
 from routelab_plugins.message_table import MessageBenchmark, MessageParameters, figures
-from routelab_plugins.osu_output import read_output
+from routelab_plugins.osu_output import OsuOutput, read_output
 from routelab_plugins.quotes import quote_line
 
 MEMORY = 512 << 20
@@ -58,7 +63,7 @@ class WindowParameters(OsuParameters):
     )
 
 
-class OsuBenchmark(MessageBenchmark):
+class OsuBenchmark(BenchmarkPlugin):
     """Base class of all of them.
 
     Class attributes
@@ -72,8 +77,6 @@ class OsuBenchmark(MessageBenchmark):
     program: ClassVar[str]
     title: ClassVar[str]
     citations: ClassVar[tuple[Citation, ...]] = (works.OSU("the program"),)
-    Parameters = OsuParameters
-    shows_end = False
 
     def executables(self, ranks: int) -> tuple[str, ...]:
         """Return one name for all versions."""
@@ -86,17 +89,28 @@ class OsuBenchmark(MessageBenchmark):
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse header, names of columns and rows; keep lines of other programs."""
         _check_texts(output)
-        version, table = read_output(read_lines(output), self.title, self.program)
-        if task is not None and self.parameters.validate_ and not table.validated:
-            raise BenchmarkError(
-                "verification-failed", f"{self.program} did not verify the received data"
-            )
+        found = read_output(read_lines(output), self.title, self.program)
+        facts: dict[str, Any] = {"validation": "pass"} if found.table.validated else {}
+        if found.pairs is not None:
+            facts |= {"pairs": found.pairs, "window": found.window}
         return BenchmarkResult(
-            figures(table.rows, self.parameters, task),
-            version,
-            {"validation": "pass"} if table.validated else {},
-            tuple(table.foreign),
+            tuple(self.figures(found, task)), found.version, facts, tuple(found.table.foreign)
         )
+
+    @abstractmethod
+    def options(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Return the options of the command."""
+
+    @abstractmethod
+    def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
+        """Return the figures of an output that matches the request."""
+
+
+class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
+    """Base class of the programs with message sizes."""
+
+    Parameters = OsuParameters
+    shows_end = False
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the options for sizes, repetitions and validation."""
@@ -105,9 +119,17 @@ class OsuBenchmark(MessageBenchmark):
         counts = ("-i", str(parameters.iterations), "-x", str(parameters.warm_up))
         return (*sizes, *counts, *(("-c",) if parameters.validate_ else ()))
 
+    def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
+        """Return the figures of all rows."""
+        if task is not None and self.parameters.validate_ and not output.table.validated:
+            raise BenchmarkError(
+                "verification-failed", f"{self.program} did not verify the received data"
+            )
+        return figures(output.table.rows, self.parameters, task)
 
-class OsuCollectiveBenchmark(OsuBenchmark):
-    """Base class of the collective benchmarks."""
+
+class OsuCollectiveBenchmark(OsuMessageBenchmark):
+    """Base class of the collective benchmarks with message sizes."""
 
     figure = "latency_avg"
 
@@ -122,7 +144,7 @@ class OsuCollectiveBenchmark(OsuBenchmark):
         return 2 * int(self.parameters.sizes[-1])
 
 
-class OsuPairBenchmark(OsuBenchmark):
+class OsuPairBenchmark(OsuMessageBenchmark):
     """Base class of the benchmarks between two processes."""
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
@@ -139,8 +161,12 @@ class OsuBandwidthBenchmark(OsuPairBenchmark):
 
     def options(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Also choose the number of messages in flight, unless it is the default."""
-        window: int = self.parameters.window
-        return (*super().options(task), *(("-W", str(window)) if window != WINDOW else ()))
+        return (*super().options(task), *window_options(self.parameters.window))
+
+
+def window_options(window: int) -> tuple[str, ...]:
+    """Return the option for the number of messages in flight; none for the default."""
+    return ("-W", str(window)) if window != WINDOW else ()
 
 
 def _check_texts(output: RunOutput) -> None:

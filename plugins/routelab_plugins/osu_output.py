@@ -1,26 +1,48 @@
 """The output of a program of the OSU Micro-Benchmarks, versions 5 to 7.
 
-A title with the version, the names of columns, and a row for each size. Version 7 adds the data
-type, above or below the names of columns; programs for accelerators add where buffers are.
+A title with the version, the names of columns, and a row for each size (one row if there are no
+sizes). Version 7 adds the data type, above or below the names of columns; `osu_mbw_mr` prints the
+number of pairs, and in some versions its title twice; programs for accelerators add where buffers
+are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from routelab.api import BenchmarkError
-from routelab_plugins.benchmark_output import check_one
+from routelab_plugins.benchmark_output import WHOLE, check_one
 from routelab_plugins.osu_table import OsuTable, read_table
 from routelab_plugins.quotes import quote_line
 
 ANY_TITLE = re.compile(r"# OSU ")
 DATATYPE = re.compile(r"# Datatype: \w+\. *")
 BUFFERS = re.compile(r"# Send Buffer on [\w ()]+ and Receive Buffer on [\w ()]+")
+PAIRS = re.compile(rf"# \[ pairs: ({WHOLE}) \] \[ window size: ({WHOLE}) \] *")
 
 
-def read_output(lines: Sequence[str], title: str, program: str) -> tuple[str, OsuTable]:
-    """Return the version of a benchmark, and the table that it printed.
+@dataclass(frozen=True)
+class OsuOutput:
+    """What a program printed.
+
+    Attributes
+    ----------
+    version : str
+    table : OsuTable
+    pairs, window : int or None
+        Pairs of processes, and messages in flight; None if they are not printed.
+    """
+
+    version: str
+    table: OsuTable
+    pairs: int | None
+    window: int | None
+
+
+def read_output(lines: Sequence[str], title: str, program: str) -> OsuOutput:
+    """Read the output of a benchmark.
 
     Parameters
     ----------
@@ -38,20 +60,37 @@ def read_output(lines: Sequence[str], title: str, program: str) -> tuple[str, Os
     """
     form = re.compile(rf"# OSU MPI(?:-[A-Z]+)? {re.escape(title)} v([0-9]+(?:\.[0-9]+)*) *")
     titles = [place for place, line in enumerate(lines) if ANY_TITLE.search(line)]
+    if program == "osu_mbw_mr" and len(titles) == 2 and _repeated(lines, *titles):
+        del titles[0]
     check_one(len(titles), "OSU's header")
     top = titles[0]
-    title_line = form.fullmatch(lines[top])
-    if title_line is None:
+    found = form.fullmatch(lines[top])
+    if found is None:
         raise BenchmarkError(
             "wrong-benchmark" if ANY_TITLE.match(lines[top]) else "unreadable",
             f"expected {program}'s header, found {quote_line(lines[top])}",
         )
-    below = lines[top + 1 :]
-    if sum(bool(DATATYPE.fullmatch(line)) for line in below) > 1:
+    rest: list[str] = []
+    pairs: list[re.Match[str]] = []
+    types = 0
+    for line in lines[top + 1 :]:
+        if of_pairs := PAIRS.fullmatch(line):
+            pairs.append(of_pairs)
+        elif DATATYPE.fullmatch(line):
+            types += 1
+        elif not BUFFERS.fullmatch(line):
+            rest.append(line)
+    if types > 1 or len(pairs) > 1:
+        what = "data types" if types > 1 else "numbers of pairs"
         raise BenchmarkError(
-            "unreadable", "there are several data types: is it the output of one run?"
+            "unreadable", f"there are several {what}: is it the output of one run?"
         )
-    content = [
-        line for line in below if not DATATYPE.fullmatch(line) and not BUFFERS.fullmatch(line)
-    ]
-    return title_line[1], read_table(content, lines[:top])
+    table = read_table(rest, [line for line in lines[:top] if line != lines[top]])
+    if not pairs:
+        return OsuOutput(found[1], table, None, None)
+    return OsuOutput(found[1], table, int(pairs[0][1]), int(pairs[0][2]))
+
+
+def _repeated(lines: Sequence[str], one: int, other: int) -> bool:
+    """Return whether a title directly follows the same title."""
+    return other == one + 1 and lines[one] == lines[other]

@@ -40,6 +40,8 @@ _QUANTITIES = {
     "Max Latency(us)": _Quantity("latency_max", "us", "lower"),
     "Iterations": _Quantity("iterations", "", "", WHOLE),
     "Bandwidth (MB/s)": _Quantity("bandwidth", "MB/s", "higher"),
+    "MB/s": _Quantity("bandwidth", "MB/s", "higher"),
+    "Messages/s": _Quantity("message_rate", "1/s", "higher"),
     "Transmit Size": _Quantity("transmit_size", "B", "", WHOLE),
     "Validation": _Quantity("validation", "", "", "Pass|Fail"),
 }
@@ -55,12 +57,15 @@ class OsuHeading:
 
     Attributes
     ----------
+    sized : bool
+        Whether the first column is the size of messages.
     quantities : tuple of _Quantity
-        Of all columns but the first, the size of messages.
+        Of the other columns.
     ends : tuple of int
         Number of characters of a line up to the end of each of these.
     """
 
+    sized: bool
     quantities: tuple[_Quantity, ...]
     ends: tuple[int, ...]
 
@@ -80,10 +85,11 @@ class OsuHeading:
         text = line.rstrip(" ")
         if len(text) != self.ends[-1]:
             return None
-        size = re.match(rf"({WHOLE})(?=  )", text)
-        if size is None:
+        size = re.match(rf"({WHOLE})(?=  )", text) if self.sized else None
+        if self.sized and size is None:
             return None
-        begin, bytes_ = size.end(), int(size[1])
+        begin = 0 if size is None else size.end()
+        bytes_ = None if size is None else int(size[1])
         figures = []
         for quantity, end in zip(self.quantities, self.ends, strict=True):
             value = re.fullmatch(rf" +({quantity.form})", text[begin:end])
@@ -161,9 +167,8 @@ def read_heading(line: str) -> OsuHeading:
         If a name is unknown or missing.
     """
     text = line.rstrip(" ")
-    if not text.startswith(_SIZE):
-        raise _unreadable(line)
-    place = len(_SIZE)
+    sized = text.startswith(_SIZE)
+    place = len(_SIZE) if sized else 1
     quantities: list[_Quantity] = []
     ends: list[int] = []
     while place < len(text):
@@ -176,7 +181,7 @@ def read_heading(line: str) -> OsuHeading:
     metrics = {quantity.metric for quantity in quantities}
     if len(metrics) < len(quantities) or not metrics & {"latency_avg", "bandwidth"}:
         raise _unreadable(line)
-    return OsuHeading(tuple(quantities), tuple(ends))
+    return OsuHeading(sized, tuple(quantities), tuple(ends))
 
 
 def _quantity(name: str) -> _Quantity:

@@ -1,7 +1,7 @@
 """A naive printer of the formats of the OSU Micro-Benchmarks, by benchmark, version and options.
 
 Written from the layout that the programs' sources define: the size left-aligned in 10 characters,
-every other column right-aligned in 18, and iterations in 12.
+every other column right-aligned in 18, iterations in 12, and a barrier's average in 17.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ TITLES = {
     "osu-allreduce": "Allreduce Latency Test",
     "osu-allgather": "Allgather Latency Test",
     "osu-bcast": "Broadcast Latency Test",
+    "osu-barrier": "Barrier Latency Test",
     "osu-latency": "Latency Test",
     "osu-bw": "Bandwidth Test",
     "osu-bibw": "Bi-Directional Bandwidth Test",
+    "osu-mbw-mr": "Multiple Bandwidth / Message Rate Test",
 }
-COLLECTIVES = ("osu-alltoall", "osu-allreduce", "osu-allgather", "osu-bcast")
+COLLECTIVES = ("osu-alltoall", "osu-allreduce", "osu-allgather", "osu-bcast", "osu-barrier")
 VERSIONS = ("5.3", "5.6.2", "5.7", "5.9", "6.1", "7.1", "7.3", "7.4", "7.5.2")
 DEVICES = ("", "-CUDA", "-ROCM", "-OPENACC")
+PAIRS, WINDOW = 16, 64
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,18 @@ class Format:
         return int(one), int(two)
 
     @property
+    def sized(self) -> bool:
+        return self.plugin != "osu-barrier"
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """Metrics of the values of a row, in the order of columns."""
-        speed = self.plugin in ("osu-bw", "osu-bibw")
+        speed = self.plugin in ("osu-bw", "osu-bibw", "osu-mbw-mr")
         first = ("bandwidth",) if speed else ("latency_avg",)
+        rate = ("message_rate",) if self.plugin == "osu-mbw-mr" else ()
         full = ("latency_min", "latency_max", "iterations") if self.full else ()
         tail = tuple(f"{'bandwidth' if speed else 'latency'}_p{one}" for one in self.percentiles)
-        return first + full + tail + (("transmit_size",) if self.transmitted else ())
+        return first + rate + full + tail + (("transmit_size",) if self.transmitted else ())
 
     def __str__(self) -> str:
         options = [name for name in ("full", "validation", "transmitted") if getattr(self, name)]
@@ -66,7 +74,7 @@ def formats() -> list[Format]:
                 (collective or not full)
                 and (one.number >= (5, 9) or not validation)
                 and (one.number >= (7, 3) or not tail)
-                and (one.number >= (6, 1) or not transmitted)
+                and ((one.number >= (6, 1) and one.sized) or not transmitted)
                 and (device != "-ROCM" or one.number >= (5, 7))
             )
             if exists:
@@ -76,7 +84,11 @@ def formats() -> list[Format]:
 
 def heading(form: Format) -> str:
     latency = "latency_avg" in form.metrics
-    if not latency:
+    if form.plugin == "osu-barrier":
+        text = "# Avg Latency(us)"
+    elif form.plugin == "osu-mbw-mr":
+        text = "# Size    " + right("MB/s") + right("Messages/s")
+    elif not latency:
         text = "# Size    " + right("Bandwidth (MB/s)")
     elif form.plugin in COLLECTIVES or form.number >= (7, 4):
         text = "# Size    " + right("Avg Latency(us)")
@@ -96,6 +108,7 @@ def right(text: str, width: int = 18) -> str:
 
 
 def row(form: Format, size: int, values: dict[str, float]) -> str:
+    before = str(size).ljust(10) if form.sized else ""
     columns, last = [], []
     for metric in form.metrics:
         if metric == "iterations":
@@ -105,10 +118,8 @@ def row(form: Format, size: int, values: dict[str, float]) -> str:
         elif metric.rpartition("_p")[2].isdigit():
             last.append(right(f"{values[metric]:.2f}"))
         else:
-            columns.append(right(f"{values[metric]:.2f}"))
-    return str(size).ljust(10) + "".join(
-        [*columns, *([right("Pass")] if form.validation else []), *last]
-    )
+            columns.append(right(f"{values[metric]:.2f}", 18 if form.sized or columns else 17))
+    return before + "".join([*columns, *([right("Pass")] if form.validation else []), *last])
 
 
 def lines(form: Format, rows: list[tuple[int, dict[str, float]]]) -> list[str]:
@@ -117,10 +128,14 @@ def lines(form: Format, rows: list[tuple[int, dict[str, float]]]) -> list[str]:
     title = f"# OSU MPI{form.device} {TITLES[form.plugin]} v{form.version}"
     found = [""] if collective or form.number >= (7, 4) else []
     found.append(title)
+    if form.plugin == "osu-mbw-mr" and form.number == (7, 1):
+        found += [title, ""]
     if form.device and not collective:
         found.append("# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)")
+    if form.plugin == "osu-mbw-mr":
+        found.append(f"# [ pairs: {PAIRS} ] [ window size: {WINDOW} ]")
     above = below = []
-    if form.number >= (7, 0):
+    if form.number >= (7, 0) and form.sized:
         above, below = ["# Datatype: MPI_CHAR."], []
         if not collective and form.number < (7, 4):
             above, below = below, above

@@ -42,9 +42,11 @@ def benchmark(text):
         ("osu-allgather~size=4MiB", 64, "P -f -m 4194304:4194304 -i 100 -x 10"),
         ("osu-allgather~size=4MiB", 65, "P -f -m 4194304:4194304 -i 100 -x 10 -M 545259520"),
         ("osu-bcast~iterations=9", 65, "P -f -m 1048576:1048576 -i 9 -x 10"),
+        ("osu-barrier", 4, "P -f -i 1000 -x 10"),
         ("osu-latency~size=1,doublings=2", 2, "P -m 1:4 -i 100 -x 10"),
         ("osu-bw~validate=true", 2, "P -m 1048576:1048576 -i 100 -x 10 -c"),
         ("osu-bibw~window=32", 2, "P -m 1048576:1048576 -i 100 -x 10 -W 32"),
+        ("osu-mbw-mr", 8, "P -m 1048576:1048576 -i 100 -x 10"),
         ("npb~kernel=cg,class=C", 16, "P"),
         (
             "imb-alltoall~iterations=10",
@@ -73,6 +75,7 @@ def test_the_command_is_exactly(text, ranks, command):
     ("text", "ranks", "names"),
     [
         ("osu-alltoall", 4, ("osu_alltoall",)),
+        ("osu-mbw-mr", 4, ("osu_mbw_mr",)),
         ("imb-alltoall", 4, ("IMB-MPI1",)),
         ("npb~kernel=lu,class=C", 128, ("lu.C.x",)),
         ("npb~kernel=lu,class=C,version=3.3", 128, ("lu.C.128",)),
@@ -104,11 +107,14 @@ def test_the_program_of_patterns_needs_mpi4py_and_numpy_only():
     ("text", "ranks", "reason"),
     [
         ("osu-alltoall", 1, "two processes or more"),
+        ("osu-barrier", 1, "two processes or more"),
         ("osu-bcast", 1, "two processes or more"),
         ("osu-latency", 3, "exactly two processes, not 3"),
         ("osu-bw", 4, "exactly two processes, not 4"),
         ("osu-bibw", 1, "two processes or more"),
         ("osu-latency", 2, None),
+        ("osu-mbw-mr", 5, "pairs of processes, not 5"),
+        ("osu-mbw-mr", 6, None),
         ("imb-alltoall", 1, "two processes or more"),
         ("mpi-patterns", 1, "two processes or more"),
         ("mpi-patterns~pattern=tornado", 2, "to itself"),
@@ -207,7 +213,9 @@ def test_models_and_predicted_figures_of_runs(text, facts, model, figures):
     assert plugin.predicted({"timed_s": None, "mops": None}, task()) == ()
 
 
-@pytest.mark.parametrize("name", ["allgather", "allreduce", "bcast", "bibw", "bw", "latency"])
+@pytest.mark.parametrize(
+    "name", ["allgather", "allreduce", "barrier", "bcast", "bibw", "bw", "latency", "mbw-mr"]
+)
 def test_only_alltoall_of_osu_has_a_model(name):
     plugin = benchmark(f"osu-{name}")
     assert plugin.model(task()) is None

@@ -11,7 +11,7 @@ import pytest
 from bench_corpus import FOREIGN
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from osu_printer import COLLECTIVES, TITLES, VERSIONS, formats, lines
+from osu_printer import COLLECTIVES, PAIRS, TITLES, VERSIONS, formats, lines
 
 from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
 from routelab.registry.instances import load
@@ -22,6 +22,7 @@ SIZES = (4, 8, 16, 32)
 UNITS = {
     "latency": ("us", "lower"),
     "bandwidth": ("MB/s", "higher"),
+    "message": ("1/s", "higher"),
     "iterations": ("", ""),
     "transmit": ("B", ""),
 }
@@ -39,27 +40,28 @@ def values(form, numbers):
 
 def table(form, numbers):
     rows = []
-    for size, mine in zip(SIZES, numbers, strict=True):
+    for size, mine in zip(SIZES if form.sized else (0,), numbers, strict=False):
         found = values(form, mine) | {"transmit_size": size}
+        found["message_rate"] = float(f"{found['bandwidth'] * 1e6 / (size or 1):.2f}")
         rows.append((size, {name: found[name] for name in form.metrics}))
     return rows
 
 
 def expected(form, rows):
     return [
-        (name, found[name], *UNITS[name.partition("_")[0]], size)
+        (name, found[name], *UNITS[name.partition("_")[0]], size if form.sized else None)
         for size, found in rows
         for name in form.metrics
     ]
 
 
 def ranks_of(plugin):
-    return 32 if plugin in COLLECTIVES else 2
+    return 2 if plugin not in COLLECTIVES and plugin != "osu-mbw-mr" else 2 * PAIRS
 
 
 def parsed(form, text, known=True):
     """Figures and foreign lines; None if the output is refused."""
-    sizes = f"size={SIZES[0]},doublings={len(SIZES) - 1},"
+    sizes = f"size={SIZES[0]},doublings={len(SIZES) - 1}," if form.sized else ""
     plugin = load("benchmark", f"{form.plugin}~{sizes}iterations={ITERATIONS}")
     task = BenchmarkTask(ranks_of(form.plugin), 1, Path("program"), Path("run"))
     try:
