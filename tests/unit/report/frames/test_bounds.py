@@ -54,7 +54,7 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
     )
 
 
-def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
+def test_a_failed_bound_leaves_empty_columns_and_is_reported(world, tmp_path) -> None:
     views = Views([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
     frames = views.routes
     row = frames.jobs.iloc[0]
@@ -63,7 +63,7 @@ def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) 
     assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(views, [])
 
 
-def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
+def test_a_pending_bound_is_reported(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
     views = Views([record])
     assert [outcome.status for outcome in views.routes.bound_outcomes] == ["not-run"]
