@@ -11,15 +11,6 @@ from .conftest import Browser
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    "index.html",
-    "tutorial.html",
-    "plugins.html",
-    "how-to/index.html",
-    "concepts/simulation.html",
-    "reference/columns.html",
-    "reference/gallery.html",
-]
 """Pages with long lines, wide tables and pictures."""
 
 
@@ -58,24 +49,3 @@ def test_search_finds_a_page_without_a_server(manual):
     assert manual.driver.current_url.startswith("file://")
     assert all(url.startswith(("file:", "data:", "about:")) for url in manual.requests())
     assert manual.complaints() == []
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_nothing_is_wider_than_a_narrow_phone(manual, page):
-    manual.open(page, width=360, height=740)
-    assert manual.js("return document.documentElement.scrollWidth") == 360
-    assert all(url.startswith(("file:", "data:")) for url in manual.requests())
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_follows_the_system(manual, scheme):
-    manual.open("index.html", prefers_color_scheme=scheme)
-    paper = manual.js("return getComputedStyle(document.body).backgroundColor")
-    red = int(paper.removeprefix("rgb(").split(",")[0])
-    assert (red > 200) == (scheme == "light")
-
-
-def test_code_has_a_copy_button(manual):
-    manual.open("tutorial.html")
-    blocks, buttons = manual.all(".highlight > pre"), manual.all(".highlight button")
-    assert len(buttons) == len(blocks) > 5

@@ -102,7 +102,7 @@ def test_a_driver_that_is_killed_leaves_no_ranks_and_no_switched_fabric(site):
     assert [row["status"] for row in site.rows()] == ["ok", "ok"]
 
 
-def test_what_is_cancelled_is_told_as_such_and_taken_up_again(site):
+def test_cancelled_runs_are_marked_and_repeated(site):
     asked = {"routings": ["angara-bfs"], "repeats": 2}
     site.play("hangs", "hangs")
     bench = site.start(**asked)

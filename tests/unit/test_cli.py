@@ -8,7 +8,6 @@ from typing import get_args
 
 import pytest
 
-from routelab import __version__
 from routelab.api import InputError, UnsupportedError
 from routelab.api.errors import MissingInputError, RoutelabError
 from routelab.api.verdicts import EXIT_CODES, PROVEN, Status
@@ -83,37 +82,6 @@ def test_an_interrupt_ends_with_its_code(raising, capsys):
     raising(KeyboardInterrupt())
     assert main(["plugins", "list"]) == 130
     assert capsys.readouterr().err == "routelab: interrupted\n"
-
-
-def test_an_interrupt_before_a_command_runs_ends_with_the_same_code(monkeypatch, capsys):
-    def interrupted():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("routelab.cli.make_parser", interrupted)
-    assert main(["plugins", "list"]) == 130
-    assert capsys.readouterr().err == "routelab: interrupted\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "required: COMMAND"),
-        (["plugin"], "unknown command 'plugin'; did you mean 'plugins'?"),
-        (["plugins"], "required: ACTION"),
-        (["plugins", "list", "--format", "xml"], "invalid choice: 'xml'"),
-        (["plugins", "show"], "required: NAME"),
-    ],
-)
-def test_wrong_usage_ends_with_code_2(capsys, arguments, said):
-    assert main(arguments) == 2
-    assert said in capsys.readouterr().err
-
-
-def test_version_and_help_end_well(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"routelab {__version__}\n"
-    assert main(["--help"]) == 0
-    assert "plugins" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["plugins", "list"], ["--help"], ["--version"]])

@@ -78,7 +78,7 @@ def test_evaluate_compiles_no_engine(compiled: dict[str, Counter[str]]) -> None:
     assert [name for name in compiled["evaluate"] if name.startswith(engines)] == []
 
 
-def test_simulate_compiles_what_evaluate_did_not(compiled: dict[str, Counter[str]]) -> None:
+def test_simulate_compiles_only_additional_functions(compiled: dict[str, Counter[str]]) -> None:
     ours = {name for name in compiled["evaluate"] if not name.startswith("numba.")}
     assert ours
     assert not ours & set(compiled["simulate"])

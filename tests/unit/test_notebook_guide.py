@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 pytestmark = pytest.mark.slow
 
 
-def test_the_guide_s_blocks_print_what_the_guide_says(tmp_path, monkeypatch):
+def test_the_outputs_of_the_guide_are_those_of_its_code(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall(GUIDE.read_text(encoding="utf-8"))
     assert [kind for kind, _ in blocks].count("text") >= 4

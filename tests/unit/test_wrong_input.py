@@ -183,7 +183,7 @@ def test_every_value_in_a_study_works_or_gets_a_message(key, odd, refused):
     refused("study", "check", "study.yaml")
 
 
-def test_what_is_listed_twice_on_purpose_is_two_links(capfd):
+def test_parallel_links_may_be_listed_twice(capfd):
     for name, channels in (("twice.txt", 6), ("back.txt", 4), ("twice.csv", 4)):
         command = ["topology", f"graph~file={name},repeats=parallel", "--format", "json"]
         assert main(command) == 0

@@ -122,7 +122,7 @@ def test_an_interrupt_ends_the_run_and_its_jobs_and_the_next_one_goes_on(folder)
     assert (folder.path / "results/report/small/index.html").exists()
 
 
-def test_a_damaged_network_is_told_with_a_mend_that_helps(real):
+def test_a_damaged_network_is_reported_with_a_working_fix(real):
     assert real.run().returncode == 0
     network = real.results / "topologies/torus~dims=4"
     file = network / "topology.npz"

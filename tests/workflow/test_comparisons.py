@@ -262,7 +262,7 @@ def check_requests(small, large):
         assert "slurm_account" not in job
 
 
-def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
+def test_local_measurements_take_all_cores(measuring):
     measuring.write("config/studies/small.yaml", STUDY.format(cluster="here", repeats=2))
     jobs = shown(measuring)
     assert len(jobs) == 2

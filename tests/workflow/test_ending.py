@@ -108,7 +108,7 @@ def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *thoroughly(signal.SIGTERM, signal.SIGHUP)])
-def test_what_a_terminal_sends_to_all_of_a_run_ends_all_of_it(waiting, number):
+def test_a_signal_of_the_terminal_ends_the_whole_run(waiting, number):
     _, run, chain = waiting
     jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
     os.killpg(run.pid, number)
@@ -125,7 +125,7 @@ def test_ctrl_c_of_snakemake_alone_ends_its_jobs(waiting):
     run.wait(60)
 
 
-def test_no_run_starts_beside_an_orphan_and_the_one_after_it_does_what_is_missing(waiting):
+def test_no_run_starts_beside_an_orphan_and_the_next_completes_it(waiting):
     folder, run, chain = waiting
     # an orphan that does not notice its run's end, as it is stopped
     os.kill(chain["batch"], signal.SIGSTOP)

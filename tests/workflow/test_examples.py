@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -26,15 +25,6 @@ GOLDEN = sorted(ROWS.glob("*.yaml"))
 """Studies with every stage."""
 
 pytestmark = pytest.mark.workflow
-
-
-def test_examples_are_short_and_told_of():
-    tutorial = (ROOT / "docs/tutorial.md").read_text()
-    assert set(re.findall(r"^\| `([\w-]+)` \|", tutorial, re.MULTILINE)) == {
-        path.stem for path in EXAMPLES
-    }
-    for path in EXAMPLES:
-        assert len(path.read_text().splitlines()) <= 25
 
 
 def test_a_study_is_chosen_by_name_with_or_without_its_folder(monkeypatch):

@@ -123,7 +123,7 @@ def test_commands_of_the_first_pages_work(page, project, monkeypatch):
     run_commands("\n".join(commands), project)
 
 
-def test_the_readme_shows_what_terminals_show(monkeypatch, tmp_path):
+def test_the_readme_shows_the_output_of_its_commands(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"^    routelab (.+)\n\n```text\n([^`]*)```", text, re.MULTILINE)

@@ -81,11 +81,7 @@ def test_the_workflow_is_clean(folder):
     assert lint.returncode == 0
 
 
-def test_the_snakefile_is_short():
-    assert len((ROOT / "Snakefile").read_text().splitlines()) <= 60
-
-
-def test_the_conda_environment_has_what_the_package_needs():
+def test_the_conda_environment_has_the_requirements_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     needed = {*project["project"]["dependencies"], *project["build-system"]["requires"]}
     needed |= {f"python{project['project']['requires-python']}", "pip"}

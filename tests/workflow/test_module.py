@@ -101,7 +101,7 @@ def test_the_configuration_page_shows_the_module_that_is_tested():
             assert line.strip() in lines
 
 
-def test_conda_outside_a_clone_says_what_to_do(tmp_path):
+def test_conda_outside_a_clone_is_rejected_with_advice(tmp_path):
     script = ROOT / "workflow" / "envs" / "routelab.post-deploy.sh"
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "other"\n')
     done = subprocess.run(

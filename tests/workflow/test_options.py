@@ -26,7 +26,7 @@ def nothing_to_do(folder):
     [(PARTS[1], []), (PAGE, []), (f"{ROUTES[3]}/outcome.json", [ROUTES[3]])],
     ids=["manifest", "page", "outcome"],
 )
-def test_what_is_removed_is_made_again(finished, removed, items):
+def test_removed_results_are_made_again(finished, removed, items):
     (finished.results / removed).unlink()
     # a dry run says so, and makes nothing
     assert "page of small" in finished.run("-n").stdout
@@ -112,7 +112,7 @@ def test_fresh_stages_are_computed_anew_once(finished, choice, items):
     assert nothing_to_do(finished)
 
 
-def test_a_fresh_run_that_is_killed_goes_on_with_what_is_left(finished):
+def test_a_killed_fresh_run_continues_with_the_remaining_jobs(finished):
     (finished.path / "calls.txt").unlink()
     (finished.path / "wait").write_text("3")
     run = finished.start("report", "--config", "fresh=routes")

@@ -146,16 +146,6 @@ def test_the_printed_command_rebuilds_the_report_from_nothing(measured):
     assert clean.calls()[-1] == "restore"
 
 
-def test_versions_and_the_fabric_are_told_in_words(measured):
-    page = html.unescape(measured.page())
-    assert "<code>benchmark/npb</code>: the programs; version 3.4.1 ran" in page
-    assert "<dt>Benchmarks</dt><dd>lu 3.4.1</dd>" in page
-    hook = measured.tools / "hook"
-    assert (
-        f"<dt>Fabric</dt><dd>apply: {hook} apply {{routing}}; restore: {hook} restore</dd>"
-    ) in page
-
-
 def test_stored_runs_need_no_permission(measured):
     stored = measured.copy("stored", without=["results/bench/comparisons", "results/report"])
     code, printed = stored.run("snakemake", "report")

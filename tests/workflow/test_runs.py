@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 
@@ -27,79 +26,6 @@ WARM = ["WARM"]
 def test_the_first_run_makes_everything_once(finished_run):
     assert finished_run.made() == sorted([*ITEMS, *REPORTS, *WARM])
     assert finished_run.outcomes() == set(ITEMS)
-
-
-def test_rules_call_the_command_line(finished_run):
-    calls = finished_run.by_output()
-    assert calls.pop("WARM")[2:] == ["warm", "results/.plan/warm-1.json"]
-    assert len(list((finished_run.cache / "numba/warm").iterdir())) == 5
-    # kernels are compiled by one job of each class
-    jobs = json.loads((finished_run.path / "results/.plan/warm-1.json").read_text())["jobs"]
-    assert [job["folder"] for job in jobs] == [
-        "results/small/topologies/torus~dims=4",
-        *(
-            f"results/small/routes/torus~dims=4/{routing}"
-            for routing in ("dor", "angara-sssp", "layered")
-        ),
-        "results/small/metrics/torus~dims=4/dor",
-    ]
-
-    assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())
-    expected = {
-        "batches/topologies/1.json": "batch"
-        " results/.plan/topologies/small-1.json"
-        " -o results/small/batches/topologies/1.json",
-        "batches/routes/1.json": "batch"
-        " results/.plan/routes/small-1.json"
-        " -o results/small/batches/routes/1.json",
-        "batches/metrics/1.json": "batch"
-        " results/.plan/metrics/small-1.json"
-        " -o results/small/batches/metrics/1.json",
-        "report/small": "report config/studies/small.yaml --results results"
-        " -o results/report/small",
-        "report/index.html": "report --index --results results",
-    }
-    assert {output: " ".join(calls[output][2:]) for output in expected} == expected
-    assert set(calls) == set(expected)
-
-
-def test_a_batch_is_told_all_about_its_jobs(finished_run):
-    content = json.loads((finished_run.path / "results/.plan/routes/small-1.json").read_text())
-    assert (content["format"], content["results"]) == ("batch/2", "results")
-    (first, second) = [job for job in content["jobs"] if job["text"].startswith("p-sssp")]
-    for name in ("fingerprint", "digest", "network_digest"):
-        assert re.fullmatch("[0-9a-f]{64}", first.pop(name))
-    assert [name.rpartition(":")[2] for name in first.pop("classes")] == [
-        "PSssp",
-        "Unrestricted",
-        "CycleBreaking",
-    ]
-    assert first == {
-        "class": "routelab.workflow.kinds.routes:RouteJob",
-        "folder": "results/small/routes/torus~dims=4/layered",
-        "ids": ["torus~dims=4", "layered"],
-        "text": "p-sssp@unrestricted@cycle-breaking",
-        "inputs": [],
-        "needs": ["results/small/topologies/torus~dims=4"],
-        "limits": {"seconds": 60.0, "memory_gb": 0.5, "idle_seconds": 300.0},
-        "network": "torus~dims=4",
-        "topology": "results/small/topologies/torus~dims=4",
-        "metrics": [],
-    }
-    assert second["folder"] == "results/small/routes/torus~dims=4x2/layered"
-
-
-def test_every_batch_has_a_log_and_a_benchmark(finished_run):
-    results = finished_run.path / "results"
-    batches = {
-        f"{path.parent.name}/small-{path.stem}" for path in finished_run.results.glob("batches/*/*")
-    }
-    for kind, ending in (("logs", ".log"), ("benchmarks", ".tsv")):
-        found = {
-            str(path.relative_to(results / kind)).removesuffix(ending)
-            for path in (results / kind).rglob(f"*{ending}")
-        } - {"warm"}
-        assert found == {*batches, "report", "report/small"}
 
 
 def test_a_second_run_has_nothing_to_do(finished):
@@ -246,7 +172,7 @@ def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
         assert [one for one in made if one not in WARM] == sorted([*jobs, *REPORTS]), name
 
 
-def test_a_changed_input_file_runs_what_is_made_of_it_again(folder):
+def test_a_changed_input_file_runs_its_dependents_again(folder):
     net = folder.write("config/studies/net.txt", "a b\nb c\n")
     folder.write(
         "config/studies/small.yaml",
@@ -260,7 +186,7 @@ def test_a_changed_input_file_runs_what_is_made_of_it_again(folder):
     )
 
 
-def test_after_a_kill_only_what_is_missing_runs(folder):
+def test_after_a_kill_only_missing_jobs_run(folder):
     (folder.path / "wait").write_text("1")
     run = folder.start()
     folder.wait_for(lambda: len(folder.outcomes() & set(ROUTES)) >= 1, run)

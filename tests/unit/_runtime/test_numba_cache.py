@@ -10,13 +10,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from routelab._runtime import numba_cache, sources
-from routelab._runtime.numba_cache import Locator, kernels_digest, marker, usable_directory
-from routelab._runtime.numba_hook import LOCATOR, _register
+from routelab._runtime.numba_cache import Locator, usable_directory
+from routelab._runtime.numba_hook import LOCATOR
 
 ENTRY_POINTS = """
 [console_scripts]
@@ -134,59 +133,7 @@ def test_a_state_knows_numpy_and_the_place(
     assert state_of("stranger.b", tmp_path / "elsewhere/stranger/b.py") != before
 
 
-def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path, tmp_path: Path) -> None:
-    installed = tmp_path / "site-packages"
-    function = {"bystander.py": "def f(): pass\n"}
-    write(stranger, function)
-    write(installed, function)
-
-    def located(module: str, file: Path) -> bool:
-        scope: dict[str, object] = {"__name__": module}
-        exec(compile("def f(): pass", str(file), "exec"), scope)
-        return Locator.from_function(scope["f"], str(file)) is not None
-
-    assert located("stranger.d", stranger / "stranger/d.py")
-    assert located("bystander", stranger / "bystander.py")  # may import routelab
-    assert located("stranger.d", stranger / "stranger/b.py")  # run under another name
-    assert not located("bystander", installed / "bystander.py")
-    assert not located("json", Path(os.__file__).parent / "json/__init__.py")
-    assert not located("stranger.gone", stranger / "stranger/gone.py")
-    assert not located("", stranger / "bystander.py")
-
-
-def test_kernels_of_a_rehearsal_are_those_it_may_call(stranger: Path) -> None:
-    def digests() -> list[str]:
-        modules = ["routelab.kernels.graph"], ["stranger.b"], ["stranger.b", "nowhere"]
-        return [kernels_digest(some) for some in modules]
-
-    before = digests()
-    assert before[1] == before[2] != before[0]
-    write(stranger, {"stranger/constants.py": "STEP = 1000\n"})
-    after = digests()
-    assert [a == b for a, b in zip(after, before, strict=True)] == [True, False, False]
-
-
 # --- how Numba comes to it -------------------------------------------------------------------
-
-
-def fake_caching(listed: str) -> SimpleNamespace:
-    def reload_config() -> None:
-        config.CACHE_LOCATOR_CLASSES = listed
-
-    config = SimpleNamespace(CACHE_LOCATOR_CLASSES=listed, reload_config=reload_config)
-    own = [type("First", (), {}), type("Second", (), {"__module__": "theirs"})]
-    cache = SimpleNamespace(_locator_classes=own)
-    return SimpleNamespace(config=config, CacheImpl=cache, First=own[0])
-
-
-@pytest.mark.parametrize(("listed", "kept"), [("", "First,theirs.Second"), ("Second", "Second")])
-def test_locators_that_are_in_force_stay_behind_ours(listed: str, kept: str) -> None:
-    caching = fake_caching(listed)
-    for _ in range(2):
-        _register(caching)
-        assert f"{LOCATOR},{kept}" == caching.config.CACHE_LOCATOR_CLASSES
-    caching.config.reload_config()
-    assert f"{LOCATOR},{kept}" == caching.config.CACHE_LOCATOR_CLASSES
 
 
 def run(folder: Path, code: str, **environ: str) -> str:
@@ -285,7 +232,7 @@ def test_edits_are_seen_and_nothing_is_compiled_without_need(tmp_path: Path) -> 
     assert use(plugin, cache)[0] == [5, 8, 4]
 
 
-def test_what_is_edited_in_a_running_process_is_not_kept_for_others(tmp_path: Path) -> None:
+def test_kernels_edited_while_running_are_not_cached_for_others(tmp_path: Path) -> None:
     """The compiled constant is that of the loaded module, the file has another one."""
     plugin, cache = tmp_path / "plugin", tmp_path / "cache"
     write(plugin, KERNELS | INSTALLED)
@@ -393,25 +340,6 @@ def place(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Path:
     return Path(usable_directory("x"))
 
 
-@pytest.mark.parametrize(
-    ("environ", "base"),
-    [
-        ({"ROUTELAB_CACHE_DIR": "{tmp}/own", "XDG_CACHE_HOME": "{tmp}/xdg"}, "{tmp}/own"),
-        ({"XDG_CACHE_HOME": "{tmp}/xdg", "HOME": "{tmp}"}, "{tmp}/xdg/routelab"),
-        ({"XDG_CACHE_HOME": "relative", "HOME": "{tmp}"}, "{tmp}/.cache/routelab"),
-        ({"HOME": "{tmp}"}, "{tmp}/.cache/routelab"),
-        ({"NUMBA_CACHE_DIR": "{tmp}/user", "ROUTELAB_CACHE_DIR": "{tmp}/own"}, "{tmp}/user"),
-    ],
-)
-def test_base_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], base: str
-) -> None:
-    environ = {key: text.format(tmp=tmp_path) for key, text in environ.items()}
-    directory = place(monkeypatch, **environ)
-    assert directory == Path(base.format(tmp=tmp_path)) / "numba" / "x"
-    assert directory.is_dir()
-
-
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A temporary directory of our own, and a base that is a file: no directory fits there."""
@@ -419,16 +347,6 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tmp").mkdir()
     (tmp_path / "file").write_text("")
     return tmp_path / "tmp"
-
-
-def test_base_that_cannot_be_made_gives_a_private_directory(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory = place(monkeypatch, ROUTELAB_CACHE_DIR=str(temporary.parent / "file"))
-    private = temporary / f"routelab-{os.getuid()}"
-    assert directory == private / "numba" / "x"
-    assert directory.is_dir()
-    assert private.stat().st_mode & 0o077 == 0
 
 
 def test_base_that_cannot_be_written_gives_a_private_directory(
@@ -492,9 +410,3 @@ def test_old_directories_are_pruned_and_only_they(
     numba_cache._usable.cache_clear()
     Locator.from_function(stranger_b.twice.py_func, file)
     assert time.time() - new.parent.stat().st_mtime < 60
-
-
-def test_a_marker_has_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place(monkeypatch, ROUTELAB_CACHE_DIR=str(tmp_path))
-    assert marker("name") == tmp_path / "numba" / "warm" / "name"
-    marker("name").touch()

@@ -18,7 +18,6 @@ from routelab._runtime.sources import (
     SHOWS,
     core_files,
     digest,
-    distribution_files,
     editable_distributions,
     kernel_files,
     offered_files,
@@ -79,7 +78,7 @@ def imports_of(file: Path) -> Iterator[tuple[str, str]]:
             yield from ((alias.name, "") for alias in node.names)
 
 
-def test_what_computes_uses_nothing_that_is_left_out():
+def test_computing_modules_use_only_counted_sources():
     """Else an edit would change a result and not its fingerprint."""
     left_out = tuple(f"routelab.{one.replace('/', '.')}" for one in ASKS + SHOWS)
     users = {
@@ -123,7 +122,7 @@ def test_kernels_are_where_they_are_looked_for_and_use_nothing_else():
     assert [module for module in ours if "kernels" not in module.split(".")] == []
 
 
-def test_what_plugins_import_is_offered():
+def test_modules_for_plugins_are_offered():
     offered = offered_files()
     assert set(kernel_files()) < set(offered)
     for name in ("api/plugin.py", "toolkit/__init__.py", "metrics/__init__.py"):
@@ -142,7 +141,7 @@ def test_a_built_in_plugin_is_its_folder_and_the_modules_beside_the_kinds():
     assert plugin_files("routelab_plugins.selection.sgr") == found
 
 
-def test_built_in_plugins_use_only_what_counts_for_them():
+def test_built_in_plugins_use_only_their_counted_sources():
     root = Path(plugin_files("routelab_plugins.metric")["routelab_plugins/quotes.py"]).parent
     others = [
         (str(file.relative_to(root)), module)
@@ -153,10 +152,6 @@ def test_built_in_plugins_use_only_what_counts_for_them():
         and tuple(module.split(".")[1:3]) != file.relative_to(root).parts[:2]
     ]
     assert others == []
-
-
-def test_a_module_of_the_core_adds_nothing():
-    assert plugin_files("routelab.simulation.flow.plugin") == {}
 
 
 PLUGIN = {
@@ -266,9 +261,3 @@ def test_a_digest_knows_names_and_contents_and_not_places(tmp_path: Path):
     assert before == digest_of("x")
     (tmp_path / "x/b.py").unlink()
     assert before != digest_of("x")
-
-
-def test_an_extension_module_counts(site: Path):
-    record = ["plug/__init__.py", "plug/fast.cpython-311-x86_64-linux-gnu.so"]
-    write(site, dict.fromkeys(record, "") | metadata("plug-dist", "plug:A", record=record))
-    assert set(distribution_files(owner("plug"))) == set(record)

@@ -58,7 +58,7 @@ def cards(topology):
 
 
 @given(identified(), st.data())
-def test_what_survives_failures_is_who_it_was(topology, data):
+def test_identities_survive_failures(topology, data):
     one = st.integers(0, topology.num_switches - 1)
     gone = data.draw(st.sets(one, max_size=topology.num_switches - 1))
     left = sorted(set(topology.endpoints.tolist()) - gone)
@@ -116,7 +116,7 @@ def test_nothing_known_is_an_empty_tuple(topology):
         ),
     ],
 )
-def test_what_is_not_unique_is_refused(parts, said):
+def test_duplicate_identities_are_rejected(parts, said):
     with pytest.raises(InputError, match=f"topology: {said}"):
         Topology.create(**PAIR, **parts)
 

@@ -169,7 +169,7 @@ def test_ends_that_are_not_there_are_refused(ends, said):
         RouteTable.from_next_hops(HOSTS, STEPS, per_terminal=True).pair(*ends)
 
 
-def test_what_does_not_fit_the_terminals_is_refused():
+def test_routes_that_do_not_fit_the_terminals_are_rejected():
     with pytest.raises(PluginError, match=r"has shape \(3, 2\), expected \(3, 3\)"):
         RouteTable.from_next_hops(HOSTS, STEPS[:, 1:], per_terminal=True)
     with pytest.raises(PluginError, match="2 endpoints and 3 terminals"):

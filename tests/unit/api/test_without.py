@@ -127,7 +127,7 @@ def test_links_pair_every_channel_once_with_a_way_back(topology):
 
 
 @given(multigraphs(), st.integers(0, 3), st.integers(0, 9))
-def test_random_failures_take_what_is_asked_and_more_include_fewer(topology, links, seed):
+def test_random_failures_have_the_requested_number_and_are_nested(topology, links, seed):
     links = min(links, len(topology.links))
     lost = [
         Counter(with_random_failures(topology, links=k, seed=seed).failed_links)

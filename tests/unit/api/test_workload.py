@@ -74,7 +74,7 @@ def test_the_kth_send_meets_the_kth_receive(messages, order):
         (lambda b: b.compute(0, np.inf), "amount holds a negative number"),
     ],
 )
-def test_what_is_not_closed_is_refused(build, message):
+def test_open_blocks_are_rejected(build, message):
     with pytest.raises(PluginError, match=message):
         build(BlockBuilder(2)).build()
 

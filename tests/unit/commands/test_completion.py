@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.cli import main, make_parser
-from routelab.commands._shared.completion import FOLDERS, HIDDEN, PLUGINS
+from routelab.commands._shared.completion import HIDDEN
 
 REPOSITORY = Path(__file__).parents[3]
 BREAKS = " \t\n\"'@><=;|&(:"
@@ -85,29 +84,3 @@ def test_completion_of_commands_and_names_imports_nothing_heavy() -> None:
     )
     for line in ("routelab ev", "routelab evaluate to", "routelab plugins show d"):
         completions(line, code)
-
-
-def test_nothing_of_it_is_imported_otherwise() -> None:
-    code = (
-        "import sys; from routelab.cli import main; main(['--version']); "
-        "print([name for name in sys.modules if 'complet' in name and 'commands.completion' "
-        "not in name])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[1] == "[]"
-
-
-def test_every_name_belongs_to_an_argument() -> None:
-    known = {
-        action.dest.removeprefix("setting_")
-        for parser in make_parser().descendants()
-        for action in parser.actions
-    }
-    # `study` is the argument of a command that names studies
-    assert {*PLUGINS, *FOLDERS} <= known | {"study"}
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_command_prints_code_for_the_shell(shell: str, capsys) -> None:
-    assert main(["completion", shell]) == 0
-    assert "routelab" in capsys.readouterr().out

@@ -12,7 +12,7 @@ def refused(capsys, *arguments: str) -> str:
     return printed.err
 
 
-def test_mistakes_in_a_cluster_are_told_with_their_lines(capsys, tmp_path):
+def test_mistakes_in_a_cluster_are_reported_with_their_lines(capsys, tmp_path):
     file = tmp_path / "cluster.yaml"
     file.write_text("machine: {latency: 1.0e-6}\nnodes: many\nranks_per_node: -4\n", "utf-8")
     lines = refused(capsys, "neighbor", "--machine", str(file)).splitlines()
@@ -21,7 +21,7 @@ def test_mistakes_in_a_cluster_are_told_with_their_lines(capsys, tmp_path):
     assert lines[1].startswith(f"{file}:3: ranks_per_node: -4 should be")
 
 
-def test_ranks_that_wait_for_each_other_are_told(capsys, tmp_path):
+def test_ranks_that_wait_for_each_other_are_reported(capsys, tmp_path):
     """Blocking sends of more than eager_bytes that face each other."""
     trace = tmp_path / "trace.txt"
     told = [f"{rank} {action} {1 - rank} 0 70000" for rank in (0, 1) for action in ("send", "recv")]

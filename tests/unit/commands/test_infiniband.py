@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
 from routelab.cli import main
-from routelab.cluster.infiniband.columns import CHECK
 
 DATA = Path(__file__).parents[2] / "data" / "infiniband"
 FABRIC, LFTS = str(DATA / "fabric.topo"), str(DATA / "opensm-lfts.dump")
@@ -209,10 +206,3 @@ def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
     assert not (tmp_path / "files").exists()
     whole = f"infiniband~file=[{fabric}],leave_out=[]"
     assert main(["export", "opensm", whole, "dfsssp", "-o", str(tmp_path / "files")]) == 0
-
-
-def test_formats_have_the_declared_columns(capsys):
-    code, text = check(capsys, FABRIC, "--lfts", LFTS, "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(text))
-    assert (code, list(row)) == (0, [column.name for column in CHECK])
-    assert (row["verdict"], row["max_load"], row["credit_loops"]) == ("proven", "3.0", "0")

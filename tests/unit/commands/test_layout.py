@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -51,31 +50,6 @@ def test_a_wide_terminal_shows_everything(table) -> None:
     assert all(cell in "\n".join(lines) for row in rows for cell in row if NUMBER.fullmatch(cell))
 
 
-def test_the_first_columns_are_the_most_important() -> None:
-    names = [f"column{i}" for i in range(9)]
-    rows = [[f"{i}.12345" for i in range(9)]] * 2
-    *_, note = table_lines(names, rows, 78)
-    assert note == "not shown: column8 (wider terminal, or --format csv)"
-    lines = table_lines(names, rows, 78, first=["column8"])
-    assert lines[-1].startswith("not shown: column7 (")
-    assert lines[0].split() == [name for name in names if name != "column7"]
-
-
-def test_long_numbers_are_whole_and_later_columns_not_shown() -> None:
-    number = "1" * 25
-    lines = table_lines(["a", "b", "c"], [[number] * 3] * 2, 66)
-    assert lines[2:] == [
-        *[f"{number}   {number}"] * 2,
-        "not shown: c (wider terminal, or --format csv)",
-    ]
-
-
 def test_control_characters_do_not_reach_the_terminal() -> None:
     lines = table_lines(["name", "value"], [["\x1b[31mred\x07", "a\tb\r"]], 80)
     assert lines[2:] == [r"\x1b[31mred\x07   a\tb\r"]
-
-
-@pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_tiny_terminals_end(width) -> None:
-    lines = table_lines(["name", "漢字"], [["漢字" * 5, "12345"], ["a b", ""]], width)
-    assert lines[-1]

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from routelab.cli import GROUPS, main, make_parser
+from routelab.cli import main, make_parser
 from routelab.commands._shared.completion import HIDDEN
-from routelab.commands._shared.parser import Parser
 
 PARSERS = {
     parser.prog: parser
@@ -56,35 +55,10 @@ def test_typing_errors_have_suggestions(line: str, text: str, capsys) -> None:
     assert message(capsys, *line.split()).endswith(text)
 
 
-def test_wrong_choices_have_suggestions(capsys) -> None:
-    assert main(["plugins", "list", "--format", "cvs"]) == 2
-    assert "invalid choice: 'cvs'; did you mean 'csv'? (choose" in capsys.readouterr().err
-
-
 def test_options_are_never_abbreviated(capsys) -> None:
     """An abbreviation would mean something else as soon as a plugin adds an option."""
     assert "did you mean '--format'?" in message(capsys, "plugins", "list", "--form", "csv")
     assert all(not parser.allow_abbrev for parser in PARSERS.values())
-
-
-def test_missing_arguments_come_with_a_short_usage(capsys) -> None:
-    assert main(["evaluate"]) == 2
-    assert capsys.readouterr().err == (
-        "usage: routelab evaluate TOPOLOGY ROUTING [ROUTING ...] [OPTION ...]\n"
-        "routelab evaluate: error: the following arguments are required: TOPOLOGY, ROUTING\n"
-    )
-
-
-@pytest.mark.parametrize("name", list(PARSERS))
-def test_help_begins_with_examples(name: str, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    parser = PARSERS[name]
-    usage, empty, title, first, *_ = parser.format_help().splitlines()
-    assert usage.startswith(f"usage: {name}")
-    assert (empty, title.rstrip(":s")) == ("", "example")
-    assert first.strip().startswith((name, 'eval "$(routelab completion'))
-    assert 1 <= len(parser.examples) <= 3
-    assert all(len(line) <= 80 for line in parser.format_help().splitlines())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -123,28 +97,6 @@ def test_the_names_in_examples_exist(example: str) -> None:
     for word in words:
         if word.startswith("config/"):
             assert (Path(__file__).parents[3] / word).is_file()
-
-
-def test_the_help_lists_every_command_once_in_a_line_of_its_group(capsys, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(["--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    commands = {name.split()[1] for name in PARSERS if len(name.split()) == 2}
-    assert sorted(name for names in GROUPS.values() for name in names) == sorted(commands)
-    for title, names in GROUPS.items():
-        begin = lines.index(f"{title}:") + 1
-        assert [line.split()[0] for line in lines[begin : begin + len(names)]] == list(names)
-
-
-def test_general_options_come_last_and_settings_used_most_first() -> None:
-    text = PARSERS["routelab simulate"].format_help()
-    titles = re.findall(r"^([a-z].*):$", text, re.MULTILINE)
-    assert titles[-1] == "general options"
-    assert titles.index("most used settings") < titles.index("settings of --engine packet")
-
-
-def test_parsers_of_commands_are_parsers_of_the_same_kind() -> None:
-    assert all(isinstance(parser, Parser) for parser in PARSERS.values())
 
 
 def test_a_typing_error_imports_nothing_heavy() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from routelab import notebook
 from routelab.cli import main
-from routelab.results.outcome import read_outcome
 
 NETWORK = "torus~dims=4x4"
 QUICK = ("--load", "0.1,0.4", "--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.1")
@@ -49,15 +48,6 @@ def test_several_routings_give_the_rows_of_each_alone(printed) -> None:
     assert both == alone
 
 
-def test_json_of_several_routings_is_a_list_of_objects(printed) -> None:
-    command = ("simulate", NETWORK, "dor", "angara-sssp", "uniform", *QUICK, "--format", "json")
-    whole = json.loads(printed(*command))
-    assert [one["routing"] for one in whole] == ["dor", "angara-sssp"]
-    for one in whole:
-        assert (one["status"], one["reason"]) == ("ok", "")
-        assert [row["load"] for row in one["curve"]] == [0.1, 0.4]
-
-
 def test_a_routing_that_does_not_apply_is_a_row_and_the_others_run(capsys) -> None:
     command = ["simulate", NETWORK, "dfsssp", "dor", "uniform", *QUICK, "--vcs", "1"]
     assert main([*command, "--format", "csv"]) == 1
@@ -75,28 +65,10 @@ def test_a_routing_that_does_not_apply_is_a_row_and_the_others_run(capsys) -> No
     assert "unsupported" in capsys.readouterr().out
 
 
-def test_a_workload_with_several_routings_is_a_row_each(printed) -> None:
-    command = ("simulate", NETWORK, "dor", "angara-sssp", "npb-cg~class=S", "--engine", "flow")
-    lines = printed(*command).splitlines()
-    assert lines[0].split()[:2] == ["routing", "completion_time_s"]
-    assert [line.split()[0] for line in lines[1:3]] == ["dor", "angara-sssp"]
-
-
 def test_a_routing_that_is_named_twice_is_refused(capsys) -> None:
     assert main(["simulate", NETWORK, "dor", "updown", "dor", "uniform"]) == 2
     assert main(["simulate", NETWORK, "dor", "dor", "uniform"]) == 2
     assert "routings are listed twice: dor" in capsys.readouterr().err
-
-
-def test_folders_of_several_routings_are_those_of_each(tmp_path: Path, printed) -> None:
-    both, alone = tmp_path / "both", tmp_path / "alone"
-    printed("simulate", NETWORK, "dor", "angara-sssp", "uniform", *QUICK, "-o", str(both))
-    printed("simulate", NETWORK, "angara-sssp", "uniform", *QUICK, "-o", str(alone))
-    assert sorted(path.name for path in both.iterdir()) == ["angara-sssp", "dor"]
-    for folder in (both / "angara-sssp", alone):
-        assert read_outcome(folder / "outcome.json").routing == "angara-sssp"
-    files = [(folder / "latencies.csv").read_text() for folder in (both / "angara-sssp", alone)]
-    assert files[0] == files[1]
 
 
 def test_the_plot_of_loads_has_the_measured_latencies(tmp_path: Path, printed) -> None:
@@ -163,17 +135,3 @@ def test_wrong_plot_files_are_refused_before_any_work(capsys, tmp_path: Path, ve
     ):
         assert main([*verb, "--plot", str(tmp_path / name)]) == 2
         assert message in capsys.readouterr().err
-
-
-def test_nothing_is_drawn_if_no_routing_applies(capsys, tmp_path: Path) -> None:
-    file = tmp_path / "none.svg"
-    assert main(["evaluate", NETWORK, "valiant", "--plot", str(file)]) == 1
-    one = ["simulate", NETWORK, "dfsssp", "dfsssp~seed=1", "uniform", "--vcs", "1", *QUICK]
-    capsys.readouterr()
-    main([*one, "--plot", str(file)])
-    assert not file.exists()
-
-
-def test_messages_leave_parameters_of_names_as_they_are(capsys) -> None:
-    assert main(["simulate", NETWORK, "dor", "npb-cg~class=S,ranks=4", "--engine", "flow"]) == 2
-    assert "npb-cg~class=S,ranks=4: unknown parameter 'ranks'" in capsys.readouterr().err

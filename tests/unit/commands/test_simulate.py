@@ -12,11 +12,8 @@ import pytest
 
 from routelab.cli import main, make_parser
 from routelab.commands._shared.settings import (
-    OPTIONS,
     PREFIX,
-    option,
     settings_from_options,
-    with_option_names,
 )
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
@@ -32,28 +29,12 @@ def parsed(*options: str) -> dict:
     return vars(make_parser().parse_args([*RUN, *options]))
 
 
-def test_every_setting_is_an_option_that_says_what_it_is(capsys) -> None:
-    assert main(["simulate", "--help"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    for name, field in SimulationSettings.model_fields.items():
-        assert f"{option(name)} " in told
-        assert field.description.split(",")[0][:30].lower() in told.lower()
-    assert set(OPTIONS) <= set(SimulationSettings.model_fields)
-
-
-def test_truth_values_are_named_and_each_option_has_an_effect(capsys) -> None:
-    assert main(["simulate", "--help"]) == 0
-    assert "--handshake {true,false}" in capsys.readouterr().out
-    assert main(["bench", "--help"]) == 0
-    assert "--predict" not in capsys.readouterr().out
-
-
 def test_options_that_are_not_given_leave_the_defaults() -> None:
     assert settings_from_options(SimulationSettings, parsed()) == SimulationSettings()
     assert not [name for name in parsed() if name.startswith(PREFIX)]
 
 
-def test_options_mean_what_they_say() -> None:
+def test_options_become_settings() -> None:
     options = ("--load", "0.3,0.1", "--saturation", "--in-order", "--priority", "age")
     made = settings_from_options(
         SimulationSettings, parsed(*options, "--vcs=8", "--precision", "0.01")
@@ -117,7 +98,7 @@ def test_wrong_settings(refused, options, message) -> None:
     assert message in refused(*RUN, *options)
 
 
-def test_all_that_is_wrong_is_told_at_once(refused) -> None:
+def test_all_mistakes_are_reported_together(refused) -> None:
     message = refused(
         "simulate",
         "torsu~dims=4",
@@ -140,46 +121,6 @@ def test_all_that_is_wrong_is_told_at_once(refused) -> None:
     ):
         assert part in message
     assert len(message.splitlines()) == 6
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["simulate"], "arguments are required: TOPOLOGY, ROUTING, WORK"),
-        (["simulate", "torus~dims=4", "dor"], "arguments are required: WORK"),
-        ([*RUN, "--engine", "flwo"], "did you mean 'flow'?"),
-        (["simulate", "torus~dims=4", "no/such/routes.npz", "uniform"], "no/such/routes.npz"),
-        (["simulate", "no/such.npz", "dor", "uniform"], "no/such.npz"),
-        (["simulate", "torus~dims=4", "dor", "tornado~shfit=1"], "did you mean 'shift'"),
-    ],
-)
-def test_wrong_arguments(capsys, arguments, message) -> None:
-    assert main(arguments) == 2
-    assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("raise vcs to 4", "raise --vcs to 4"),
-        ("lower messages to 7, or buffer_flits", "lower --messages to 7, or --buffer-flits"),
-        (
-            "wider than precision=0.02 after max_cycles=9",
-            "wider than --precision=0.02 after --max-cycles=9",
-        ),
-        ("`find_saturation` or `loads`", "--saturation or --load"),
-        # words of the language, values and what was told already stay
-        ("with messages at loads of any seed", "with messages at loads of any seed"),
-        ("--priority=in_order: must be", "--priority=in_order: must be"),
-        ("my_vcs and vcs_mine", "my_vcs and vcs_mine"),
-        ("raise --vcs to 4", "raise --vcs to 4"),
-        # what stands in a file is called as it is there
-        ("a/b.yaml:3: buffer_flits: 0\n`vcs` is 1", "a/b.yaml:3: buffer_flits: 0\n--vcs is 1"),
-        ("a.txt:3: two of them; raise `vcs`", "a.txt:3: two of them; raise --vcs"),
-    ],
-)
-def test_messages_name_what_was_typed(text, told) -> None:
-    assert with_option_names(text, SimulationSettings) == told
 
 
 CIRCLING = (
@@ -206,14 +147,6 @@ def test_a_deadlock_is_broken(capsys, form) -> None:
         assert [row["state"] for row in rows] == ["stationary", "deadlock"]
     else:
         assert "deadlock" in printed.out.splitlines()[2]
-
-
-def test_a_deadlock_that_only_the_search_meets_is_broken_too(capsys) -> None:
-    searched = [*CIRCLING, "--load", "0.1", "--saturation", "--max-probes", "4"]
-    assert main([*searched, "--format", "json"]) == 6
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["state"] == "stationary"
-    assert "deadlock" in facts["blocked"]
 
 
 def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Path) -> None:
@@ -324,7 +257,7 @@ def broken(site):
         ("dor", "silent", "ZeroDivisionError: drawn ("),
     ],
 )
-def test_what_a_plugin_raises_is_one_message_with_its_place(
+def test_an_exception_of_a_plugin_is_one_message_with_its_place(
     broken, capsys, tmp_path, routing, traffic, told
 ) -> None:
     command = ["simulate", "torus~dims=4", routing, traffic, "--load", "0.2", *QUICK]
@@ -340,7 +273,7 @@ def test_what_a_plugin_raises_is_one_message_with_its_place(
     assert told in outcome.reason
 
 
-def test_a_state_without_a_route_is_told_with_its_place_before_a_run(broken, capsys) -> None:
+def test_a_state_without_a_route_is_reported_before_a_run(broken, capsys) -> None:
     command = ["simulate", "torus~dims=4", "fragile~at=stay", "neighbor", "--load", "0.2", *QUICK]
     assert main(command) == 1
     printed = capsys.readouterr()
@@ -359,7 +292,7 @@ def test_a_table_of_another_network_is_refused(refused, tmp_path: Path) -> None:
     assert "another topology" in message or "torus" in message
 
 
-def test_what_does_not_go_together_ends_with_1_and_the_reason(capsys, tmp_path: Path) -> None:
+def test_contradictory_options_end_with_1_and_the_reason(capsys, tmp_path: Path) -> None:
     assert main([*RUN, "--switching", "wormhole"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -374,7 +307,7 @@ def test_what_does_not_go_together_ends_with_1_and_the_reason(capsys, tmp_path: 
     assert outcome["status"] == "unsupported"
 
 
-def test_json_has_what_was_measured_and_how(capsys) -> None:
+def test_json_has_measurements_and_settings(capsys) -> None:
     assert main([*RUN, "--load", "0.3", "--vcs", "5", *QUICK, "--format", "json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     for name in ("accepted_load", "latency_mean", "latency_p99", "hops_mean"):
@@ -394,27 +327,6 @@ def test_json_has_what_was_measured_and_how(capsys) -> None:
     assert [row["load"] for row in facts["curve"]] == [0.3]
 
 
-def test_a_sweep_is_a_line_a_load(capsys) -> None:
-    sweep = [*RUN, "--load", "0.1,0.3", *QUICK]
-    assert main([*sweep, "--format", "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["load"] for row in rows] == ["0.1", "0.3"]
-    assert float(rows[0]["latency_mean"]) < float(rows[1]["latency_mean"])
-    assert main(sweep) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].split()[:3] == ["load", "state", "accepted_load"]
-    assert printed[1].split()[:2] == ["0.1", "stationary"]
-    assert "±" in printed[1]
-    assert any(line.startswith("deadlock: proven") for line in printed)
-
-
-def test_messages_to_finish_are_told_by_their_completion(capsys) -> None:
-    assert main([*RUN, "--messages", "3"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].split()[:2] == ["state", "completion_cycles"]
-    assert printed[1].split()[0] == "finished"
-
-
 def test_a_parameter_that_is_wrong_for_the_network_is_wrong_input_among_several(capsys) -> None:
     wrong = "sssp@up-down~root=nope"
     arguments = ("simulate", "torus~dims=4x4", wrong, "dor", "uniform", "--load", "0.1", *QUICK)
@@ -423,3 +335,11 @@ def test_a_parameter_that_is_wrong_for_the_network_is_wrong_input_among_several(
     statuses = {row["routing"]: row["status"] for row in csv.DictReader(io.StringIO(out))}
     assert statuses == {wrong: "unsupported", "dor": "ok"}
     assert "root=nope is not a switch" in errors
+
+
+def test_a_deadlock_that_only_the_search_meets_is_broken_too(capsys) -> None:
+    searched = [*CIRCLING, "--load", "0.1", "--saturation", "--max-probes", "4"]
+    assert main([*searched, "--format", "json"]) == 6
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["state"] == "stationary"
+    assert "deadlock" in facts["blocked"]

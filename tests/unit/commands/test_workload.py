@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from io import StringIO
 
 import pytest
@@ -46,34 +45,9 @@ def test_pairs_as_csv(told):
     )
 
 
-def test_messages_to_oneself_are_shown(told, tmp_path):
-    file = tmp_path / "m.csv"
-    text = "src,dst,messages,bytes\n0,1,4,4099\n1,1,2,64\n"
-    file.write_text(text)
-    assert told(f"matrix~file=[{file}]", "--ranks", 2, *SHARED) == text
-    twice = told(f"matrix~file=[{file}],iterations=2", "--ranks", 2, *SHARED)
-    assert twice == "src,dst,messages,bytes\n0,1,8,8198\n1,1,4,128\n"
-
-
 def test_calls_as_csv(told):
     printed = told("osu-alltoall~iterations=3", "--ranks", 4, "--collectives", *SHARED)
     assert printed == "name,bytes,ranks,calls\nalltoall,1048576,4,3\nbarrier,0,4,2\n"
-
-
-def test_json_has_both_and_what_is_meant(told):
-    facts = json.loads(told("tornado~size=1kB", "--ranks", 8, "--format", "json"))
-    assert facts["workload"] == "tornado~size=1kB"
-    assert facts["ranks"] == 8
-    assert "r to r + 3" in facts["convention"]
-    assert facts["collectives"] == []
-    assert facts["point_to_point"][7] == {"src": 7, "dst": 2, "messages": 1, "bytes": 1000}
-
-
-def test_the_table_ends_with_sums_and_the_convention(told):
-    lines = told("neighbor~size=5", "--ranks", 4).splitlines()
-    assert lines[0].split() == ["src", "dst", "messages", "bytes"]
-    assert lines[-3].startswith("ranks: 4; by rank: r to r + 1, modulo 4; one way")
-    assert lines[-2:] == ["point to point: 4 messages, 20 bytes, 4 pairs", "collectives: none"]
 
 
 def test_a_network_says_how_many_ranks_there_are_and_where(told):
@@ -124,7 +98,7 @@ def test_a_trace_is_written_and_comes_back(told, tmp_path):
         (("matrix", "--ranks", "4"), 2, "parameter 'file' is required"),
     ],
 )
-def test_what_is_wrong_is_one_message(refused, arguments, code, message):
+def test_wrong_arguments_are_rejected_in_one_message(refused, arguments, code, message):
     found, text = refused(*arguments)
     assert (found, message in text) == (code, True), text
 

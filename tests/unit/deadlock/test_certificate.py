@@ -237,7 +237,7 @@ def test_every_proof_rechecks(seed: int, flow_control: str) -> None:
     assert end.value.code == 0
 
 
-def test_digests_tell_tables_and_networks_apart() -> None:
+def test_digests_of_different_tables_and_networks_differ() -> None:
     first, second = torus_table(4, 4), torus_table(4, 4, {(0, 5): "YX"})
     assert network_digest(first.topology) == network_digest(second.topology)
     assert routes_digest(first) == routes_digest(torus_table(4, 4))
@@ -299,7 +299,7 @@ def test_another_order_of_the_switches_is_another_network(tmp_path: Path) -> Non
         "\udcff",
     ],
 )
-def test_what_is_no_certificate_gets_one_line(text: str, tmp_path: Path) -> None:
+def test_invalid_certificates_are_rejected_in_one_line(text: str, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     code, said = judge_file(path)

@@ -244,7 +244,7 @@ def test_agrees_with_the_naive_twin(seed: int, flow_control: str) -> None:
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_what_is_proven_never_deadlocks(seed: int) -> None:
+def test_proven_tables_never_deadlock(seed: int) -> None:
     table = random_table(seed)
     for flow_control in ("plain", "bubble"):
         if len(table.hop_channel) and check_table(table, flow_control).proven:

@@ -159,7 +159,7 @@ def flood(topology: Topology, program: HopProgram, seed: int, *, lanes: int = 2,
     return simulation.blocked()
 
 
-def test_what_is_proven_never_deadlocks_in_the_engine() -> None:
+def test_proven_programs_never_deadlock_in_the_engine() -> None:
     """On two lanes a class; programs that are not proven do get stuck, some of them."""
     proven = stuck = 0
     for seed in range(60):
@@ -174,7 +174,7 @@ def test_what_is_proven_never_deadlocks_in_the_engine() -> None:
     assert min(proven, stuck) > 5
 
 
-def test_what_steers_and_looks_again_and_is_proven_never_deadlocks_in_the_engine() -> None:
+def test_proven_programs_that_steer_and_look_again_never_deadlock_in_the_engine() -> None:
     proven, stuck = Counter(), Counter()
     for seed in range(160):
         topology = NETWORKS[seed % len(NETWORKS)]
@@ -241,7 +241,7 @@ def test_bubble_needs_a_ring_that_is_one_and_a_class_that_is_named() -> None:
     assert check_hops(program, ring(4), "bubble", packets_per_buffer=1).status == "unproven"
 
 
-def test_all_turns_of_a_mesh_are_a_cycle_whatever_bubble_says() -> None:
+def test_all_turns_of_a_mesh_are_a_cycle_with_and_without_bubble() -> None:
     mesh = build_grid("mesh", (3, 3), wrap=False)
     program = any_shortest(mesh)
     assert check_hops(program, mesh, "bubble").cycle
@@ -400,7 +400,7 @@ def test_a_packet_that_is_asked_again_may_change_its_mind() -> None:
 
 
 @pytest.mark.parametrize("when", range(5))
-def test_what_depends_on_queues_is_seen(when) -> None:
+def test_dependence_on_queues_is_detected(when) -> None:
     topology = ring(5)
     verdict = check_hops(by_queues_program(topology, when), topology, "acyclic")
     assert verdict.proven is (when == 0)
@@ -409,7 +409,7 @@ def test_what_depends_on_queues_is_seen(when) -> None:
 
 
 @pytest.mark.parametrize("how", ["turns", "detours"])
-def test_what_looks_ahead_keeps_its_contract(how) -> None:
+def test_programs_that_look_ahead_keep_their_contract(how) -> None:
     """Every hop has a class of its own, whatever inject learns from hop and hop changes later."""
     topology = torus(3, 3)
     program = decision_program(topology, CHANNEL_FLITS, waiting=True, **{how: True})
@@ -480,12 +480,12 @@ def test_wormhole_asks_for_more_than_cut_through() -> None:
 
 
 @pytest.mark.parametrize("proof", ["recovery", "none"])
-def test_what_claims_nothing_is_not_proven(proof) -> None:
+def test_programs_without_claims_are_not_proven(proof) -> None:
     verdict = check_hops(any_shortest(ring(3)), ring(3), proof)
     assert (verdict.status, verdict.problems) == ("unproven", ())
 
 
-def test_a_broken_contract_is_told_whatever_the_proof() -> None:
+def test_a_broken_contract_is_reported_with_any_proof() -> None:
     topology = ring(4)
     program = around(topology, lambda s, t, vc: [(0, 0)], max_hops=2)
     verdict = check_hops(program, topology, "bubble")

@@ -147,7 +147,7 @@ def test_a_supervisor_does_not_charge_compilation_in_jobs_of_a_job(tmp_path: Pat
     assert "reached its limit" in outcome
 
 
-def test_what_follows_a_compilation_is_charged(tmp_path: Path) -> None:
+def test_work_after_a_compilation_is_charged(tmp_path: Path) -> None:
     _, outcome = compile_within(0.5, "spin", "inside", tmp_path)
     assert "reached its limit of 0.5 CPU-s" in outcome
 

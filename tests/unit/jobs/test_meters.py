@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import mmap
 import os
 import time
@@ -10,7 +9,6 @@ import time
 import pytest
 from limited_jobs import TIMEOUT, compute, limits
 
-from routelab._runtime.progress import LOGGER, report_phase
 from routelab.jobs.child import run_limited
 from routelab.jobs.limits import Failure
 from routelab.jobs.meter import Meter, current_meter
@@ -82,38 +80,6 @@ def test_spare_time_is_that_of_one_item() -> None:
     reason = "reached its limit of 0.6 CPU-s (limits.seconds)"
     assert run_limited(work, limits(0.6), meter=meter) == Failure(TIMEOUT, reason)
     assert meter.position == 1
-
-
-def test_phases_become_notes_and_reach_no_other_handler() -> None:
-    meter = Meter()
-
-    class Counter(logging.Handler):
-        number = 0
-
-        def emit(self, record: logging.LogRecord) -> None:
-            Counter.number += 1
-
-    logger = logging.getLogger()
-    handler = Counter()
-    logger.addHandler(handler)
-
-    def work() -> int:
-        report_phase("dfsssp", "waiting")
-        report_phase("dfsssp", "layers")
-        report_phase("dfsssp", "done", ended=True)
-        silent = Counter.number
-        logging.getLogger("routelab").setLevel(logging.DEBUG)
-        report_phase("sssp", "routes")
-        logging.getLogger(LOGGER).setLevel(logging.INFO)
-        report_phase("sssp", "nothing hears that")
-        return 10 * silent + Counter.number
-
-    try:
-        assert run_limited(work, meter=meter) == 1
-    finally:
-        logger.removeHandler(handler)
-    assert meter.text == "sssp: routes"
-    assert logging.getLogger(LOGGER).level == logging.NOTSET
 
 
 def test_only_the_job_itself_has_a_meter() -> None:

@@ -93,7 +93,7 @@ def test_a_pid_used_again_is_another_process() -> None:
     assert ticks(cpu) == 16
 
 
-def test_orphans_count_what_the_kernel_says_at_their_end() -> None:
+def test_orphans_count_with_the_final_time_of_the_kernel() -> None:
     cpu = CpuTime()
     cpu.update([process(2, 1, 10), process(4, 1, 5, state="Z")])
     cpu.end(4, 7 / TICKS)
@@ -170,7 +170,7 @@ class Simulation:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 6))
-def test_the_total_never_decreases_and_never_exceeds_what_was_used(seed: int, steps: int) -> None:
+def test_the_total_never_decreases_and_never_exceeds_the_used_time(seed: int, steps: int) -> None:
     simulation = Simulation(seed)
     cpu = CpuTime()
     before = 0.0

@@ -118,7 +118,7 @@ def test_nothing_survives_the_end_of_any_process(name: str, chain: Chain, tmp_pa
 
 @pytest.mark.parametrize("name", ["batch", "prepared", "job"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_process_end_what_is_below(
+def test_signals_that_end_a_process_end_its_descendants(
     name: str, number: signal.Signals, chain: Chain
 ) -> None:
     pids = chain()

@@ -37,7 +37,7 @@ def restless(tables, packets, packet, queues, switch, channel, vc, random, out):
     return 1
 
 
-def test_functions_cannot_write_to_what_other_packets_read():
+def test_functions_cannot_write_to_shared_arrays():
     def to_tables(tables, packets, packet, queues, switch, channel, vc, random, out):
         tables[0] += 1
         return 0
@@ -113,7 +113,7 @@ def test_occupied_room_is_summed_over_classes_and_channels(
 
 
 @pytest.mark.parametrize("phases", [1, 2])
-def test_what_does_not_exist_is_empty(phases):
+def test_nonexistent_queues_are_empty(phases):
     """Nothing is read beyond the arrays, even of a network without room for it."""
     tables, queues, _ = run_tables(program(phases=phases, waiting=True), RING, 4, capacity=8)
     queues[:, abi.CREDITS] = 0
@@ -164,7 +164,7 @@ def test_arrays_behind_those_of_another_program():
     ("values", "told"),
     [([0.5], "array 1 is of float64"), ([2**40], "array 1 does not fit into 32 bits")],
 )
-def test_what_is_no_table_is_refused(values, told):
+def test_invalid_tables_are_rejected(values, told):
     with pytest.raises(PluginError, match=told):
         append_tables(pack_tables(RING), [1], values)
     with pytest.raises(PluginError, match=told):

@@ -73,7 +73,7 @@ def test_the_interval_holds_the_exact_mean():
     assert found.half_width < 0.02
 
 
-def test_what_shares_nothing_has_all_of_it():
+def test_disjoint_pairs_have_full_bandwidth():
     # between switches that are all joined every pair has a channel of its own
     ends = list(permutations(range(6), 2))
     network = Topology.create(

@@ -123,7 +123,7 @@ def test_the_least_attainable_load_is_that_of_whole_routes(topology, load):
     assert found == min(option for option in options if option >= load)
 
 
-def test_what_rounding_left_of_a_fraction_is_the_fraction():
+def test_a_rounded_fraction_is_restored():
     assert as_fraction(100 / 56) == Fraction(25, 14)
     assert as_fraction(0.3 / 0.1) == 3
     assert as_fraction(7 * (100 / 56)) == Fraction(25, 2)

@@ -23,7 +23,7 @@ def test_reachability_is_that_of_the_definition(table):
 
 
 @given(tables())
-def test_destination_based_is_what_the_definition_says(table):
+def test_destination_based_follows_the_definition(table):
     assert table.destination_based == naive.destination_based(table)
 
 

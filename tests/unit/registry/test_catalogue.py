@@ -3,9 +3,9 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from routelab.api import KINDS, InputError
+from routelab.api import InputError
 from routelab.kernels.hops import ABI
-from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
+from routelab.registry.catalogue import Catalogue
 
 SOUND = """
 from routelab.api import TopologyPlugin
@@ -39,14 +39,6 @@ def test_using_one_plugin_imports_no_other(site):
     )
     assert site.catalogue().plugin("topology", "ring").summary == "A ring"
     assert "bystander" not in sys.modules
-
-
-def test_an_entry_tells_where_its_plugin_comes_from(site):
-    site.install("rings", {"topology": {"ring": "rings:Ring"}}, {"rings.py": SOUND}, version="2.3")
-    catalogue = site.catalogue()
-    entry = catalogue.entry("topology", "ring")
-    assert entry == CatalogueEntry("topology", "ring", "rings", "2.3", "rings:Ring", "ok")
-    assert entry.plugin is catalogue.plugin("topology", "ring")
 
 
 OLD_INJECT = """
@@ -85,16 +77,6 @@ def test_a_broken_plugin_is_quarantined_with_its_cause(site, source, cause):
     with pytest.raises(InputError) as error:
         catalogue.plugin("topology", "bad")
     assert bad.cause in str(error.value)
-
-
-def test_a_failed_import_is_placed_where_it_failed(site):
-    site.install(
-        "bad",
-        {"topology": {"bad": "bad_rings:Ring"}},
-        {"bad_rings.py": "x = 1\n\nraise ValueError(x)\n"},
-    )
-    cause = site.catalogue().entry("topology", "bad").cause
-    assert "bad_rings.py, line 3)" in cause
 
 
 def test_a_class_that_cannot_be_checked_is_broken_too(site):
@@ -163,15 +145,6 @@ def test_a_key_that_no_name_can_hold_is_broken(site):
     assert (entry.status, "'ring/1' cannot be used in a name" in entry.cause) == ("broken", True)
 
 
-def test_entries_come_in_the_order_of_kinds_and_keys(zoo):
-    entries = zoo.entries()
-    assert [entry.kind for entry in entries] == sorted(
-        (entry.kind for entry in entries), key=list(KINDS).index
-    )
-    assert [entry.key for entry in zoo.entries("layers")] == ["none", "stack"]
-    assert {entry.status for entry in entries} == {"ok"}
-
-
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
@@ -208,9 +181,3 @@ def test_entry_points_without_distribution_or_of_others_do_no_harm():
     )
     (entry,) = catalogue.entries()
     assert (entry.key, entry.distribution, entry.status) == ("ring", "unknown", "broken")
-
-
-def test_installed_finds_what_is_on_the_path_and_looks_once(site):
-    site.install("rings", {"topology": {"test-ring": "rings:Ring"}}, {"rings.py": SOUND})
-    assert "test-ring" in installed_catalogue().keys("topology")
-    assert installed_catalogue() is installed_catalogue()

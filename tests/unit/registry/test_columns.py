@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import Column, MetricPlugin, PluginError
-from routelab.metrics.bounds import BOUND_FIELDS
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,
@@ -15,7 +14,6 @@ from routelab.registry.columns import (
     plugin_columns,
 )
 from routelab.registry.instances import load, load_routing
-from routelab.routing.facts import FIELDS
 from routelab.routing.route import route_network
 from routelab.toolkit import build_grid
 
@@ -65,16 +63,6 @@ def test_a_wrong_column_is_refused_where_it_is_declared(wrong, message):
     assert message in str(raised.value)
 
 
-def test_all_mistakes_of_a_column_are_reported_together():
-    with pytest.raises(PluginError, match=r"the name must.*the meaning is missing"):
-        Column("two words", "")
-
-
-def test_the_columns_of_evaluate_are_declared():
-    names = {column.name for column in core_columns()}
-    assert {*FIELDS, *BOUND_FIELDS} <= names
-
-
 def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("source,target,bytes\n0,1,8\n")
@@ -90,15 +78,6 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     for one, column in measured:
         assert columns.find(one.metric, "routes") == column
     assert set(facts) <= set(columns.of("routes"))
-
-
-def test_columns_have_headings_that_a_person_wrote():
-    """A name with underscores is no heading."""
-    plugins = [entry.plugin for entry in installed_catalogue().entries()]
-    ours = [one for one in plugins if one is not None and one.__module__.startswith("routelab")]
-    columns = [*core_columns(), *(column for plugin in ours for column in plugin.columns)]
-    assert len(columns) > 150
-    assert [one.name for one in columns if "_" in (one.heading or one.name)] == []
 
 
 def test_names_with_parameters_belong_to_the_instance():

@@ -122,10 +122,6 @@ def test_no_layers_go_without_saying(zoo, text):
     assert routing.layers.name == "none"
 
 
-def test_other_layers_are_said(zoo):
-    assert canonical("routing", "pick@turns@stack", zoo) == "pick@turns@stack"
-
-
 def test_wrong_parameters_of_several_parts_are_one_message(zoo):
     message = refused(load_routing, "pick~sed=1@turns~admit=all,seed=x", zoo)
     assert message.splitlines() == [
@@ -137,12 +133,6 @@ def test_wrong_parameters_of_several_parts_are_one_message(zoo):
         "    rules/turns takes admit (few | many), seed (integer ≥ 0)",
         "    layers/none takes no parameters",
     ]
-
-
-def test_unknown_parts_are_one_message(zoo):
-    message = refused(load_routing, "pikc@trns", zoo)
-    assert "did you mean 'pick'?" in message
-    assert "did you mean 'turns'?" in message
 
 
 @pytest.mark.parametrize(("text", "use"), [("pick", "pick@RULES"), ("turns", "SELECTION@turns")])

@@ -9,7 +9,7 @@ from pydantic import model_validator
 from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.api.parameters import MAX_DIMS, MAX_INTEGER
 from routelab.registry.names import parse_name
-from routelab.registry.parameters import as_text, fields, read_parameters, rows
+from routelab.registry.parameters import as_text, read_parameters, rows
 
 
 class Shape(Parameters):
@@ -63,26 +63,6 @@ def test_text_becomes_typed_values():
 )
 def test_one_wrong_value_gives_one_plain_sentence(values, said):
     assert told(**{"dims": "4", **values}) == [said]
-
-
-def test_everything_that_is_wrong_is_told_at_once():
-    assert told(dimz="4x2", scale="big", failed="a+1+b") == [
-        "unknown parameter 'dimz'; did you mean 'dims'?",
-        "parameter 'dims' is required",
-        "failed=a+1+b: item 1 must be a valid integer",
-        "failed=a+1+b: item 3 must be a valid integer",
-        "scale=big: must be a valid number",
-    ]
-
-
-def test_messages_call_parameters_as_users_see_them():
-    _, problems = read_parameters(
-        Shape, {"scale": "big"}, {"scale": "rules.scale", "dims": "rules.dims"}
-    )
-    assert problems == [
-        "parameter 'rules.dims' is required",
-        "rules.scale=big: must be a valid number",
-    ]
 
 
 @pytest.mark.parametrize("sizes", ["x".join(["1"] * 33), [1] * 33])
@@ -140,27 +120,8 @@ def test_none_is_a_value_where_it_is_allowed_and_the_default_is_another():
     ("value", "text"),
     [(3, "3"), (0.25, "0.25"), (True, "true"), ([2, 4], ["2", "4"]), ("4x2", "4x2"), (None, None)],
 )
-def test_values_of_a_study_become_what_would_be_typed(value, text):
+def test_values_of_a_study_become_typed_text(value, text):
     assert as_text(value) == text
-
-
-def test_rows_describe_parameters_as_users_write_them():
-    described = {row.name: (row.type, row.default) for row in rows(Shape)}
-    assert list(described) == list(fields(Shape))
-    assert described == {
-        "dims": ("dimensions, as in 4x2x2", None),
-        "failed": ("list of integers, a+b", "[]"),
-        "links": ("list of words, a+b", "0-1+3-7"),
-        "class": ("a | b", "a"),
-        "scale": ("number > 0 and ≤ 2.5", "1.0"),
-        "limit": ("integer or auto", "auto"),
-        "most": ("integer ≥ 1 or none", "none"),
-        "wrap": ("true | false", "true"),
-        "start": ("dimensions, as in 4x2x2", "2x2"),
-        "file": ("file", "net.csv"),
-        "label": ("text", "[]"),
-    }
-    assert [row.description for row in rows(Shape)][:2] == ["sizes", "taken away"]
 
 
 def test_a_default_in_a_row_can_be_typed_and_means_the_default():
@@ -188,7 +149,7 @@ def test_a_tilde_is_the_home_folder(monkeypatch):
 
 
 @pytest.mark.parametrize("written", ["0.1+2", 0.5, 3, [0.1, 0.2], (1.5,)])
-def test_lists_of_numbers_are_read_back_from_what_they_are_written_as(written):
+def test_written_lists_of_numbers_are_read_back(written):
     class Loads(Parameters):
         loads: Numbers = parameter((), description="numbers")
 

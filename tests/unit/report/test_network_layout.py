@@ -4,7 +4,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from routelab import notebook
 from routelab.api import Topology
 from routelab.report.network_picture import RADIUS, picture_of
 
@@ -83,24 +82,3 @@ def test_switches_never_overlap_and_every_channel_is_drawn_between_its_ends(topo
             (line[-2], topology.channel_target[channel]),
         ):
             assert np.hypot(*(picture.switches[end] - point)) < 2 * RADIUS
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "captions", "ticks"),
-    [
-        ("dragonfly~h=2", 0, 9, False),
-        ("megafly~h=2", 0, 5, False),
-        ("slim-fly~q=5", 0, 5, False),
-        ("polarfly~q=5", 0, 6, False),
-        ("fat-tree~k=2,levels=3", 3, 0, False),
-        ("fat-tree~k=2,levels=3,fail_links=3", 3, 0, False),
-        ("hamming~dims=3x3", 3, 0, True),
-        ("torus~dims=3x3,fail_links=2", 3, 0, True),
-        ("hypercube~dims=3", 2, 0, True),
-        ("random-regular~n=16,degree=3", 0, 0, False),
-    ],
-)
-def test_networks_have_the_layout_of_their_shape(name, rows, captions, ticks):
-    picture = picture_of(notebook.topology(name))
-    below, beside = picture.block_ticks
-    assert (len(beside), len(picture.captions), bool(below)) == (rows, captions, ticks)

@@ -80,7 +80,7 @@ def test_a_routing_named_like_a_column_of_the_table_is_refused(world, write_stud
         ({"statistics": {"max_load": ["min"]}}, "a table needs either values or statistics"),
     ],
 )
-def test_a_pivot_does_not_go_with_what_needs_columns_of_its_own(keys, message):
+def test_a_pivot_excludes_keys_that_add_columns(keys, message):
     pivot = {"by": "routing", "value": "max_load"}
     with pytest.raises(ValidationError, match=message):
         Table.model_validate({"rows": ["topology"], "pivot": pivot, **keys})

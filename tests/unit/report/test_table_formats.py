@@ -65,22 +65,6 @@ def test_csv_has_all_columns_and_all_digits():
     assert lines[2] == ["x,y", "4", "", "", "", "6.298", "", "", "3"]
 
 
-def test_ranges_and_published_numbers_stand_beside_their_values():
-    shown = layout(table([row(ends=(27, 30))]))
-    assert [(group.text, group.span) for group in shown.groups] == [
-        ("routing", 1),
-        ("nodes", 1),
-        ("maximum channel load", 2),
-        ("load deviation σ(4)", 2),
-        ("runs", 1),
-    ]
-    second = [heading.text for heading in shown.headings]
-    assert second == ["", "", "ours", "paper", "ours", "paper", ""]
-    assert [str(cell) for cell in shown.rows[0]] == (
-        ["bfs", "4", "28 (27–30)", "28", "6.298", "6.298", "3"]
-    )
-
-
 def test_a_published_number_says_how_ours_relates_to_it():
     def relation(**values):
         cell = layout(table([row(**values)])).rows[0][3]
@@ -102,33 +86,6 @@ def test_sigma_is_compared_as_printed():
     assert cells[5].relation == "equal"
     cells = layout(table([row(sigma4=6.2986, paper_sigma4=6.298)])).rows[0]
     assert (cells[5].relation, cells[5].difference) == ("above", "+0.001")
-
-
-def test_one_line_of_headings_is_enough_without_published_numbers():
-    plain = table([row()])
-    plain = ReportTable(**{**vars(plain), "columns": plain.columns[:4]})
-    assert layout(plain).headings is None
-    assert to_latex(plain).count("cmidrule") == 0
-
-
-def test_latex_is_a_booktabs_tabular():
-    assert to_latex(table([row("a_b", ends=(27, 30))], notes=["50 % lost"])).splitlines() == [
-        r"% Loads; needs \usepackage{booktabs}",
-        r"\begin{tabular}{lrrrrrr}",
-        r"\toprule",
-        (
-            r"routing & nodes & \multicolumn{2}{c}{maximum channel load (routes)}"
-            r" & \multicolumn{2}{c}{load deviation $\sigma$(4) (routes)}"
-            r" & runs \\"
-        ),
-        r"\cmidrule(lr){3-4}\cmidrule(lr){5-6}",
-        r" &  & ours & paper & ours & paper &  \\",
-        r"\midrule",
-        r"a\_b & 4 & 28 (27--30) & 28 & 6.298 & 6.298 & 3 \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-        "% 50 % lost",
-    ]
 
 
 @given(st.text())

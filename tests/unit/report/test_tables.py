@@ -49,7 +49,7 @@ def test_medians_come_before_the_range(world, write_study):
     assert (row["max_load"], row["max_load_low"], row["max_load_high"]) == (2, 2, 20)
 
 
-def test_the_mean_of_what_is_true_or_not_is_a_share_and_no_run_is_named_for_it(world, write_study):
+def test_the_mean_of_truth_values_is_a_share(world, write_study):
     for seed, routable in enumerate([1, 0, 1, 1]):
         world.add(f"g~seed={seed}", metrics={"routable": routable}, load=[seed], seed=seed)
     world.add("g~seed=4", status="timeout", seed=4)
@@ -110,7 +110,7 @@ def test_a_published_row_that_stands_twice_is_refused(world, write_study):
         built(study, world)
 
 
-def test_counting_shows_the_distribution_of_what_runs_attained(world, write_study):
+def test_counting_shows_the_distribution_of_results(world, write_study):
     for tie, load in enumerate([[28, 8], [27, 9], [28, 8], [28, 7]]):
         world.add(f"sssp~tie_seed={tie}", load=load, tie_seed=tie)
     world.add("sssp~tie_seed=4", status="timeout", tie_seed=4)

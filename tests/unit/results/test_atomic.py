@@ -117,7 +117,7 @@ def test_old_directory_comes_back_if_the_new_one_cannot_be_moved(
         (errno.EACCES, "permission denied"),
     ],
 )
-def test_what_the_system_refuses_is_explained(
+def test_errors_of_the_system_are_explained(
     tmp_path: Path, context: Callable[[Path], Any], number: int, mend: str
 ) -> None:
     target = tmp_path / "out"

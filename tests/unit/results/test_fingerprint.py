@@ -126,14 +126,14 @@ def state() -> dict[str, str]:
         ("routelab/commands/route.py", ""),
     ],
 )
-def test_exactly_what_depends_on_a_file_becomes_stale(site: Path, edited: str, stale: str) -> None:
+def test_exactly_the_dependents_of_a_file_become_stale(site: Path, edited: str, stale: str) -> None:
     before = state()
     write(site, {edited: "edited"})
     after = state()
     assert [name for name in before if before[name] != after[name]] == stale.split()
 
 
-def test_an_upgrade_makes_what_depends_on_the_distribution_stale(site: Path) -> None:
+def test_an_upgrade_makes_dependents_of_the_distribution_stale(site: Path) -> None:
     before = state()
     (site / "plugs-1.dist-info/METADATA").unlink()
     install(site, "plugs", "a = plugs.a:A", [], "2")

@@ -60,7 +60,7 @@ def test_text_is_strict() -> None:
     assert json.loads(text, parse_constant=refuse_constant) == {"a": [None, None]}
 
 
-def test_what_json_cannot_say_is_refused() -> None:
+def test_values_beyond_json_are_rejected() -> None:
     with pytest.raises(TypeError, match="set"):
         to_json({"a": {1, 2}})
 
@@ -78,9 +78,7 @@ def test_what_json_cannot_say_is_refused() -> None:
         ("\udcff", "damaged"),
     ],
 )
-def test_wrong_file_is_named_with_what_was_found(
-    tmp_path: Path, content: str, message: str
-) -> None:
+def test_a_wrong_file_is_named_with_its_content(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match=message) as caught:
@@ -99,7 +97,7 @@ def test_written_file_is_read(tmp_path: Path) -> None:
     assert read_json(tmp_path / "x.json", "x/1") == value
 
 
-def test_a_file_name_that_is_no_utf_8_can_be_told_of(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf_8_is_printable(tmp_path: Path) -> None:
     name = b"stra\xdfe.csv".decode(errors="surrogateescape")
     write_json(tmp_path / "a.json", {"format": "a/1", "reason": name, name: Path(name)})
     written = "stra\\udcdfe.csv"
@@ -108,9 +106,7 @@ def test_a_file_name_that_is_no_utf_8_can_be_told_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [("1.5", "2.5"), ('"sha256": "', '"sha256": "0')])
-def test_what_was_changed_after_it_was_written_is_refused(
-    tmp_path: Path, change: tuple[str, str]
-) -> None:
+def test_modified_files_are_rejected(tmp_path: Path, change: tuple[str, str]) -> None:
     file = tmp_path / "x.json"
     write_json(file, {"format": "outcome/1", "load": 1.5})
     assert read_json(file, "outcome/1") == {"format": "outcome/1", "load": 1.5}

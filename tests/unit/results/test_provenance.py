@@ -19,7 +19,6 @@ from routelab.results import distributions, provenance
 from routelab.results.json_files import to_json
 from routelab.results.provenance import (
     ResourceMeter,
-    _entry_of,
     checkout,
     look_up_software,
     machine,
@@ -211,10 +210,3 @@ def test_provenance_describes_the_machine_without_its_name() -> None:
     assert found["memory_bytes"] == pages
     assert found["kernel"] == f"Linux {os.uname().release}"
     assert os.uname().nodename not in found.values()
-
-
-def test_a_file_without_the_entry_gives_nothing(tmp_path: Path) -> None:
-    (tmp_path / "info").write_text("processor\t: 0\nmodel name\t:\nmodel name\t: second\n")
-    assert _entry_of(str(tmp_path / "info"), "processor") == "0"
-    assert _entry_of(str(tmp_path / "info"), "model name") is None
-    assert _entry_of(str(tmp_path / "missing"), "processor") is None

@@ -60,7 +60,7 @@ def test_a_better_row_replaces_a_failed_one_and_not_the_reverse(tmp_path):
     assert store.statuses() == {key(1): "ok", key(2): "ok", key(3): "ok"}
 
 
-def test_a_store_that_cannot_be_written_is_told(tmp_path):
+def test_an_unwritable_store_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="a file is where a folder is needed"):
         RowStore(tmp_path / "file").writer("a")

@@ -29,7 +29,7 @@ def test_values_keep_their_kinds(tmp_path):
     assert (found.origins, found.metrics) == (TABLE.origins, TABLE.metrics)
 
 
-def test_lost_lines_are_told(tmp_path):
+def test_lost_lines_are_reported(tmp_path):
     path = tmp_path / "s.csv"
     write_survey_table(TABLE, path)
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))

@@ -42,7 +42,7 @@ def test_no_number_is_nan(tmp_path: Path) -> None:
         (b"\xff\n", "is damaged"),
     ],
 )
-def test_damage_is_told_with_the_file_and_the_mend(
+def test_damage_is_reported_with_the_file_and_the_fix(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = tmp_path / "x.csv"
@@ -53,6 +53,6 @@ def test_damage_is_told_with_the_file_and_the_mend(
     assert "remove its folder and run again" in str(caught.value)
 
 
-def test_a_missing_table_is_told(tmp_path: Path) -> None:
+def test_a_missing_table_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*x\.csv: No such file"):
         read_tuples(tmp_path / "x.csv", COLUMNS, ())

@@ -64,7 +64,7 @@ def test_a_folder_or_the_terminal(tmp_path, capsys):
     assert "router 0 router 2 4\n" in (folder / "anynet.txt").read_text()
 
 
-def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
+def test_other_files_of_the_folder_are_kept(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["export", "simgrid", NETWORK, ROUTING, "-o", str(tmp_path)]) == 2
     assert "it has files that are not this export (mine.txt)" in capsys.readouterr().err
@@ -83,7 +83,7 @@ def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
         (["simgrid", NETWORK, "minimal-adaptive"], 1, "has no route table"),
     ],
 )
-def test_mistakes_are_told(arguments, code, said, capsys):
+def test_wrong_arguments_are_rejected(arguments, code, said, capsys):
     assert main(["export", *arguments]) == code
     told = capsys.readouterr().err
     assert said in told
@@ -95,20 +95,14 @@ def test_routes_of_another_network_are_refused(routed):
         export.table_of(("torus~dims=4x4", str(routed)))
 
 
-def test_a_folder_of_something_else_is_told(tmp_path):
-    assert main(["topology", NETWORK, "-o", str(tmp_path / "network")]) == 0
-    with pytest.raises(InputError, match="holds no routes: it is what a topology job found"):
-        export.table_of((str(tmp_path / "network"),))
-
-
-def test_what_a_format_cannot_hold_is_refused(tmp_path):
+def test_routes_beyond_the_format_are_rejected(tmp_path):
     ring = tmp_path / "ring.txt"
     ring.write_text("a b\nb c\nc a\n")
     with pytest.raises(UnsupportedError, match="booksim: a link has only one direction"):
         export.export_routes("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
 
 
-def test_routes_that_are_not_there_are_told_as_such(tmp_path):
+def test_missing_routes_are_reported(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*lost\.npz: file not found"):
         export.export_routes("simgrid", (str(tmp_path / "lost.npz"),), "")
     (tmp_path / "alone.npz").touch()
@@ -134,7 +128,7 @@ def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):
     assert "the network differs: channel_source has 20 entries" in capsys.readouterr().err
 
 
-def test_what_cannot_be_verified_is_told(tmp_path, capsys):
+def test_unverifiable_files_are_reported(tmp_path, capsys):
     folder = tmp_path / "tables"
     folder.mkdir()
     routes = ["angara", NETWORK, ROUTING]

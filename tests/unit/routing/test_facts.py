@@ -55,7 +55,7 @@ class Said(MetricPlugin):
         ([Measurement(None, 1.0)], "None is 1.0, expected a number"),
     ],
 )
-def test_a_metric_that_tells_no_numbers_fails_its_run_and_not_the_report(told, message):
+def test_a_metric_without_numbers_fails_its_run_and_not_the_report(told, message):
     network = build_grid("torus", (3, 2), wrap=True)
     with pytest.raises(PluginError, match=f"said: {message}"):
         route_network(network, load_routing("first@up-down"), [Said(told)])

@@ -57,7 +57,7 @@ def test_a_search_does_not_stay_where_its_weights_are_too_steep() -> None:
     assert accepted.attained < accepted.value < accepted.attained * 1.015
 
 
-def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
+def test_written_weights_prove_the_bound_independently(tmp_path: Path) -> None:
     job = ThroughputJob(
         folder=str(tmp_path / "t"), topology=NETWORK, text="hotspot", digest="a", loads=(0.5, 1.0)
     )

@@ -106,7 +106,9 @@ def test_numpy_alone_reads_the_file(tmp_path: Path, topology: Topology) -> None:
         {"coordinates": None},
     ],
 )
-def test_digest_tells_topologies_apart(topology: Topology, change: dict[str, object]) -> None:
+def test_digests_of_different_topologies_differ(
+    topology: Topology, change: dict[str, object]
+) -> None:
     values = {field.name: getattr(topology, field.name) for field in dataclasses.fields(Topology)}
     same, other = Topology.create(**values), Topology.create(**(values | change))
     assert topology_digest(same) == topology_digest(topology)

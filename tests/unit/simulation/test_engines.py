@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from routelab.api import (
     UnsupportedError,
     parameter,
 )
-from routelab.api.engine import FACTS, TABLES
+from routelab.api.engine import FACTS
 from routelab.cli import main
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class, engine_classes
@@ -85,15 +84,6 @@ def test_every_column_is_declared_and_every_declared_one_is_there(engine, replay
     assert set(result.tables) == tabled
 
 
-@pytest.mark.parametrize("engine", [PacketEngine, FlowEngine, SmpiEngine])
-def test_a_column_is_declared_once_for_rows_of_a_sort(engine) -> None:
-    declared = Counter((column.name, of) for column in engine.columns for of in column.of)
-    assert [twice for twice, number in declared.items() if number > 1] == []
-    rows = {FACTS[engine.work], *TABLES[engine.work]}
-    assert {of for _, of in declared} <= rows
-    assert set(engine.clock) <= {name for name, _ in declared}
-
-
 class Constant(EnginePlugin):
     """The smallest engine."""
 
@@ -155,7 +145,7 @@ def test_files_of_settings_are_seen_from_the_study(tmp_path: Path) -> None:
     assert Constant().in_folder(tmp_path).input_files() == []
 
 
-def test_engines_are_looked_up_for_what_they_run() -> None:
+def test_engines_are_looked_up_by_their_work() -> None:
     assert engine_class("flow", "workload") is FlowEngine
     assert engine_classes("traffic")[0].name == "packet"
     with pytest.raises(InputError, match=r"'flow' runs workloads, not traffic \(engines: packet"):
@@ -204,23 +194,6 @@ def test_a_study_sweeps_engines(tmp_path: Path, monkeypatch) -> None:
         ("engine=smpi,ranks=4", "smpi~ranks=4"),
     ]
     assert len({job.fingerprint for job in jobs}) == 2
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ("engine: flwo", "5: flow.engine: no engine plugin is called 'flwo'; did you mean 'flow'?"),
-        ("engine: packet", "5: flow.engine: engine 'packet' runs traffic, not workloads"),
-        ("engine: smpi, vcs: 3", "5: flow.vcs: unknown key"),
-    ],
-)
-def test_a_wrong_engine_is_told_with_its_line(tmp_path: Path, settings: str, told: str) -> None:
-    path = tmp_path / "study.yaml"
-    path.write_text(STUDY % settings)
-    with pytest.raises(InputError) as raised:
-        expand_studies([path])
-    (line,) = str(raised.value).splitlines()
-    assert line.startswith(f"{path}:{told}")
 
 
 STRANGER = """

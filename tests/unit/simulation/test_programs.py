@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError, UnsupportedError
-from routelab.registry.catalogue import installed_catalogue
-from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
+from routelab.registry.instances import canonical, load_routing
 from routelab.simulation.programs import part_of, program
 from routelab.toolkit import build_grid
-from routelab.workflow.evaluate import evaluate_routings
 
 
 @pytest.mark.parametrize(
@@ -32,10 +30,6 @@ from routelab.workflow.evaluate import evaluate_routings
 def test_names_in_names_become_canonical(written, name) -> None:
     assert canonical("routing", written) == name
     assert canonical("routing", name) == name
-
-
-def test_studies_write_them_as_parameters() -> None:
-    assert from_mapping("routing", "valiant", {"base": "dor~order=natural"}) == ("valiant~base=dor")
 
 
 def test_all_plugins_take_part() -> None:
@@ -63,15 +57,10 @@ def test_routes_to_terminals_are_nothing_to_build_on(text) -> None:
         ("angara-adaptive~escape=[]", "escape: bad name"),
     ],
 )
-def test_mistakes_in_names_in_names_are_told(text, message) -> None:
+def test_mistakes_in_nested_names_are_reported(text, message) -> None:
     with pytest.raises(InputError) as caught:
         load_routing(text)
     assert message in str(caught.value)
-
-
-def test_such_parameters_are_described() -> None:
-    (row,) = parameter_rows(installed_catalogue().plugin("routing", "valiant"))
-    assert (row.name, row.type, row.default) == ("base", "name of a routing", "natural")
 
 
 def test_a_program_that_does_not_apply_says_why() -> None:
@@ -83,9 +72,3 @@ def test_a_program_that_does_not_apply_says_why() -> None:
         program(load_routing("dfsssp"), torus, 1)
     with pytest.raises(UnsupportedError, match="decides hop by hop and has no route table"):
         part_of(load_routing("rdr")).table(torus)
-
-
-def test_evaluate_says_that_there_is_no_table() -> None:
-    rows = evaluate_routings("torus~dims=4x4", ["dor", "rdr"])
-    assert [row["status"] for row in rows] == ["ok", "unsupported"]
-    assert "rdr: it decides hop by hop" in rows[1]["reason"]

@@ -114,7 +114,7 @@ class Fickle:
         return replace(program, tables=append_tables(program.tables, [self.calls]))
 
 
-def test_what_is_proven_is_what_runs(tmp_path: Path, monkeypatch) -> None:
+def test_the_proven_program_is_the_one_that_runs(tmp_path: Path, monkeypatch) -> None:
     routing, ran, proven = load_routing("minimal-adaptive"), [], []
     fickle = Fickle(routing.plugin)
     routing = replace(routing, plugin=fickle)

@@ -77,7 +77,7 @@ def test_settings_are_the_product_over_their_sweeps(read):
         ),
     ],
 )
-def test_what_does_not_go_together_is_told_with_its_place(read, more, line):
+def test_contradictory_keys_are_rejected_with_their_place(read, more, line):
     assert read.mistakes(more) == [line]
 
 

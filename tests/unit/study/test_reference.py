@@ -40,7 +40,7 @@ def test_the_source_is_stated():
     assert source.authors == ["Anatoly Mukosey", "Alexander Semenov", "Alexander Tretiakov"]
 
 
-def test_a_folder_holds_what_its_citation_lists(tmp_path):
+def test_a_folder_holds_the_tables_of_its_citation(tmp_path):
     folder = tmp_path / "key2020"
     folder.mkdir()
     (folder / "table2.csv").write_text("a,b\n1,2\n")

@@ -70,7 +70,7 @@ class Twin(BoundsWalker):
         ("balanced-dor", 2),
     ],
 )
-def test_plain_python_does_what_compiled_code_does(text, vcs) -> None:
+def test_plain_python_agrees_with_compiled_code(text, vcs) -> None:
     walks = GridWalks(text, (4, 3), vcs)
     assert Twin(walks.program, walks.topology).explore() > 100
 
@@ -83,7 +83,7 @@ def test_plain_python_steers_as_compiled_code_does(seed) -> None:
 
 @pytest.mark.parametrize("what", range(9))
 @pytest.mark.parametrize("how", ["turns", "detours"])
-def test_helpers_and_offers_do_what_compiled_ones_do(what, how) -> None:
+def test_helpers_and_offers_agree_with_compiled_ones(what, how) -> None:
     topology = torus(3, 3)
     more = {"by_terminal": what == TERMINALS, "waiting": True, how: True}
     program = decision_program(topology, what, **more)
@@ -174,7 +174,7 @@ def intrudes(tables, packets, packet, queues, switch, channel, vc, random, out):
         (4, r"hop: channel_flits: channel 5 is outside 0\.\.4"),
     ],
 )
-def test_what_is_the_engine_s_is_left_to_the_helpers(where, said) -> None:
+def test_arrays_of_the_engine_are_read_by_helpers_only(where, said) -> None:
     topology = ring(5)
     walker = BoundsWalker(HopProgram(intrudes, pack_tables(topology, [where]), 1), topology)
     if said is None:

@@ -86,7 +86,7 @@ def test_every_check_passes_somewhere():
     assert passed == {check.name for checks in CHECKS.values() for check in checks}
 
 
-def test_what_a_process_does_not_survive_costs_its_input_only():
+def test_a_crash_costs_its_input_only():
     results = run_checks(
         "rules", "never-ends", budget_seconds=LONGER_BUDGET, only=["result", "begins"]
     )
@@ -133,7 +133,7 @@ def test_parameters_and_topologies_reach_the_plugin():
         ("routing", "right@nothing", {}, "no rules plugin is called 'nothing'"),
     ],
 )
-def test_what_there_is_not_cannot_be_checked(kind, text, more, said):
+def test_nonexistent_plugins_and_checks_are_rejected(kind, text, more, said):
     with pytest.raises(InputError) as refusal:
         run_checks(kind, text, **more)
     assert said in str(refusal.value)
@@ -173,7 +173,7 @@ def test_pytest_has_a_case_for_each_check_and_input(tmp_path):
     assert "FAILED test_it.py::test_right" not in run.stdout
 
 
-def test_pytest_does_not_pass_what_is_not_there(tmp_path):
+def test_pytest_fails_for_a_nonexistent_plugin(tmp_path):
     run = pytest_run(tmp_path, "test_none = conformance('metric', 'rigth')")
     assert run.returncode == 2, run.stdout
     assert "no metric plugin is called 'rigth'; did you mean 'right'?" in run.stdout

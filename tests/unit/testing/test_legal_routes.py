@@ -104,7 +104,7 @@ def test_shortest_routes_are_all_of_them(network, rules):
             assert [list(p) for p in expected[:1]] == first_paths(table).paths(s, t)[:1]
 
 
-def test_what_longer_routes_add_is_seen():
+def test_turns_of_longer_routes_are_included():
     """On a mesh, shortest routes of any kind make no U-turn; legal walks do."""
     graph = GRAPHS["walks"](NETWORKS["two-switches"]())
     assert check_table(shortest_legal_routes(graph)).proven
@@ -112,7 +112,7 @@ def test_what_longer_routes_add_is_seen():
     assert check_table(turn_routes(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
 
 
-def test_the_networks_are_what_their_names_say():
+def test_the_networks_have_the_properties_of_their_names():
     made = {name: build() for name, build in NETWORKS.items()}
     apart = {name for name, network in made.items() if (bare_lengths(network) < 0).any()}
     assert apart == {"no-channels", "two-components", "one-way-line", "cut-mesh"}

@@ -186,7 +186,7 @@ def loaded(moody=0, **more):
     return Walker(program, topology)
 
 
-def test_functions_see_what_is_occupied_and_what_waits() -> None:
+def test_functions_see_occupied_and_waiting_flits() -> None:
     walker = loaded(max_hops=1)
     walker.occupy(1, 0, 3)
     walker.occupy(1, 1, 4)

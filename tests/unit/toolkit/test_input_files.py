@@ -88,14 +88,3 @@ def test_names_that_no_file_has(name: str) -> None:
     with pytest.raises(OSError) as error:  # noqa: PT011 - the text depends on the system
         read_text(name)
     assert error.value.strerror
-
-
-def test_missing_files_and_folders_are_told_as_usual(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_text(tmp_path / "missing")
-    with pytest.raises(IsADirectoryError) as error:
-        read_text(tmp_path)
-    assert error.value.strerror == "Is a directory"
-    (tmp_path / "x").write_bytes(b"\xef\xbb\xbfa\r\nb\xff")
-    with pytest.raises(UnicodeDecodeError):
-        read_text(tmp_path / "x")

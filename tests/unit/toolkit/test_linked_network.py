@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from routelab.api import InputError, Parameters, parameter
+from routelab.api import InputError
 from routelab.toolkit import with_random_failures
 from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
-    ports_by_neighbour,
     random_numbers,
     random_orders,
 )
@@ -84,20 +83,6 @@ def test_named_failures_precede_random_ones():
 def test_wrong_failures_are_refused_together(failures, message):
     with pytest.raises(InputError, match=f"^test: .*{message}"):
         network(failures=FailureParameters(**failures))
-
-
-def test_shared_parameters_follow_those_of_the_plugin():
-    class Size(Parameters):
-        n: int = parameter(3, description="Size")
-
-    class Both(FailureParameters, Size):
-        pass
-
-    assert Both(n=4, fail_links=1).canonical() == "n=4,fail_links=1"
-
-
-def test_ports_follow_the_neighbours():
-    assert ports_by_neighbour(ENDS, 3).tolist() == [[0, 0], [2, 0], [1, 1]]
 
 
 def test_streams_of_a_seed_differ_from_each_other_and_from_that_of_failures():

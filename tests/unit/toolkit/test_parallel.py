@@ -27,7 +27,7 @@ def test_threads_run_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(over_ranges(lambda first, last: meeting.wait(), 2, least=1)) == 2
 
 
-def test_what_goes_wrong_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exceptions_of_threads_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
     with pytest.raises(ZeroDivisionError):
         over_ranges(lambda first, last: 1 // first, 2, least=1)

@@ -31,14 +31,6 @@ def test_the_first_number_with_a_dot_is_the_version(program, lines, version):
     assert program_version(program(*lines)) == version
 
 
-def test_the_option_is_passed(program):
-    assert program_version(program('echo "$1"'), "-7.5") == "7.5"
-
-
-def test_a_missing_program_has_no_version(tmp_path):
-    assert program_version(str(tmp_path / "none")) == ""
-
-
 def test_a_program_is_asked_once(program, tmp_path):
     path = program(f"echo x >> {tmp_path}/calls; echo 1.0")
     assert [program_version(path), program_version(path)] == ["1.0", "1.0"]

@@ -36,7 +36,7 @@ def test_a_whole_torus_has_the_translations_of_its_rings(dims: tuple[int, ...]) 
     ],
     ids=["mesh", "link", "switch"],
 )
-def test_what_is_not_whole_has_no_symmetry(broken: Topology) -> None:
+def test_incomplete_tori_have_no_symmetry(broken: Topology) -> None:
     symmetry = source_symmetry(unrestricted(broken))
     assert symmetry.order == 1
     assert np.array_equal(symmetry.representatives, broken.endpoints)

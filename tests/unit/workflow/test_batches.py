@@ -56,7 +56,7 @@ def route(tmp_path: Path, network: str, routing: str, mark: str = "f", **limits:
     )
 
 
-def test_only_what_is_not_done_runs(tmp_path: Path, network: str) -> None:
+def test_only_unfinished_jobs_run(tmp_path: Path, network: str) -> None:
     jobs = [route(tmp_path, network, name) for name in ("dor", "angara-sssp")]
     assert do(tmp_path, *jobs) == 2
     times = [job.outcome.stat().st_mtime_ns for job in jobs]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from routelab.api import InputError
 from routelab.workflow.cluster_check import check_cluster
 
 CLUSTER = """\
@@ -71,7 +72,7 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
         ),
     ],
 )
-def test_what_is_missing_is_named(slurm, checks, old, new, what, found):
+def test_missing_parts_are_named(slurm, checks, old, new, what, found):
     slurm()
     told = missing(checks(CLUSTER.replace(old, new)))
     assert set(told) == {what}
@@ -106,3 +107,16 @@ def test_a_benchmark_that_cannot_run_or_is_not_there(program, checks, here):
     assert missing(checks(text, [asked])) == {}
     state, told = checks(text.replace("nodes: 4", "nodes: 3"), [asked])[f"benchmark {asked}"]
     assert (state, "3 nodes" in told) == ("cannot tell", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "word"),
+    [
+        ("nodes: 0\n", (), "nodes"),
+        ("nodes: 2\n", (["npbb"],), "npbb"),
+        ("nodes: 2\n", ((), "toruss~dims=4"), "toruss"),
+    ],
+)
+def test_a_wrong_file_or_name_is_wrong_input(checks, text, arguments, word):
+    with pytest.raises(InputError, match=word):
+        checks(text, *arguments)

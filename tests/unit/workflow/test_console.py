@@ -12,7 +12,7 @@ import pytest
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.jobs.batches import Batch
 from routelab.study.bench_settings import BenchSettings
-from routelab.workflow.console import LOG_LINES, ShortFormatter
+from routelab.workflow.console import ShortFormatter
 from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.kinds.networks import TopologyJob
 from routelab.workflow.kinds.routes import RouteJob
@@ -84,20 +84,6 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
     }
 
 
-def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
-    log = tmp_path / "a.log"
-    log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, study="small", batch="1"))
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
-    first, *rest = said.splitlines()
-    name = "route tables of small, part 1 of 2 (20 jobs)"
-    assert first == f"FAILED: {name}. The end of its log, {log}:"
-    assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
-    log.unlink()
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
-    assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
-
-
 def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
     short, tmp_path, monkeypatch
 ):
@@ -123,7 +109,7 @@ def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
     assert text(short, event=Event.JOB_FINISHED, job_id=4) == ""
 
 
-def test_what_is_not_known_is_printed_as_snakemake_does(short):
+def test_unknown_records_are_printed_as_snakemake_does(short):
     assert text(short, "Nothing to be done") == "theirs: Nothing to be done"
     assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
     # facts are missing, as they may be with another version of Snakemake

@@ -46,7 +46,7 @@ def test_the_notebook_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture
         assert "tutorial.ipynb" in capsys.readouterr().out
 
 
-def test_what_is_included_or_named_is_there(tmp_path: Path) -> None:
+def test_included_and_named_files_exist(tmp_path: Path) -> None:
     create_project(tmp_path / "new")
     snakefile = (tmp_path / "new/Snakefile").read_text()
     named = re.findall(r'^(?:include|configfile): "(.+)"', snakefile, re.MULTILINE)

@@ -39,7 +39,7 @@ def lines(path):
     return list(csv.DictReader(path.open()))
 
 
-def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tmp_path):
+def test_predictions_of_the_flow_engine_stand_beside_measurements(study, tmp_path):
     results = tmp_path / "results"
     plan = expand_studies([study], results)
     ((ids, job),) = plan.of("comparisons").items()

@@ -148,7 +148,7 @@ def test_a_study_that_cannot_be_checked_is_wrong_input(big, capsys, words, said)
     assert said in capsys.readouterr().err
 
 
-def test_a_study_tells_its_allocations_and_node_hours(big, found):
+def test_a_study_has_allocations_and_node_hours(big, found):
     write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1", more=", seconds: 30")
     # 2 routings, 2 benchmarks, 6 rounds of 30 s: 12 minutes, and 10 to start
     hours = (2 + 8) * (12 + 10) / 60
@@ -157,7 +157,7 @@ def test_a_study_tells_its_allocations_and_node_hours(big, found):
     )
 
 
-def test_what_is_measured_tells_how_long_a_study_takes(big, found):
+def test_finished_runs_predict_the_duration_of_a_study(big, found):
     study = write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1")
     first, _ = expand_studies([study]).of("comparisons").values()
     outcome = Outcome("comparison", "torus", provenance={"fingerprint": first.fingerprint})
@@ -175,3 +175,26 @@ def test_what_is_measured_tells_how_long_a_study_takes(big, found):
     # 2 routings, 6 rounds of medians of 30 and 6 s
     both = (8 + 2) * 2 * 6 * (30 + 6) / 3600
     assert dict(found())["study"].endswith(f"at most, {both:.2f} expected by the runs so far")
+
+
+def lines(capsys):
+    """What `routelab study check` adds to its summary; the study stays valid."""
+    assert main(["study", "check", "some"]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("config/studies/some.yaml: OK: ")
+    place = "config/studies/some.yaml: cluster big: "
+    assert all(line.startswith(place) for line in rest)
+    return [line.removeprefix(place) for line in rest]
+
+
+def test_the_check_of_a_study_lists_missing_parts_of_its_cluster(big, program, capsys):
+    big(text=CLUSTER)
+    write_study(["4"], *SMALL, ranks="1")
+    told = lines(capsys)
+    assert [text.partition(":")[0] for text in told if text.endswith("(missing)")] == [
+        "fabric",
+        "benchmark LU",
+    ]
+    big()
+    program("lu.C.x", "printf ''", folder="bin/npb")
+    assert lines(capsys) == ["nothing is missing"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -34,8 +34,6 @@ class CycleCounts:
         Packets in the network at the end.
     packets_waiting : int
         Packets that are generated and not yet in the network, at the end.
-    cpu_seconds : float
-        CPU time of the simulation for these cycles.
     """
 
     cycles: int
@@ -48,7 +46,6 @@ class CycleCounts:
     flit_hops: int
     packets_in_network: int
     packets_waiting: int
-    cpu_seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,7 @@ class Simulation:
         self._places = places_of(self._engine)
         self.now = 0
         self.examined = 0  # queues examined, in all cycles
+        self.cpu_seconds = 0.0
         self._since = 0
         self._before = self._marks()
         self._generated_before = np.zeros(topology.num_terminals, np.int64)
@@ -111,7 +112,6 @@ class Simulation:
             cycles=cycles,
             packets_in_network=int(self._engine.totals[at.IN_NETWORK]),
             packets_waiting=self._waiting,
-            cpu_seconds=time.thread_time() - begin,
             **change,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 
@@ -41,43 +40,6 @@ def test_where_a_cut_cannot_be_seen_the_largest_size_is_named(tmp_path, capsys):
     file.write_text("".join(rows[:end]).rstrip("\n"), encoding="utf-8")
     assert main(["bench", "parse", "osu-alltoall", str(file)]) == 1
     assert "incomplete: the last line has no end" in capsys.readouterr().err
-
-
-FOREIGN = [case for case in GOOD if case.expected.get("foreign")]
-
-
-@pytest.mark.parametrize("case", FOREIGN, ids=str)
-def test_a_table_shows_lines_of_other_programs_below_the_figures(case, capsys):
-    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=table"]) == 0
-    table, _, rest = capsys.readouterr().out.partition("lines of other programs:\n")
-    assert rest.split("\n")[:-1] == [f"  {line.expandtabs()}" for line in case.expected["foreign"]]
-    figures = [line.split() for line in table.split("\n")[1 : len(case.figures()) + 1]]
-    assert [(line[0], line[1:3]) for line in figures] == [
-        (
-            one.metric,
-            [f"{one.size}", f"{one.value:.15g}"] if one.size else [f"{one.value}", one.unit],
-        )
-        for one in case.figures()
-    ]
-
-
-@pytest.mark.parametrize("case", FOREIGN, ids=str)
-def test_csv_has_only_figures_and_a_warning(case, capsys):
-    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=csv"]) == 0
-    out, err = capsys.readouterr()
-    rows = list(csv.reader(out.splitlines()))[1:]
-    assert [float(row[2]) for row in rows] == [one.value for one in case.figures()]
-    assert "lines of other programs are not shown" in err
-
-
-def test_control_characters_of_foreign_lines_do_not_reach_the_terminal(tmp_path, capsys):
-    text = (DATA / "osu-alltoall" / "full-7.txt").read_text(encoding="utf-8")
-    file = tmp_path / "out.txt"
-    file.write_text("\x1b[2Jcleared\n" + text, encoding="utf-8")
-    assert main(["bench", "parse", "osu-alltoall", str(file), "--format=table"]) == 0
-    out = capsys.readouterr().out
-    assert "\x1b" not in out
-    assert "  \\x1b[2Jcleared\n" in out
 
 
 @pytest.mark.parametrize(
@@ -151,7 +113,7 @@ def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugi
     assert f"{file}: error-text: {told}\n" in capsys.readouterr().err
 
 
-def test_what_is_no_output_of_a_benchmark_is_not_read(tmp_path, capsys):
+def test_pipes_and_huge_files_are_not_read(tmp_path, capsys):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     large = tmp_path / "large"

@@ -84,7 +84,7 @@ def test_a_failed_run_has_its_exit_code_and_its_last_lines(verdict, code, stderr
     assert found.result is None
 
 
-def test_the_first_report_of_a_launcher_is_told_and_not_what_it_ended_after_it(verdict):
+def test_the_first_report_of_a_launcher_is_the_reason(verdict):
     found = verdict(
         "srun: error: n04: task 2: Exited with exit code 3\noh no\n"
         "slurmstepd-n01: error: *** STEP 1.0 ON n01 CANCELLED AT 2026-11-22T21:26:09 ***\n"
@@ -97,7 +97,7 @@ def test_the_first_report_of_a_launcher_is_told_and_not_what_it_ended_after_it(v
     )
 
 
-def test_what_the_program_says_explains_its_exit_code(verdict):
+def test_messages_of_the_program_explain_its_exit_code(verdict):
     found = verdict("srun: error: n02: task 1: Exited\n", 1, "SUBDOMAIN SIZE IS TOO SMALL\n")
     assert found.reason == "exit code 1: clock: SUBDOMAIN SIZE IS TOO SMALL"
 

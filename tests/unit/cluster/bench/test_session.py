@@ -61,7 +61,7 @@ def test_all_rounds_are_run_under_their_routing(site):
     assert {row["applied"] for row in collected.runs} == {"yes"}
 
 
-def test_what_is_there_is_not_run_again_and_more_repeats_run_what_is_missing(site):
+def test_finished_runs_are_reused_and_more_repeats_run_the_missing_ones(site):
     site.session().measure()
     site.fabric.record.unlink()
     assert site.session().measure() == SessionEnd()
@@ -175,7 +175,7 @@ def test_a_fabric_that_was_left_is_restored_though_nothing_is_missing(site):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_puts_all_back_and_keeps_what_was_done(site, number):
+def test_a_signal_restores_the_fabric_and_keeps_finished_runs(site, number):
     site.scripts = {"one": site.scripts["one"], "hangs": HANG}
     site.settings |= {"repeats": 1, "warm_up": 0, "seconds": 300}
     session = site.session()
@@ -346,7 +346,7 @@ def test_the_same_under_two_names_is_run_once(site):
     ("FI_PROVIDER", False), ("MPICH_CH4_NETMOD", False),
     ("SLURM_JOB_ID", True), ("PMI_RANK", True), ("EDITOR", True),
 ])  # fmt: skip
-def test_what_changes_mpi_makes_other_runs(site, monkeypatch, name, same):
+def test_variables_of_mpi_change_the_fingerprint(site, monkeypatch, name, same):
     before = [run.fingerprint for run in site.session().plan.runs]
     monkeypatch.setenv(name, "17")
     assert ([run.fingerprint for run in site.session().plan.runs] == before) == same

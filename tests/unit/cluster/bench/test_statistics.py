@@ -188,7 +188,7 @@ def test_noise_is_seldom_taken_for_a_gain_and_drift_hides_none():
     assert told_apart(3, 0.03, 0.0) < 5
 
 
-def test_few_runs_are_noise_whatever_they_say():
+def test_few_runs_are_always_noise():
     apart = Interval(5.0, 9.0)
     assert not within_noise(apart, 4, 4)
     assert within_noise(apart, 3, 9)

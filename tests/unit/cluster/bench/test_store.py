@@ -41,7 +41,7 @@ def test_an_earlier_run_stays_beside_the_new_one(tmp_path):
     assert json.loads((tmp_path / f"{NAME}.1/run.json").read_text())["exit_code"] == 0
 
 
-def test_what_a_kill_left_is_begun_anew(tmp_path):
+def test_killed_runs_start_again(tmp_path):
     store = RunStore(tmp_path)
     (store.begin(NAME, {}) / "left").write_text("half")
     assert store.find(NAME) is None

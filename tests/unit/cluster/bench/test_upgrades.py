@@ -55,7 +55,7 @@ def test_an_upgrade_launches_nothing_and_keeps_all_values(measured, monkeypatch)
     assert collect(session, SessionEnd()).figures == before
 
 
-def test_what_is_launched_otherwise_is_measured_beside_the_earlier_runs(measured, monkeypatch):
+def test_another_launch_is_measured_beside_the_earlier_runs(measured, monkeypatch):
     upgrade_program(measured, monkeypatch)
     session = measured.session()
     assert session.measure().done == 12
@@ -63,7 +63,7 @@ def test_what_is_launched_otherwise_is_measured_beside_the_earlier_runs(measured
     assert len(list(session.store.folder.glob("*/run.json"))) == 24
 
 
-def test_what_this_version_can_no_longer_parse_is_not_measured_again(measured, monkeypatch):
+def test_unparsable_earlier_outputs_are_not_measured_again(measured, monkeypatch):
     def parse(self, output, task):
         raise BenchmarkError("no-result", "the output is unknown")
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from routelab.api import InputError
 from routelab.api.errors import MissingInputError
 from routelab.cluster.infiniband.check import check_fabric, find_faults
-from routelab.cluster.infiniband.columns import CHECK
 from routelab.cluster.infiniband.credit_loops import find_credit_loops
 from routelab.cluster.infiniband.inputs import (
     FabricTables,
@@ -459,21 +458,6 @@ def test_lids_come_from_the_tables_where_the_fabric_has_none():
     np.testing.assert_array_equal(found.entries.ports, GOOD.entries.ports)
     with pytest.raises(InputError, match="the LID of 's0' is unknown"):
         read_fabric_tables(DATA / "small.net", DATA / "opensm.fdbs")
-
-
-def test_a_check_has_all_columns_and_says_the_same_in_words():
-    found = check_fabric(FABRIC, LFTS, bound_seconds=5)
-    assert list(found.facts) == [column.name for column in CHECK]
-    assert found.verdict == found.facts["verdict"] == "proven"
-    twin = twin_of(GOOD)
-    assert found.facts["max_load"] == max(twin.loads().values()) == found.busiest[0].load
-    # no bound may exceed what a table of shortest routes has
-    assert found.facts["load_bound"] <= found.facts["max_load"]
-    lines = list(check_lines(found))
-    assert "Loops: none." in lines
-    assert lines[-1].startswith(
-        "Result: proven. Unicast traffic cannot deadlock, with all of it on SL 0"
-    )
 
 
 def apart(folder: Path, *, entries: int) -> FabricTables:

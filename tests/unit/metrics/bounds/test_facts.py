@@ -46,7 +46,7 @@ def test_a_table_of_single_paths_is_held_against_whole_loads_under_its_rules() -
     assert bound_facts(facts(26), RULES, NETWORK) == told(26, 16, "lp", 0, True, "few turns")
 
 
-def test_what_single_routes_between_switches_need_says_nothing_of_routes_to_terminals() -> None:
+def test_bounds_of_routes_between_switches_do_not_bind_routes_to_terminals() -> None:
     """The integer program's word is about tables in which terminals of a switch share routes."""
     exact = LoadBound(25.5, Fraction(30), "milp", "few turns", 0.1, NOTHING)
     assert bound_facts(facts(30), exact, NETWORK) == told(30, 16, "milp", 0, True, "few turns")
@@ -87,7 +87,7 @@ def test_numbers_come_back(load) -> None:
     assert len(again.weights) == 0
 
 
-def test_rounding_does_not_decide_what_is_optimal() -> None:
+def test_rounding_does_not_decide_optimality() -> None:
     # 14 routes over a channel of 25/14, as a file holds it, and as a sum of floats may come out
     bound = replace(RULES, load=Fraction(25))
     for load in (25, 14 * (25 / 14), sum([25 / 14] * 14)):

@@ -72,7 +72,7 @@ def graphs() -> st.SearchStrategy[RoutingGraph]:
 
 @given(graphs(), st.data())
 @settings(max_examples=60)
-def test_weights_prove_what_listed_routes_say_and_never_more_than_the_program(graph, data) -> None:
+def test_weights_prove_the_bound_of_listed_routes_and_never_exceed_the_program(graph, data) -> None:
     count = graph.topology.num_channels
     weights = data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
     proven = bound_from_weights(graph, np.array(weights, dtype=np.int64))
@@ -82,7 +82,7 @@ def test_weights_prove_what_listed_routes_say_and_never_more_than_the_program(gr
 
 @given(graphs())
 @settings(max_examples=60)
-def test_a_bound_is_what_its_own_weights_prove(graph) -> None:
+def test_a_bound_equals_the_proof_of_its_weights(graph) -> None:
     bound = lower_bound_rules(graph)
     proven = quotient(graph, bound.weights.tolist())
     assert bound.method == "lp"

@@ -99,7 +99,7 @@ def no_folding(monkeypatch) -> None:
 
 @given(cases(), st.sampled_from([0.3, 0.7, 1.0, 2.5]))
 @settings(max_examples=60)
-def test_the_folded_program_finds_what_all_paths_allow(case, load) -> None:
+def test_the_folded_program_equals_the_program_over_all_paths(case, load) -> None:
     network, demand = case
     assume(pairs_of(network, demand))
     bound = bound_throughput(network, demand, (load,))
@@ -115,7 +115,7 @@ def test_the_folded_program_finds_what_all_paths_allow(case, load) -> None:
 
 @given(case=cases(), load=st.sampled_from([0.3, 0.7, 1.0, 2.5]))
 @settings(max_examples=40)
-def test_balanced_loads_are_on_both_sides_of_what_all_paths_allow(case, load) -> None:
+def test_balanced_loads_enclose_the_optimum_over_all_paths(case, load) -> None:
     network, demand = case
     assume(pairs_of(network, demand))
     with pytest.MonkeyPatch.context() as patch:
@@ -283,7 +283,7 @@ def test_flows_that_avoid_the_bottleneck_continue() -> None:
     assert [one.value for one in bound.accepted] == [pytest.approx(0.4), pytest.approx(0.75)]
 
 
-def test_a_hot_terminal_limits_the_load_and_what_is_accepted() -> None:
+def test_a_hot_terminal_limits_offered_and_accepted_load() -> None:
     star = Topology.create(
         num_switches=1, channel_source=[], channel_target=[], terminal_switch=[0] * 5
     )

@@ -159,7 +159,7 @@ COSTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 
 
 @given(COSTS)
-def test_the_front_is_what_nothing_dominates(costs):
+def test_the_front_equals_its_naive_twin(costs):
     naive = [
         not any(other[0] <= one[0] and other[1] <= one[1] and other != one for other in costs)
         for one in costs

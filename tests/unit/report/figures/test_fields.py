@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
@@ -75,13 +74,6 @@ def test_a_value_has_the_colour_of_its_step(log):
     assert list(places) == sorted(places)
     assert texts[0] == ("1" if log else "0")
     assert len(set(texts)) == len(texts) <= 7
-
-
-def test_a_scale_over_one_number_is_valid():
-    for log in (False, True):
-        scale = ColourScale.over(pd.Series([5.0, 5.0]), log=log)
-        assert np.all(np.diff([scale.low, *scale.edges, scale.high]) > 0)
-    assert ColourScale.over(pd.Series([0.0])).edges[-1] < 1
 
 
 def test_bold_numbers_are_the_best_as_printed(draw):

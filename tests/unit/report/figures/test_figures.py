@@ -82,7 +82,7 @@ def test_all_pictures_have_one_colour_scale(world):
     assert first.get_linewidths()[-1] > second.get_linewidths()[-1]
 
 
-def test_every_line_in_the_svg_tells_its_channel_and_load(world, tmp_path):
+def test_every_line_of_the_svg_names_its_channel_and_load(world, tmp_path):
     world.add("a", "4x2", load=range(24))
     save_drawing(drawn(world, NETWORK), tmp_path, "net")
     root = ET.parse(tmp_path / "net.svg").getroot()
@@ -130,13 +130,6 @@ def test_mistakes_name_their_place(world, spec, message):
     world.add("a")
     with pytest.raises(InputError, match=message):
         drawn(world, spec)
-
-
-def test_too_many_pictures_are_refused(world):
-    for seed in range(13):
-        world.add(f"g~seed={seed}", "2", seed=seed)
-    with pytest.raises(InputError, match="13 pictures are more than 12; choose with 'where'"):
-        drawn(world, NETWORK)
 
 
 def test_names_are_no_formulas_in_a_figure(world, tmp_path):

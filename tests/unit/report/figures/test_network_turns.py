@@ -6,7 +6,6 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from pydantic import ValidationError
 
 from routelab.api import InputError
 from routelab.registry.instances import load_routing
@@ -129,15 +128,3 @@ def test_the_cycle_of_a_refuted_table_is_drawn_and_no_other_channel(world, route
     ]
     data = drawing.data
     assert (data.groupby("routing")["cycle"].sum() == [0, len(witness)]).all()
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"kind": "ecdf", "x": "load", "turns": True},
-        {"kind": "network", "colour": "utilisation", "of": "channels", "turns": True},
-    ],
-)
-def test_turns_belong_to_pictures_of_route_tables(spec):
-    with pytest.raises(ValidationError, match="turns"):
-        Figure(**spec)

@@ -327,3 +327,13 @@ def test_a_routing_without_values_is_the_reason(world, answer):
     )
     text = f"headline: {{value: max_load, compare: dor, baseline: bfs}}\n{LOADS}"
     assert answer(text).sentence.endswith("of bfs: dor has no value in 3 of 3 cases.")
+
+
+def test_the_median_of_a_baseline_is_named(world, answer):
+    three_networks(world, (5, 20))
+    table = (
+        "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load, median: true}, "
+        "values: [improvement_percent]}}\n"
+    )
+    found = answer(f"headline: {{value: improvement_percent}}\n{table}").sentence
+    assert found.startswith("sssp is 41 % better than the median of bfs in maximum channel load")

@@ -97,7 +97,7 @@ def test_when_all_simulations_are_lost_the_page_says_so_first(world, write_study
     ("lost", "words"),
     [(9, "9 of 9 simulations of demo have"), (1, "1 of 9 simulations of demo has")],
 )
-def test_what_has_not_run_is_no_failure(world, write_study, tmp_path, lost, words):
+def test_pending_runs_are_no_failures(world, write_study, tmp_path, lost, words):
     simulations(world, lost, "not-run")
     page, summary = written(world, write_study(STUDY), tmp_path / "report")
     assert boxes(page) == [("alert", [f"{words} not run yet."])]
@@ -185,3 +185,13 @@ def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
 def index(report):
     write_index(report)
     return unescape((report / "index.html").read_text())
+
+
+def test_the_index_marks_studies_with_losses(world, write_study, tmp_path):
+    simulations(world, 9)
+    written(world, write_study(STUDY), tmp_path / "report/demo")
+    text = index(tmp_path / "report")
+    marked = "9 of 9 simulations reached their limit of 120 CPU-s; raise limits.seconds."
+    assert text.count(marked) == 1
+    # the same sentence again would be noise
+    assert ALL_LOST not in text

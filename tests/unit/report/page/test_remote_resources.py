@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-import pytest
-
 from routelab.report.page.index_page import write_index
 from routelab.report.page.study_page import write_study_report
 
@@ -40,21 +38,6 @@ class Resources(HTMLParser):
 def remote(text):
     """Addresses with a host; pictures refer to their own parts by ``#name``."""
     return [one for one in Resources(text).addresses if re.match(r"\s*(?!data:)(\w+:|//)", one)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<script src="https://example.org/x.js"></script>',
-        '<link rel="stylesheet" href="//example.org/x.css">',
-        "<style>@import 'https://example.org/x.css';</style>",
-        "<style>@font-face { src: url(https://example.org/x.woff) }</style>",
-        '<svg><image xlink:href="http://example.org/x.png"/></svg>',
-    ],
-)
-def test_remote_resources_are_found(text):
-    assert len(remote(text)) == 1
-    assert remote('<a href="https://doi.org/1">x</a><img src="data:image/png,x">') == []
 
 
 def test_pages_and_pictures_load_only_files_of_the_report(world, write_study, tmp_path):

@@ -122,7 +122,7 @@ def test_nothing_is_loaded_from_elsewhere_and_every_file_is_there(report):
     assert not re.search(r"@import|url\(", text)
 
 
-def test_what_others_wrote_stays_text(report):
+def test_texts_of_users_are_escaped(report):
     text = (report / "index.html").read_text()
     page = Page(text)
     assert page.scripts == 1
@@ -162,7 +162,7 @@ def test_writing_again_changes_nothing(made, report):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_all_mistakes_of_tables_and_figures_are_told_at_once(world, write_study, tmp_path):
+def test_all_mistakes_of_tables_and_figures_are_reported_together(world, write_study, tmp_path):
     world.add("bfs", "4")
     study = write_study(
         "tables: {a: {rows: [routing], values: [foo]}}\n"

@@ -42,7 +42,7 @@ def test_commands_name_metrics_that_run_only_where_they_are_named(world):
     )
 
 
-def test_commands_use_canonical_names_and_quote_what_a_shell_would_change(world):
+def test_commands_use_canonical_names_and_shell_quotes(world):
     record = world.add("sssp@angara~turns=exact", alias="mine")
     assert run_command(record) == "routelab route torus~dims=4 sssp@angara~turns=exact"
     nested = world.add("v~base=[dor]")

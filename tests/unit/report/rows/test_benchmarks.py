@@ -199,7 +199,7 @@ def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
     assert slow["within_noise"] is None or slow["within_noise"] != slow["within_noise"]
 
 
-def test_of_a_rate_more_is_better_and_the_baseline_is_what_the_study_says(world):
+def test_higher_rates_are_better_and_the_study_sets_the_baseline(world):
     made = two(world, baseline="fast", better="higher")
     rows = table(
         world, made.records, rows=["routing"], values=["improvement_percent", "within_noise"]
@@ -221,7 +221,7 @@ def test_only_the_figure_that_stands_for_a_benchmark_is_shown_unless_metrics_are
     assert len(table(world, records, **named).rows) == 4
 
 
-def test_what_is_no_merit_has_no_improvement(world):
+def test_metrics_without_direction_have_no_improvement(world):
     jobs = views(world, two(world).records).benchmarks.jobs
     counts = jobs[jobs["metric"] == "rounds_done"]
     assert counts["improvement_percent"].isna().all()
@@ -278,7 +278,7 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     assert row["within_noise"]
 
 
-def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
+def test_the_summary_lists_the_greatest_significant_differences(world):
     cells = {("dor", "A"): SLOW, ("same", "A"): SLOW}
     cells |= {(f"fast{k}", "A"): [value / k for value in SLOW] for k in (2, 3, 4, 5)}
     (sentence,) = benchmark_sentences(views(world, Comparison(world, cells).records).merits)
@@ -309,7 +309,7 @@ def test_a_damaged_table_is_named(world):
 
 
 @pytest.mark.parametrize("applied", [{"dor": "no", "fast": "no"}, {"dor": "no"}])
-def test_a_fabric_that_was_not_switched_makes_differences_noise_and_is_told_loudly(world, applied):
+def test_differences_without_switching_count_as_noise(world, applied):
     made = two(world, applied=applied)
     found = table(world, made.records, rows=["routing"], values=["within_noise"])
     assert found.rows[1]["within_noise"] is True
@@ -471,7 +471,7 @@ def written(world, write_study, **more):
     return folder
 
 
-def test_the_page_tells_how_it_was_measured_and_links_raw_outputs(world, write_study):
+def test_the_page_describes_the_measurement_and_links_raw_outputs(world, write_study):
     folder = written(world, write_study)
     text = (folder / "index.html").read_text()
     page = Page(text)

@@ -54,7 +54,7 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
     )
 
 
-def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
+def test_a_failed_bound_leaves_empty_columns_and_is_reported(world, tmp_path) -> None:
     study_rows = StudyRows([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
     row_set = study_rows.routes
     row = row_set.jobs.iloc[0]
@@ -63,7 +63,7 @@ def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) 
     assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(study_rows, [])
 
 
-def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
+def test_a_pending_bound_is_reported(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
     study_rows = StudyRows([record])
     assert [outcome.status for outcome in study_rows.routes.bound_outcomes] == ["not-run"]

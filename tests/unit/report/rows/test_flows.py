@@ -155,26 +155,7 @@ def test_columns_have_the_names_of_a_publication_and_stand_beside_some_of_it(wor
         table(world, published, **spec, beside={**beside, "columns": ["mop"]})
 
 
-def test_channels_and_ranks_are_drawn(world):
-    channels = [
-        {"channel": k, "source": "a", "bytes": 1.0, "seconds": 1.0, "share": k / 4}
-        for k in range(4)
-    ]
-    ranks = [{"rank": k, "switch": "0", "timed_s": 1.0 + k} for k in range(3)]
-    world.flow(
-        "dor", facts={"bottleneck_share": 1.0}, tables={"channels": channels, "ranks": ranks}
-    )
-    seen = views(world).flows
-    ecdf = Figure(kind="ecdf", of="flow-channels", x="share")
-    assert len(draw_figure(FigureRequest(ecdf, seen, (), "here: ")).data) == 4
-    box = Figure(kind="box", of="flow-ranks", x="workload", y="timed_s")
-    drawn = draw_figure(FigureRequest(box, seen, (), "here: "))
-    assert "ranks" in drawn.description
-    network = Figure(kind="network", of="flow-channels", colour="share")
-    assert len(draw_figure(FigureRequest(network, seen, (), "here: ")).data) == 4
-
-
-def test_engines_are_told_apart_by_a_column(world):
+def test_a_column_distinguishes_engines(world):
     """SimGrid has no tables: its rows have facts, and no channels to draw."""
     channels = [{"channel": k, "source": "a", "share": k / 4} for k in range(4)]
     world.flow("dor", facts={"timed_s": 1.0}, tables={"channels": channels})

@@ -155,7 +155,7 @@ def test_pooling_the_seed_of_routings_leaves_that_of_topologies(world):
         ({"routing": "b"}, []),
     ],
 )
-def test_where_keeps_rows_by_value_whatever_its_type(world, where, runs):
+def test_where_compares_values_of_any_type(world, where, runs):
     for dims in ("4", "4x2", "4x2x2"):
         world.add("a", dims, load=[3])
     assert RouteRows(world.records).select(where, [], "").index.tolist() == runs
@@ -183,7 +183,7 @@ def test_channels_of_chosen_runs(world):
     assert channels["direction"].tolist()[:2] == ["+X", "-X"]
 
 
-def test_metrics_say_what_is_better(world):
+def test_metrics_have_a_preferred_direction(world):
     world.add("a", metrics={"sigma4": 1.5, "hops": 3})
     row_set = RouteRows(world.records)
     assert row_set.better == {"max_load": "lower", "sigma4": "lower"}

@@ -56,7 +56,7 @@ def table(world, **spec):
     return build_table("t", made, views(world).of(made.of), None, "here: ")
 
 
-def test_a_row_is_a_load_with_settings_and_what_is_known_of_the_table(world):
+def test_a_row_is_a_load_with_settings_and_facts_of_the_table(world):
     world.add("dor", "4x2", load=[5])
     world.simulate("dor", curve=CURVE, vcs=2)
     world.simulate("rdr", status="unsupported")
@@ -82,7 +82,7 @@ def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
     assert [row["routing"] for row in shown.rows] == ["dor", "rdr"]
 
 
-def test_loads_have_to_be_told_apart_in_tables(world):
+def test_rows_must_distinguish_loads(world):
     world.simulate("dor", curve=CURVE)
     with pytest.raises(InputError) as told:
         table(world, of="loads", rows=["routing"], values=["latency_mean"])
@@ -153,7 +153,7 @@ def absent(world, **spec):
     return absent_series(request, drawing.data if drawing else None)
 
 
-def test_a_series_that_no_figure_can_show_is_told_of_with_the_reason(world):
+def test_a_series_without_values_is_reported_with_its_reason(world):
     world.simulate("dor", curve=CURVE, tables={"latencies": latencies([5], [1])})
     early = [point(0.1, None, "saturated"), point(0.2, None, "deadlock")]
     world.simulate("bad", curve=early, tables={"latencies": NO_PACKETS})
@@ -269,7 +269,7 @@ def test_the_network_is_coloured_by_utilisation_at_one_load(world, grid):
     assert set(drawing.data["load"]) == {0.1, 0.2}
 
 
-def test_a_damaged_table_of_channels_is_told_of(world):
+def test_a_damaged_table_of_channels_is_rejected(world):
     lines = [{"load": 0.1, "channel": 99, "source": "a", "utilisation": 1.0}]
     world.simulate("dor", curve=CURVE, tables={"channels": lines})
     with pytest.raises(
@@ -346,3 +346,17 @@ def test_rows_have_the_facts_of_their_network_without_a_table(world):
     views = StudyRows(world.records, world.simulated)
     assert views.loads.jobs["diameter"].tolist() == [3]
     assert views.simulations.jobs["diameter"].tolist() == [3]
+
+
+def test_a_series_missing_in_one_panel_is_reported_with_the_panel(world):
+    for routing, state in (("dor", "stationary"), ("rdr", "saturated")):
+        for traffic in ("uniform", "tornado"):
+            lost = state == "saturated" and traffic == "tornado"
+            lines = NO_PACKETS if lost else latencies([5], [1])
+            curve = [point(0.1, None if lost else 9.0, state if lost else "stationary")]
+            world.simulate(routing, curve=curve, traffic=traffic, tables={"latencies": lines})
+    spec = {"of": "latencies", "kind": "box", "x": "routing", "y": "latency"}
+    assert absent(world, **spec, col="traffic") == [
+        "Without a value: rdr in tornado (saturated at load 0.1)."
+    ]
+    assert absent(world, **spec) == []

@@ -137,15 +137,6 @@ def test_rows_are_chosen_by_limits(three):
     assert [row["dims"] for row in rows] == ["4x2", "2x4"]
 
 
-def test_points_are_runs_and_axes_logarithmic(three):
-    spec = Figure(kind="scatter", x="nodes", y="max_load", log=["x", "y"], mark=7)
-    drawing = draw_figure(FigureRequest(spec, RouteRows(three.records), (), "here: "))
-    assert len(drawing.data) == 9
-    axis = drawing.figure.axes[0]
-    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
-    assert [line.get_ydata()[0] for line in axis.lines] == [7]
-
-
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -173,7 +164,7 @@ def test_points_are_runs_and_axes_logarithmic(three):
         ({"statistics": {"loda": ["mean"]}}, "here: statistics: no column 'loda'"),
     ],
 )
-def test_what_cannot_be_told_is_refused(three, spec, message):
+def test_undefined_statistics_are_rejected(three, spec, message):
     with pytest.raises(InputError) as raised:
         built(three, rows=["routing"], **spec)
     assert message in str(raised.value)

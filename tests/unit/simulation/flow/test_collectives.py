@@ -57,7 +57,7 @@ def ones(number):
 @pytest.mark.parametrize(("name", "algorithm"), ALL_ALGORITHMS)
 @settings(max_examples=30)
 @given(ranks=RANKS, bytes_=st.integers(0, 5000), data=st.data())
-def test_everybody_can_know_what_the_call_promises(name, algorithm, ranks, bytes_, data):
+def test_every_rank_receives_its_result(name, algorithm, ranks, bytes_, data):
     if not fits(name, algorithm, ranks):
         with pytest.raises(UnsupportedError, match="power of two"):
             made(name, algorithm, ranks, bytes_)
@@ -280,7 +280,7 @@ def test_a_choice_is_read_and_written():
         ("x=1+bcast=2", "no collective 'x'.*bcast has no algorithm '2'"),
     ],
 )
-def test_a_wrong_choice_is_told(text, message):
+def test_a_wrong_choice_is_rejected(text, message):
     with pytest.raises(InputError, match=message):
         parse_choice(text)
 
@@ -295,6 +295,6 @@ def test_a_wrong_choice_is_told(text, message):
         (Collective("alltoallv", matrix=np.zeros((3, 3), np.int64)), "not of 4 x 4"),
     ],
 )
-def test_a_call_that_cannot_be_is_told(call, message):
+def test_an_impossible_call_is_rejected(call, message):
     with pytest.raises(PluginError, match=message):
         collective_block(call, 4)

@@ -59,7 +59,7 @@ def loaded(load):
 
 
 @pytest.mark.parametrize(("load", "ms"), [(16, 4.1945), (48, 12.583), (256, 67.11)])
-def test_alltoall_takes_what_simgrid_measured_without_its_factors(load, ms):
+def test_alltoall_takes_the_time_of_simgrid_without_its_factors(load, ms):
     """A linear alltoall of 1 MiB on 32 ranks at 4 GB/s (measured with SMPI 3.32)."""
     run = run_flows(schedule_of(linear(32, 2**20)), Paths.create(loaded(load), range(32)), BARE)
     assert run.seconds * 1e3 == pytest.approx(ms, rel=1e-4)

@@ -47,7 +47,7 @@ def test_a_file_lists_terminals(tmp_path):
         ("\n", [": no line names a terminal"]),
     ],
 )
-def test_a_wrong_file_is_told_of_with_its_lines(tmp_path, text, told):
+def test_a_wrong_file_is_rejected_with_its_lines(tmp_path, text, told):
     file = tmp_path / "ranks.txt"
     file.write_text(text)
     with pytest.raises(InputError) as raised:

@@ -13,11 +13,9 @@ from routelab.api import (
     Job,
     PluginError,
     Program,
-    UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.jobs.folder_job import run_job, write_failure
-from routelab.jobs.limits import Failure
+from routelab.jobs.folder_job import run_job
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.results.outcome import read_outcome
@@ -78,7 +76,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("routing", ["dor", "angara-sssp", "angara-bfs"])
-def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -> None:
+def test_simultaneous_messages_take_the_time_of_the_busiest_channel(routing: str) -> None:
     network = build_grid("torus", (4, 2), wrap=True)
     settings = FlowSettings(link_bandwidth=1e9, **FREE)
     result = simulate(network, load_routing(routing), AllAtOnce(), settings)
@@ -130,7 +128,7 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     assert first.tables == second.tables
 
 
-def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Path) -> None:
+def test_settings_override_the_machine_of_the_cluster(tmp_path: Path) -> None:
     file = tmp_path / "fast.yaml"
     file.write_text("machine: {link_bandwidth: 4.0e+9, latency: 5.0e-7}\n")
     settings = FlowSettings(machine=str(file), latency=1e-6)
@@ -151,7 +149,7 @@ def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Pa
         ("dor", "transpose~by=coordinate", {"ranks": 4}, "the same number of ranks at every"),
     ],
 )
-def test_what_does_not_go_together_is_unsupported(
+def test_contradictory_settings_are_unsupported(
     tmp_path: Path, routing: str, workload: str, values: dict, told: str
 ) -> None:
     outcome = run_job(asked(tmp_path / "o", routing, workload, FlowSettings(**values)))
@@ -190,32 +188,10 @@ def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> Non
         simulate(network, load_routing("dor"), Wrong(), FlowSettings())
 
 
-def test_wrong_names_are_told_together() -> None:
-    settings = FlowSettings(machine="nowhere")
-    with pytest.raises(InputError) as raised:
-        case.look_up("toruss", ["dorr"], "osu-altoall", FlowEngine, lambda: settings)
-    told = str(raised.value)
-    for word in ("toruss", "dorr", "osu-altoall", "nowhere"):
-        assert repr(word) in told
-
-
-def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
-    failure = Failure("timeout", "took more than 3 s")
-    write_failure(asked(tmp_path / "o", "dor", "osu-alltoall"), failure)
-    outcome = read_outcome(tmp_path / "o/outcome.json")
-    assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", failure.reason)
-    assert outcome.facts == {"workload": "osu-alltoall"}
-
-
-def test_a_routing_without_a_table_says_so() -> None:
-    with pytest.raises(UnsupportedError, match="rdr: it decides hop by hop"):
-        named("rdr", "osu-alltoall", FlowSettings())
-
-
 @pytest.mark.parametrize(
     ("name", "few", "all_"), [("lu", 4, 300), ("mg", 3, 4), ("cg", 3, 15), ("ft", 3, 6)]
 )
-def test_a_few_iterations_tell_what_all_take(name: str, few: int, all_: int) -> None:
+def test_a_few_iterations_predict_the_time_of_all(name: str, few: int, all_: int) -> None:
     """Class W in full, on as many ranks as its messages were counted for."""
     network = build_grid("torus", (4, 2, 2, 2), wrap=True)
     workload = load("workload", f"npb-{name}~class=W")

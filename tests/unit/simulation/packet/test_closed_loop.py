@@ -83,7 +83,7 @@ def test_a_list_is_sent_as_often_as_asked_for() -> None:
     assert len(messages_of(Traffic(skewed()), NETWORK, 2, 0).target) == 6
 
 
-def test_nobody_who_sends_is_told_of() -> None:
+def test_traffic_without_senders_is_rejected() -> None:
     silent = Demand.permutation([-1, -1, -1, -1], "silent")
     with pytest.raises(UnsupportedError, match="no terminal sends"):
         messages_of(Traffic(silent), NETWORK, 1, 0)

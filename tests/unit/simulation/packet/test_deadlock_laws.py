@@ -53,9 +53,7 @@ WAYS = [("virtual-cut-through", 1), ("wormhole", 2), ("wormhole", 3)]
 
 @pytest.mark.parametrize("priority", ["round-robin", "age", "random"])
 @pytest.mark.parametrize(("switching", "flits"), WAYS)
-def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
-    switching, flits, priority
-):
+def test_four_packets_that_wait_in_a_circle_are_deadlocked(switching, flits, priority):
     """All start at once, and every packet fills the buffer that it comes to."""
     table = clockwise_ring_table(ring(4), 2)
     router = Router(
@@ -144,7 +142,7 @@ def test_tables_without_cycles_of_dependencies_never_block(table, data):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.integers(1, 3), st.integers(1, 2), st.booleans())
-def test_what_the_checker_proves_does_not_block(seed, flits, buffers, fifo):
+def test_proven_tables_do_not_block(seed, flits, buffers, fifo):
     """Random tables under plain and bubble flow control, right and wrong ring claims."""
     table = random_table(seed)
     if not check_table(table).proven:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import decision_programs as weigh
 import numpy as np
 import pytest
@@ -13,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import grids, messages_of, numbers, routers
 
-from routelab.api import Demand, HopProgram, PluginError, needed_classes, pack_tables
-from routelab.kernels.hops import ABI, HOPS, WAYPOINT, hop_kernel, inject_kernel
+from routelab.api import Demand, HopProgram, needed_classes, pack_tables
+from routelab.kernels.hops import HOPS, WAYPOINT, hop_kernel, inject_kernel
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
@@ -176,21 +174,3 @@ def test_a_waypoint_that_hop_may_not_set_ends_the_run(waypoint, at, phases, is_v
         assert set(np.flatnonzero(simulation.counts().hops)) == {3}
     else:
         assert blocked.kind == "no-route"
-
-
-def test_an_unknown_ranking_is_refused():
-    torus = build_grid("torus", (3, 3), wrap=True)
-    with pytest.raises(
-        PluginError, match="ranking is 'least', expected one of room, best, best-or"
-    ):
-        replace(decision_program(torus), ranking="least")
-
-
-def test_a_function_of_the_former_signature_is_refused():
-    def inject(tables, reals, packets, packet, queues, random):
-        return 0
-
-    with pytest.raises(
-        TypeError, match=rf"takes \(tables, .*random\); under ABI {ABI} .*hop, random"
-    ):
-        inject_kernel(inject)

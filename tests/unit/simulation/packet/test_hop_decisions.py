@@ -105,7 +105,7 @@ def test_candidates_made_again_are_those_of_the_cycle(what, escapes, data):
     st.booleans(),
     st.data(),
 )
-def test_what_waits_for_an_output_is_counted(what, ranking, again, data):
+def test_packets_waiting_for_an_output_are_counted(what, ranking, again, data):
     escapes = ranking == "best-or-escape"
     agree(data, what, 2, escapes=escapes, ranking=ranking, again=again, waiting=True)
 
@@ -118,7 +118,7 @@ def test_a_waypoint_is_set_and_given_up_on_the_way(again, keeps, data):
 
 @settings(max_examples=examples(40))
 @given(st.booleans(), st.booleans(), st.data())
-def test_inject_asks_what_hop_would_offer(waiting, keeps, data):
+def test_inject_can_ask_for_the_offers_of_hop(waiting, keeps, data):
     agree(data, weigh.COUNTER, 2, detours=True, waiting=waiting, keeps_state=keeps)
 
 

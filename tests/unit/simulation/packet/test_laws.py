@@ -185,7 +185,7 @@ def test_littles_law(case, seed):
 
 @settings(max_examples=40)
 @given(closed_runs(most_paths=2), st.integers(0, 9))
-def test_packets_of_one_flit_cannot_tell_wormhole_from_cut_through(case, seed):
+def test_wormhole_equals_cut_through_for_packets_of_one_flit(case, seed):
     table, router, messages = case
     counted = []
     for switching in ("virtual-cut-through", "wormhole"):
@@ -236,7 +236,7 @@ def test_one_seed_gives_one_result_on_any_number_of_threads(case):
 
 @settings(max_examples=20)
 @given(closed_runs(most_paths=2), st.lists(st.integers(1, 40), min_size=2, max_size=6))
-def test_what_is_counted_does_not_depend_on_how_cycles_are_cut_into_samples(case, parts):
+def test_counts_do_not_depend_on_the_sample_length(case, parts):
     table, router, _ = case
     pieces, whole = (
         Simulation(

@@ -218,7 +218,7 @@ def test_a_full_source_queue_stalls_its_terminal(queue, message_packets, seed):
     assert generated <= 1000 + 4 * queue * message_packets + 7 * 8
 
 
-def test_unlimited_source_queues_keep_what_is_offered():
+def test_unlimited_source_queues_keep_the_offered_load():
     table, demand = merging()
     simulation = Simulation(
         table.topology, table_program(table), Router(vcs=1), OpenLoop(demand, 0.8)

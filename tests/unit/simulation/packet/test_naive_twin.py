@@ -184,7 +184,7 @@ def test_the_twin_knows_zero_load_latency(switching, queue, hops):
 
 
 @pytest.mark.parametrize(("flow_control", "drains"), [("plain", False), ("bubble", True)])
-def test_the_twin_knows_what_a_bubble_is_good_for(flow_control, drains):
+def test_the_twin_needs_the_bubble_to_avoid_deadlock(flow_control, drains):
     table = clockwise_ring_table(ring(4), 2, flow_control)
     messages = messages_of([[(s + 2) % 4] * 40 for s in range(4)])
     router = Router(router="input-queued", vcs=1, buffer_flits=2)

@@ -67,7 +67,7 @@ def test_an_invalid_answer_ends_the_run_and_names_the_packet(wrong):
     assert f"no valid candidate for a packet from {names[0]} to {names[TO]}" in blocked_by(wrong)
 
 
-def test_a_waypoint_that_is_no_switch_is_told_of():
+def test_a_waypoint_that_is_no_switch_is_reported():
     ways = nearer(RING)
     program = program_of(
         RING,
@@ -82,7 +82,7 @@ def test_a_waypoint_that_is_no_switch_is_told_of():
     assert simulation.blocked().kind == "no-route"
 
 
-def test_what_is_not_blocked_stays_so():
+def test_runs_without_blocked_packets_are_not_blocked():
     program = program_of(RING, lambda switch, target, vc: [[(upwards(switch), 0, 0)]], 1)
     demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
     simulation = Simulation(RING, program, Router(), OpenLoop(demand, 0.2), seed=1)

@@ -193,7 +193,7 @@ def test_files_agree_with_each_other(folder: Path) -> None:
     assert packets[-1]["share"] == 1
 
 
-def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Path) -> None:
+def test_delivered_flits_crossed_one_channel_per_hop(tmp_path: Path) -> None:
     asked = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
     outcome = run_job(job(tmp_path / "o", asked=asked))
     facts = outcome.facts
@@ -335,7 +335,7 @@ def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) ->
         ("torus~dims=3", "dor", "transpose", {}, "transpose: "),
     ],
 )
-def test_what_does_not_go_together_is_an_outcome(
+def test_contradictory_settings_are_an_outcome(
     tmp_path: Path, network, routing, traffic, values, reason
 ) -> None:
     outcome = run_job(job(tmp_path / "o", network, routing, traffic, settings(**values)))

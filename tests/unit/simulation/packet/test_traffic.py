@@ -59,7 +59,7 @@ def test_messages_are_looked_at(messages, part):
         list_messages(Given(GOOD, messages), NETWORK, 0)
 
 
-def test_what_is_well_formed_is_handed_on():
+def test_well_formed_traffic_is_passed_on():
     """Of the types that compiled code wants, whatever it was made with."""
     wide = replace(GOOD, members=np.arange(4))
     made = demand_of(Given(wide), NETWORK, 0)

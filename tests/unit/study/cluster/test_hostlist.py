@@ -22,7 +22,7 @@ NUMBERED = st.builds(
 
 
 @given(st.lists(NAMES | NUMBERED, min_size=1, max_size=40))
-def test_what_is_compressed_expands_to_the_same(hosts):
+def test_compressed_lists_expand_to_the_same_hosts(hosts):
     assert expand(compress(hosts)) == tuple(hosts)
 
 
@@ -134,7 +134,7 @@ def scontrol(tmp_path_factory):
     return hostnames
 
 
-def test_slurm_reads_what_is_written_here_the_same_way(scontrol):
+def test_slurm_reads_written_lists_the_same_way(scontrol):
     @settings(max_examples=60, deadline=None)
     @given(st.lists(NUMBERED, min_size=1, max_size=12))
     def same(hosts):

@@ -104,7 +104,7 @@ program: ./mpiexec
     ]
 
 
-def test_what_does_not_go_together_is_told(read):
+def test_contradictory_keys_are_rejected(read):
     text = """\
 nodes: 3
 mpi: pmi2
@@ -157,7 +157,7 @@ VALUES = st.recursive(
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(sorted(Cluster.model_fields)), VALUES, max_size=5))
-def test_whatever_a_file_says_it_is_read_or_refused_with_its_line(tmp_path, data):
+def test_any_file_is_read_or_rejected_with_its_line(tmp_path, data):
     path = tmp_path / "some.yaml"
     path.write_text(json.dumps(data))
     try:
@@ -254,7 +254,7 @@ def test_coordinates_put_hosts_into_the_order_of_terminals(read):
     assert read(two).hosts_of("torus~dims=2,terminals=2", 4) == ("b", "c", "a", "d")
 
 
-def test_coordinates_that_do_not_fit_are_all_told(read):
+def test_all_coordinates_that_do_not_fit_are_reported(read):
     cluster = read(
         "topology: torus~dims=3x2\nhosts: {a: [0, 0], b: [0, 0], c: [3, 1], d: [2, 1]}\n"
     )
@@ -295,7 +295,7 @@ def test_a_program_is_the_one_that_is_named_or_the_best_in_its_folder(read, prog
     assert named.executable("npb", names) == second
 
 
-def test_a_program_that_is_not_there_is_told_with_its_mend(read, program, tmp_path):
+def test_a_missing_program_is_reported_with_its_fix(read, program, tmp_path):
     locked = program("bin/lu.C.x", 0o644)
     (tmp_path / "empty").mkdir()
     names = ("lu.C.x", "lu.C.4")

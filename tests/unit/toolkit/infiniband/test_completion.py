@@ -162,7 +162,7 @@ def test_replies_on_the_level_of_the_request_are_a_further_question():
         ("torus~dims=4x4", "ksp", "several paths"),
     ],
 )
-def test_what_no_lft_can_hold_is_named(network, routing, message):
+def test_routes_beyond_forwarding_tables_are_rejected(network, routing, message):
     problem = forwarding_problem(routed(load("topology", network).build(), routing))
     assert problem is not None
     assert re.search(message, problem)

@@ -96,7 +96,7 @@ def test_lids_are_known_by_the_guids_of_their_ports():
     assert tables.guid_of_lid[8] == GUIDS[3]
 
 
-def test_what_is_written_is_read_again_and_has_opensms_form():
+def test_written_tables_are_read_back_and_have_opensms_form():
     tables = parse_forwarding_tables(text(LFTS))
     names = dict(re.findall(r"(0x0[0-9a-f]{3}) \d+ # .*?: '(.*)'", LFTS))
     owners = {

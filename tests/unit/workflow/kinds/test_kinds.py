@@ -112,7 +112,7 @@ def test_numbers_are_the_same_in_files(jobs, tmp_path):
 
 
 @pytest.mark.parametrize("kind", IN_FINGERPRINTS)
-def test_a_fingerprint_depends_on_what_the_result_depends_on_and_nothing_else(jobs, kind):
+def test_a_fingerprint_depends_on_the_inputs_of_the_result_only(jobs, kind):
     job = jobs[kind]
     found = {
         field.name

@@ -119,7 +119,9 @@ def test_a_rows_fingerprint_is_that_of_its_run_alone(plan):
         ),
     ],
 )
-def test_wrong_choices_of_networks_are_told(topologies, routings, message, tmp_path, monkeypatch):
+def test_wrong_choices_of_networks_are_rejected(
+    topologies, routings, message, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("g.graphml").write_text("")
     Path("bad.yaml").write_text(
@@ -164,7 +166,7 @@ def done(job):
 RING, MESH, BROKEN = "torus~dims=4", "mesh~dims=3x2", "torus~dims=3x3,failed_links=0-8"
 
 
-def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
+def test_every_run_leaves_a_row_with_its_outcome(tmp_path):
     names = (RING, "dor"), (RING, "angara-bfs"), (MESH, "angara-sssp"), (BROKEN, "dor")
     job = job_of(tmp_path, *names)
     made, rows = done(job)
@@ -184,7 +186,7 @@ def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
     assert done(job) == (0, rows)
 
 
-def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
+def test_a_run_beyond_its_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
     real = surveys.route_row
 
     def slow_at_the_second(network, routing, metrics):
@@ -208,7 +210,7 @@ def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
     assert [row["status"] for row in rows] == ["ok", "ok", "ok"]
 
 
-def test_what_a_run_leaves_behind_has_ended_before_the_next(tmp_path, monkeypatch):
+def test_processes_of_a_run_end_before_the_next(tmp_path, monkeypatch):
     real = surveys.route_row
     left = tmp_path / "left"
 

@@ -174,7 +174,7 @@ def test_jobs_do_not_draw_a_table_that_failed_each_for_itself(jobs, computed, mo
     assert computed == ["lash"]
 
 
-def test_a_missing_table_is_not_measured_and_told_once(jobs, computed):
+def test_a_missing_table_is_not_measured_and_reported_once(jobs, computed):
     path = Path(jobs["routes", "lash"].folder, OUTCOME)
     run_job(jobs["routes", "lash"])
     write_outcome(replace(read_outcome(path), status="unsupported", reason="a ring"), path)

@@ -124,7 +124,7 @@ def test_bounds_for_any_routing_have_to_be_requested(told):
         ("tables: {t: {rows: [routing], statistics: {max_load: [mean, argmax]}}}", ""),
     ],
 )
-def test_what_the_study_has_is_accepted(told, views, more):
+def test_columns_of_the_study_are_accepted(told, views, more):
     assert told(views, more) == []
 
 

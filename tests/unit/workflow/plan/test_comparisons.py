@@ -200,7 +200,7 @@ FINGERPRINTED = {
 
 
 @pytest.mark.parametrize("what", FINGERPRINTED)
-def test_the_fingerprint_changes_with_what_is_measured_and_nothing_else(write, what):
+def test_the_fingerprint_changes_with_the_measurement_only(write, what):
     change, again = FINGERPRINTED[what]
     before = list(expand_studies([write(STUDY)]).of("comparisons").values())
     after = list(expand_studies([write(change(STUDY))]).of("comparisons").values())
@@ -291,7 +291,7 @@ WRONG = {
 }
 
 
-def test_what_is_wrong_is_told_with_its_place(write):
+def test_mistakes_are_reported_with_their_place(write):
     for wrong, line in WRONG.items():
         right, _, other = wrong.partition(" -> ")
         assert mistakes(write(STUDY.replace(right, other, 1))) == [line]
@@ -348,7 +348,7 @@ def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, 
         ("torus~dims=2x2,failed_switches=9", 0),
     ],
 )
-def test_a_network_tells_its_size_before_it_is_a_job(text, count):
+def test_the_size_of_a_network_is_known_before_it_is_built(text, count):
     instance = instance_of("topology", Choice(text), Path())
     assert terminals(instance) == count
     if count:

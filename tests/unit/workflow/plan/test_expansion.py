@@ -193,7 +193,7 @@ def test_two_studies_cannot_have_one_name(write):
     assert line == f"{other}: another study has this name: {first}"
 
 
-def test_fingerprints_tell_jobs_apart_and_stay(write):
+def test_fingerprints_distinguish_jobs_and_stay(write):
     path = write("small", SMALL)
     plan, again = expand_studies([path]), expand_studies([path])
     known = fingerprints(plan)
@@ -261,7 +261,7 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
     assert plan.count(["unsupported"]) == 1
 
 
-def test_what_became_of_every_job_is_known(outcomes):
+def test_every_job_has_a_status(outcomes):
     plan, runs = outcomes
     statuses = plan.statuses()
     assert [one.status for one in statuses if one.noun == "set of metrics"] == [
@@ -307,7 +307,7 @@ def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
     assert {batch.after for batch in parts.values()} == {(("topologies", "many-1"),)}
 
 
-def test_a_network_starts_before_what_waits_for_it(write):
+def test_a_network_starts_before_its_dependents(write):
     text = study("[torus~dims=4, mesh~dims=4]", "[dor]") + (
         "traffic: [uniform]\nsimulation: {loads: [0.1]}\n"
     )

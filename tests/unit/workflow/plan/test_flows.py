@@ -86,7 +86,7 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
     assert "placement=config/studies/ranks.txt" in job.engine
 
 
-def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+def test_all_mistakes_are_reported_together_with_their_lines(write):
     path = write(
         """\
 title: t
@@ -128,6 +128,6 @@ flow:
         ("limits:", "survey: true\nlimits:", "a survey does not simulate: leave out 'workloads'"),
     ],
 )
-def test_what_does_not_go_together_is_refused(write, old, new, told):
+def test_contradictory_keys_are_rejected(write, old, new, told):
     lines = mistakes(write(STUDY.replace(old, new)))
     assert any(told in line for line in lines), lines

@@ -22,6 +22,7 @@ simulation: {%s}
 """
 TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
 SEARCH = "5: {}: column {!r}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
+FINISH = "5: {}: column {!r}: needs `messages`; add `messages` in 'simulation'"
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def at(line, text):
 
 
 @pytest.mark.parametrize("column", ["throughput", "saturation_load", "saturation_bound"])
-def test_what_a_search_finds_needs_a_search(told, column):
+def test_columns_of_the_search_need_find_saturation(told, column):
     wanted = [at(6, SEARCH.format("tables.t.values", column))]
     assert told("vcs: 2", TABLE % column) == wanted
     assert told("find_saturation: false", TABLE % column) == wanted
@@ -94,3 +95,12 @@ def test_all_that_is_named_is_asked_for():
     assert {column for _, column in named_columns(renamed)} == set("zbcd")
     figure = Figure(kind="heat", of="channels", x="a", y="b", colour="c", col="d", where={"e": 1})
     assert {column for _, column in named_columns(figure)} == set("abcde")
+
+
+def test_a_throughput_of_terminals_needs_messages(told):
+    figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
+    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
+    assert told("messages: 3", figure) == []
+    table = TABLE % "terminal_throughput"
+    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t.values", "terminal_throughput"))]
+    assert told("messages: 3", table) == []

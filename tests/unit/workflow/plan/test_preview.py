@@ -38,7 +38,7 @@ def small(tmp_path, monkeypatch):
     return path
 
 
-def test_all_mistakes_are_told_at_once_whatever_they_are_about(small, capsys):
+def test_all_mistakes_of_several_files_are_reported_together(small, capsys):
     Path("bad.yaml").write_text(BAD)
     assert main(["study", "check", "small.yaml", "bad.yaml", "none.yaml"]) == 2
     printed = capsys.readouterr()

@@ -89,7 +89,7 @@ def test_a_routing_without_a_table_needs_traffic(write):
     )
 
 
-def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+def test_all_mistakes_are_reported_together_with_their_lines(write):
     path = write(
         """\
 title: t
@@ -138,7 +138,7 @@ simulation:
         ("traffic: [uniform]\nsimulation: 3\n", "simulation: 3 should be a valid dictionary"),
     ],
 )
-def test_what_does_not_go_together_is_refused(write, more, told):
+def test_contradictory_keys_are_rejected(write, more, told):
     lines = mistakes(write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n" + more))
     assert any(told in line for line in lines), lines
 

@@ -60,7 +60,7 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
     assert [line.split(" ", 1)[1] for line in noted] == ["apply 6 tables", "restore", "restore"]
 
 
-def test_the_script_refuses_what_it_does_not_know(script):
+def test_the_script_rejects_unknown_commands(script):
     assert subprocess.run([script, "turn"], capture_output=True, check=False).returncode == 2
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from routelab.cluster.bench.fabric.fabric import Fabric, FabricJob
-from routelab.cluster.bench.fabric.files import fabric_problems
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.study.cluster.fabric import FabricCommands
@@ -94,14 +93,7 @@ def test_arguments_that_mean_nothing_are_refused(arguments, said):
     assert said in str(told.value)
 
 
-def test_restore_runs_its_own_command():
-    noted = []
-    fabric = commands(apply=["on"], restore=["off", "{routing}"])
-    fabric.restore(job(), lambda *asked: noted.append(asked))
-    assert noted == [(["off", "sssp@angara"], 120)]
-
-
-def test_what_is_missing_is_told_beforehand(tmp_path):
+def test_missing_programs_and_values_are_reported_beforehand(tmp_path):
     plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")
     fabric = commands(
@@ -122,14 +114,3 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
     assert commands(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
         f"apply: program {tmp_path} does not exist"
     ]
-
-
-def test_routes_that_no_file_can_hold_are_told_beforehand():
-    wrong = job(hosts=(), table=table((4, 4), "dor"))
-    (said,) = fabric_problems(commands(apply=["true"], restore=["true"]), wrong)
-    assert said.startswith("angara: the route from 0.0 to 2.1 is not an Angara route: -X before +Y")
-    # another format has room for them
-    assert (
-        fabric_problems(commands(apply=["true"], restore=["true"], export="booksim"), wrong) == []
-    )
-    assert fabric_problems(commands(apply=["true"], restore=["true"], export=""), wrong) == []

@@ -17,7 +17,7 @@ def written(tmp_path, text):
     return journal
 
 
-def test_what_was_left_is_read_until_it_is_cleared(tmp_path):
+def test_an_entry_is_read_until_it_is_cleared(tmp_path):
     journal = Journal(tmp_path, "site")
     assert journal.entry() is None
     journal.write(LEFT)

@@ -47,7 +47,7 @@ def test_a_killed_driver_is_cleaned_up_after(tmp_path, number):
     assert (tmp_path / "restored").read_text() == "3"
 
 
-def test_what_was_not_applied_is_not_restored(tmp_path):
+def test_a_fabric_that_was_not_switched_is_not_restored(tmp_path):
     driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path), "-1"])
     assert appears(tmp_path / "ready")
     driver.kill()

@@ -52,7 +52,7 @@ def python(text, *arguments):
 # --- commands -----------------------------------------------------------------------------------
 
 
-def test_what_a_command_prints_is_returned_and_logged(switch, log):
+def test_output_of_a_command_is_returned_and_logged(switch, log):
     assert switch.run(["sh", "-c", "echo out; echo err >&2"], LONG) == "out\nerr\n"
     switch.run(["true"], LONG)
     assert log() == [
@@ -87,7 +87,7 @@ def test_arguments_arrive_verbatim(switch):
     assert switch.run(python(print_all, *HOSTILE), LONG).split("\0") == HOSTILE
 
 
-def test_a_failure_is_told_with_its_last_lines(switch, log):
+def test_a_failure_is_reported_with_its_last_lines(switch, log):
     text = "for n in 1 2 3 4 5 6 7; do echo line $n; done; exit 3"
     with pytest.raises(FabricError) as told:
         switch.run(["sh", "-c", text], LONG)
@@ -102,7 +102,7 @@ def test_a_failure_is_told_with_its_last_lines(switch, log):
         switch.run(["sh", "-c", "kill -9 $$"], LONG)
 
 
-def test_what_cannot_be_started_is_told(switch, log, tmp_path):
+def test_commands_that_cannot_start_are_reported(switch, log, tmp_path):
     (tmp_path / "plain").write_text("text")
     (tmp_path / "odd").write_text("no program")
     (tmp_path / "odd").chmod(0o755)
@@ -184,7 +184,7 @@ def test_a_failed_command_leaves_no_children(switch, tmp_path, monkeypatch):
     assert gone(int(pid.read_text()))
 
 
-def test_what_runs_as_another_user_is_told_loudly(switch, monkeypatch):
+def test_processes_of_another_user_are_named(switch, monkeypatch):
     """No signal reaches what sudo has started; the message names what is left."""
     monkeypatch.setattr(processes, "GRACE_SECONDS", 0.1)
     pids = []
@@ -262,7 +262,7 @@ def test_a_fabric_of_a_cluster(tmp_path):
          {2: "is text; write a list", 3: "string", 4: "did you mean 'seconds'?", 5: "seconds"}),
     ],
 )  # fmt: skip
-def test_all_mistakes_are_told_at_once(tmp_path, text, places):
+def test_all_mistakes_are_reported_together(tmp_path, text, places):
     with pytest.raises(InputError) as told:
         chosen(tmp_path, f"fabric:\n  {text}\n")
     lines = str(told.value).splitlines()

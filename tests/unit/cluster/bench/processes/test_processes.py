@@ -57,7 +57,7 @@ def test_words_arrive_as_they_are(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
-def test_codes_and_signals_are_told(tmp_path):
+def test_codes_and_signals_are_returned(tmp_path):
     assert program(tmp_path, "sh", "-c", "exit 3").exit_code == 3
     assert program(tmp_path, "sh", "-c", "kill -9 $$").exit_code == -9
 
@@ -76,7 +76,7 @@ def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch)
     assert_gone(int((tmp_path / "child").read_text()))
 
 
-def test_what_a_program_leaves_running_is_killed(tmp_path):
+def test_processes_left_by_a_program_are_killed(tmp_path):
     """Ranks that outlive their launcher would disturb the next run."""
     steps = []
     ended = program(
@@ -108,7 +108,7 @@ def test_an_interruption_ends_the_program_first(tmp_path):
     assert wait_for_group(groups[0], 5)
 
 
-def test_what_is_not_there_cannot_be_started(tmp_path):
+def test_missing_programs_cannot_be_started(tmp_path):
     with pytest.raises(FileNotFoundError):
         program(tmp_path, str(tmp_path / "nothing"))
 

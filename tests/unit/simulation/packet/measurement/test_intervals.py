@@ -49,7 +49,7 @@ def test_student_of_many_is_normal():
     assert t_quantile(0.5, 7) == pytest.approx(0, abs=1e-9)
 
 
-def test_von_neumann_tells_correlation():
+def test_von_neumann_detects_correlation():
     random = np.random.default_rng(1)
     correlation, score = von_neumann(autoregressive(random, 20_000, 0.6))
     assert correlation == pytest.approx(0.6, abs=0.03)

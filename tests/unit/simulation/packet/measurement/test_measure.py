@@ -61,7 +61,7 @@ def test_a_warm_up_step_is_waited_for(until):
 
 
 @pytest.mark.parametrize("load", [0.51, 0.55, 0.7, 1.0])
-def test_saturated_is_told_and_has_no_latency(load):
+def test_a_saturated_load_has_no_latency(load):
     run = measure_simulation(Queues(load, 2), SETTINGS)
     assert (run.state, run.saturated) == ("saturated", True)
     assert run.latency is run.network_latency is run.message_latency is None
@@ -78,7 +78,7 @@ def test_below_saturation_no_run_says_saturated(load):
     assert "stationary" in states
 
 
-def test_too_few_cycles_are_told():
+def test_too_few_cycles_are_reported():
     short = SETTINGS.model_copy(update={"max_cycles": 6400})
     near = measure_simulation(Queues(0.49, 3, terminals=1), short)
     assert near.state in ("undecided", "stationary")
@@ -137,7 +137,7 @@ def test_messages_to_be_finished():
     assert (short.state, short.completion_cycles, short.latency) == ("unfinished", None, None)
 
 
-def test_what_else_is_told():
+def test_further_facts_of_a_measurement():
     run = standard(1)
     assert run.senders == 8
     assert run.hops_mean == 3

@@ -68,7 +68,7 @@ def test_numbers_do_not_depend_on_sample_and_warm_up_length(change):
         assert abs(first.value - second.value) <= first.half_width + second.half_width
 
 
-def test_a_saturated_ring_is_told_and_measured():
+def test_a_saturated_ring_is_detected_and_measured():
     """Tornado: three flows a channel, so at most 1/3; and the rate of a long run."""
     settings = SimulationSettings()
     demand = tornado(torus()[0])
@@ -86,7 +86,7 @@ def test_a_saturated_ring_is_told_and_measured():
     assert under.hops_mean == 3
 
 
-def test_a_message_alone_takes_what_the_delays_say():
+def test_a_message_alone_takes_the_sum_of_the_delays():
     """2 hops of (1 + 1), the last router 1, in 1, out 1, and 3 more flits behind the first."""
     settings = SimulationSettings(messages=1, packet_flits=4)
     topology = line(3)
@@ -140,7 +140,7 @@ def test_traffic_in_waves_is_measured_over_many_of_them():
     assert run.accepted.value == pytest.approx(64 / 5002, rel=0.1)
 
 
-def test_utilisation_is_of_what_a_channel_can_carry():
+def test_utilisation_is_relative_to_the_capacity():
     """Flits cross the fastest channels in a cycle, whatever the unit of capacity."""
     used = []
     for capacity in (1.0, 10.0):

@@ -93,14 +93,14 @@ def test_saturation_is_found(service):
     assert "not monotonic" not in found.text
 
 
-def test_what_never_saturates():
+def test_a_network_that_never_saturates():
     found = search(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
     assert (found.load, found.bound) == (1, np.inf)
     assert found.text == "not saturated at any load up to 1"
     assert len(found.points) == 4
 
 
-def test_a_load_that_is_not_taken_bounds_the_search_whatever_lies_above():
+def test_a_load_that_is_not_sustained_bounds_the_search():
     """A network stuck between 0.2 and 0.27 only: the search does not jump over it."""
 
     def holed(load, seed):
@@ -172,7 +172,7 @@ def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
     assert found.load == 0
 
 
-def test_an_undecided_load_above_what_a_terminal_can_take_is_not_taken():
+def test_an_undecided_load_above_the_capacity_of_a_terminal_is_not_sustained():
     """A hot terminal is full long before the mean over all terminals tells."""
 
     class Rising(Queues):
