@@ -89,11 +89,11 @@ class Verdict:
             at = f" port {port}" if port >= 0 > direction else ""
             return f"{topology.channel_name(channel)}{at} vc {vc}"
 
-        after = (*self.cycle[1:], *self.cycle[:1])
+        next_in_cycle = (*self.cycle[1:], *self.cycle[:1])
         return [
-            f"{resource(*one)} waits for {resource(*other)} "
+            f"{resource(*held)} waits for {resource(*awaited)} "
             f"(route {names[source]} to {names[target]})"
-            for one, other, (source, target) in zip(
-                self.cycle, after, self.cycle_routes, strict=True
+            for held, awaited, (source, target) in zip(
+                self.cycle, next_in_cycle, self.cycle_routes, strict=True
             )
         ]

@@ -27,7 +27,7 @@ from routelab.api import (
 from routelab.api.engine import NoStore, Store
 from routelab.api.hops import program_digest
 from routelab.deadlock import check_table
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
@@ -114,11 +114,11 @@ def tasks_of(
     """
 
     def make() -> EnginePlugin:
-        made = engine(settings() if settings else None)
-        made.check()
-        return made
+        instance = engine(settings() if settings else None)
+        instance.check()
+        return instance
 
-    made, algorithms, (name, network), found = collect_errors(
+    instance, algorithms, (name, network), loaded_work = collect_errors(
         make,
         lambda: _distinct_routings(routings),
         lambda: load_network(topology),
@@ -132,11 +132,15 @@ def tasks_of(
             EngineTask(
                 topology=name,
                 routing=algorithm.name if algorithm else str(text),
-                plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
+                plugins=(
+                    *parts,
+                    *([] if isinstance(loaded_work, Path) else [loaded_work]),
+                    instance,
+                ),
                 network=network if algorithm else chosen.topology,
                 algorithm=chosen,
-                work=found,
-                engine=made,
+                work=loaded_work,
+                engine=instance,
             )
         )
     return tasks
@@ -144,12 +148,15 @@ def tasks_of(
 
 def _distinct_routings(texts: Sequence[str | Plugin]) -> list[Routing | None]:
     """Look up routings; None stands for the file of a table."""
-    found = collect_errors(*(partial(routing_of, text) for text in texts))
-    names = [one.name if one else str(text) for one, text in zip(found, texts, strict=True)]
+    routings = collect_errors(*(partial(routing_of, text) for text in texts))
+    names = [
+        routing.name if routing else str(text)
+        for routing, text in zip(routings, texts, strict=True)
+    ]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"these routings are listed twice: {', '.join(twice)}; list each once")
-    return found
+    return routings
 
 
 def is_executable(work: str, engine: type[EnginePlugin]) -> bool:
