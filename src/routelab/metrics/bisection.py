@@ -65,14 +65,14 @@ def effective_bisection(
         return None
     rng = np.random.default_rng(seed)
     load, factor = np.zeros(topology.num_channels), channel_factors(topology)
-    found = np.empty(samples)
+    cuts = np.empty(samples)
     for i in range(samples):
         mixed = rng.permutation(topology.num_terminals)
-        one, other = mixed[:half], mixed[half : 2 * half]
-        pairs = table.pair_between(one, other)
+        half_a, half_b = mixed[:half], mixed[half : 2 * half]
+        pairs = table.pair_between(half_a, half_b)
         if both_ways:
-            pairs = np.concatenate([pairs, table.pair_between(other, one)])
-        found[i] = pairing_bandwidth(
+            pairs = np.concatenate([pairs, table.pair_between(half_b, half_a)])
+        cuts[i] = pairing_bandwidth(
             table.pair_start,
             table.path_start,
             table.path_weight,
@@ -81,5 +81,5 @@ def effective_bisection(
             factor,
             load,
         )
-    spread = NormalDist().inv_cdf(0.975) * float(found.std(ddof=1)) / sqrt(samples)
-    return BisectionBandwidth(float(found.mean()), spread)
+    spread = NormalDist().inv_cdf(0.975) * float(cuts.std(ddof=1)) / sqrt(samples)
+    return BisectionBandwidth(float(cuts.mean()), spread)

@@ -84,7 +84,7 @@ class LinearProgram:
         lp.a_matrix_.value_ = np.bincount(inverse, weights=part["value"])
         if part["integer"].any():
             kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-            lp.integrality_ = [kinds[int(one)] for one in part["integer"]]
+            lp.integrality_ = [kinds[int(kind)] for kind in part["integer"]]
         return lp
 
 
@@ -112,9 +112,9 @@ def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Opt
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
-    found = highs.getSolution()
+    solution = highs.getSolution()
     return Optimum(
         float(highs.getInfo().objective_function_value),
-        np.array(found.col_value),
-        np.array(found.row_dual),
+        np.array(solution.col_value),
+        np.array(solution.row_dual),
     )

@@ -109,9 +109,11 @@ def set_up_flows(case: EngineCase, settings: FlowSettings) -> FlowSetup:
     assert isinstance(workload, WorkloadPlugin)
     case.tell(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
-    made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
+    program_schedule = schedule(
+        program, parse_choice(settings.collectives), settings.iterations or None
+    )
     facts = placed.facts | {"convention": program.convention}
-    return FlowSetup(paths, placed.machine, facts, made)
+    return FlowSetup(paths, placed.machine, facts, program_schedule)
 
 
 def _table(case: EngineCase) -> RouteTable:
