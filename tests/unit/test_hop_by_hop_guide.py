@@ -11,7 +11,7 @@ import pytest
 
 from routelab.api import HopRoutingPlugin, Topology
 from routelab.api.traffic import Demand
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router

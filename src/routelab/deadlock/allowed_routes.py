@@ -69,32 +69,32 @@ class AllowedRoutes:
     @property
     def obstacle(self) -> str:
         """Say why the algorithm cannot run, empty if it can: dead ends, or too few classes."""
-        found = []
+        causes = []
         if self.dead_ends:
             ends = "dead end" if self.dead_ends == 1 else "dead ends"
-            found.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end}")
+            causes.append(f"{self.dead_ends:,} {ends} without a candidate: {self.dead_end}")
         if self.short_states:
             states = "state needs" if self.short_states == 1 else "states need"
-            found.append(
+            causes.append(
                 f"{self.short_states:,} {states} more virtual channels than available: "
                 f"{self.short_state}"
             )
-        return "; ".join(found)
+        return "; ".join(causes)
 
 
-def drawn_sources(topology: Topology, pairs_of_each: int) -> Int32Array:
+def sample_sources(topology: Topology, pairs_per_source: int) -> Int32Array:
     """Return the switches with terminals; some of them, drawn, if there are too many pairs.
 
     Parameters
     ----------
     topology : Topology
-    pairs_of_each : int
+    pairs_per_source : int
         Pairs with the same source switch.
     """
     ends = topology.endpoints
-    most = max(1, MAX_PAIRS // max(pairs_of_each, 1))
-    if len(ends) > most:
-        ends = np.sort(np.random.default_rng(SEED).choice(ends, most, replace=False))
+    max_sources = max(1, MAX_PAIRS // max(pairs_per_source, 1))
+    if len(ends) > max_sources:
+        ends = np.sort(np.random.default_rng(SEED).choice(ends, max_sources, replace=False))
     return ends.astype(np.int32)
 
 

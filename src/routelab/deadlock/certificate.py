@@ -83,9 +83,9 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
     topology, vcs = table.topology, verdict.virtual_channels
     rank = verdict.rank.reshape(-1)
-    used = np.flatnonzero(rank >= 0)
-    place = np.full(len(rank), -1, dtype=np.int64)
-    place[used] = np.arange(len(used))
+    resources = np.flatnonzero(rank >= 0)
+    index = np.full(len(rank), -1, dtype=np.int64)
+    index[resources] = np.arange(len(resources))
     names = topology.switch_names
     return {
         "format": FORMAT,
@@ -100,8 +100,8 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
             )
         ],
         "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
-        "resources": np.column_stack((used // vcs, used % vcs, rank[used])).tolist(),
-        "dependencies": place[verdict.dependencies].tolist(),
+        "resources": np.column_stack((resources // vcs, resources % vcs, rank[resources])).tolist(),
+        "dependencies": index[verdict.dependencies].tolist(),
         "endpoints": [names[switch] for switch in topology.endpoints],
         **(
             {"destinations": [names[switch] for switch in table.destination_switch]}
@@ -117,10 +117,10 @@ def _routes(table: RouteTable) -> list[str | None]:
         f"{channel}:{vc}" if vc else str(channel)
         for channel, vc in zip(table.hop_channel.tolist(), table.hop_vc.tolist(), strict=True)
     ]
-    paths = [" ".join(hops[first:last]) for first, last in pairwise(table.path_start.tolist())]
+    paths = [" ".join(hops[start:end]) for start, end in pairwise(table.path_start.tolist())]
     return [
-        ";".join(paths[first:last]) if last > first else None
-        for first, last in pairwise(table.pair_start.tolist())
+        ";".join(paths[start:end]) if end > start else None
+        for start, end in pairwise(table.pair_start.tolist())
     ]
 
 

@@ -88,12 +88,12 @@ class HopVerdict:
         if self.small is not None:
             return self.small.describe_cycle()
         names = self.topology.switch_names
-        after = (*self.cycle[1:], *self.cycle[:1])
+        next_in_cycle = (*self.cycle[1:], *self.cycle[:1])
         return [
             f"{self.topology.channel_name(a)} class {i} waits for "
             f"{self.topology.channel_name(b)} class {j} "
             f"(packets {names[source]} to {names[target]})"
             for (a, i), (b, j), (source, target) in zip(
-                self.cycle, after, self.cycle_routes, strict=True
+                self.cycle, next_in_cycle, self.cycle_routes, strict=True
             )
         ]

@@ -6,12 +6,12 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology
 from routelab.api.topology import Int32Array
-from routelab.deadlock.dependency_rows import channel_places, row_words, search_in_chunks
+from routelab.deadlock.dependency_graph import channel_ports, search_in_chunks, words_per_row
 from routelab.deadlock.kernels import legs as kernel
-from routelab.deadlock.kernels.fixed_search import compile_legs
+from routelab.deadlock.kernels.leg_search import compile_legs
 from routelab.deadlock.kernels.legs import LegFindings, LegInput
 
-ALL_VERIFIED = 20_000
+FULLY_VERIFIED_CALLS = 20_000
 """Number of states of which the declaration is verified in each."""
 _CHUNK = 1 << 13
 """Legs between two chances to interrupt a search."""
@@ -20,25 +20,26 @@ _CHUNK = 1 << 13
 def leg_input(
     program: HopProgram,
     topology: Topology,
-    given: RunTables,
-    pictures: Int32Array,
-    roots: Int32Array,
+    arguments: RunTables,
+    queue_contents: Int32Array,
+    waypoints: Int32Array,
 ) -> LegInput:
-    """Return the input of a search; `roots` are the switches that may be waypoints."""
-    first, incoming = topology.incoming
+    """Return the input of a search; `waypoints` are the switches that may be waypoints."""
+    start, incoming = topology.incoming
     entries = np.full((topology.num_switches, 2), -1, np.int32)
-    some = np.flatnonzero(np.diff(first))
-    entries[some, 0], entries[some, 1] = incoming[first[some]], incoming[first[some + 1] - 1]
+    with_input = np.flatnonzero(np.diff(start))
+    entries[with_input, 0] = incoming[start[with_input]]
+    entries[with_input, 1] = incoming[start[with_input + 1] - 1]
     limits = np.zeros(kernel.LIMITS, np.int64)
     limits[kernel.L_PHASES], limits[kernel.L_CLASSES] = program.phases, program.vc_classes
     limits[kernel.L_CANDIDATES] = program.candidates
-    limits[kernel.L_ALL] = ALL_VERIFIED
+    limits[kernel.L_ALL_VERIFIED] = FULLY_VERIFIED_CALLS
     return LegInput(
-        tables=given.tables,
-        channels=channel_places(topology),
+        tables=arguments.tables,
+        channels=channel_ports(topology),
         entries=entries,
-        roots=roots,
-        pictures=pictures,
+        waypoints=waypoints,
+        queue_contents=queue_contents,
         limits=limits,
     )
 
@@ -46,55 +47,55 @@ def leg_input(
 def list_legs(
     program: HopProgram,
     topology: Topology,
-    begins: tuple[Int32Array, Int32Array],
-    roots: Int32Array,
+    starts: tuple[Int32Array, Int32Array],
+    waypoints: Int32Array,
     *,
     by_source: bool,
 ) -> Int32Array:
     """Return source, target, phase and row of all legs; shape (N, 4).
 
-    `begins`: switches where routes begin, and their distances. `by_source`: one leg of phase 1 for
+    `starts`: switches where routes begin, and their distances. `by_source`: one leg of phase 1 for
     each pair, not only for each target.
     """
-    (sources, distance), ends = begins, topology.endpoints
-    targets = ends if program.phases == 1 else np.union1d(ends, roots)
+    (sources, distance), ends = starts, topology.endpoints
+    targets = ends if program.phases == 1 else np.union1d(ends, waypoints)
     source, target = np.nonzero(distance[:, targets] > 0)
-    blank = np.zeros(len(source), np.int64)
-    legs = [np.column_stack((sources[source], targets[target], blank, blank))]
+    zeros = np.zeros(len(source), np.int64)
+    legs = [np.column_stack((sources[source], targets[target], zeros, zeros))]
     if program.phases == 2:
         source, target = np.nonzero(distance[:, ends] > 0)
         if not by_source:
             # any source: the first that there is
-            target, one = np.unique(target, return_index=True)
-            source = source[one]
+            target, first_pair = np.unique(target, return_index=True)
+            source = source[first_pair]
         phase = np.ones(len(source), np.int64)
         legs.append(np.column_stack((sources[source], ends[target], phase, target)))
     return np.concatenate(legs).astype(np.int32)
 
 
-def blank_findings(
-    topology: Topology, classes: int, legs: Int32Array, task: LegInput, *, rows: bool
+def initial_findings(
+    topology: Topology, classes: int, legs: Int32Array, task: LegInput, *, dependencies: bool
 ) -> LegFindings:
-    """Return findings before a search; without `rows`, dependencies are not collected."""
+    """Return findings before a search; without `dependencies`, dependencies are not collected."""
     size = topology.num_channels * classes
-    words = row_words(topology, classes) if rows else 0
+    words = words_per_row(topology, classes) if dependencies else 0
     return LegFindings(
-        rows=np.zeros((size, words), np.uint64),
+        dependencies=np.zeros((size, words), np.uint64),
         used=np.zeros((2, size), np.bool_),
-        last=np.zeros(size, np.bool_),
-        first=np.zeros((topology.num_switches, words), np.uint64),
+        into_waypoint=np.zeros(size, np.bool_),
+        from_waypoint=np.zeros((topology.num_switches, words), np.uint64),
         faults=np.zeros((kernel.FAULTS, kernel.FAULT_COLUMNS), np.int64),
         longest=np.zeros(len(legs), np.int32),
-        tails=np.zeros((len(topology.endpoints), len(task.roots)), np.int32),
+        longest_from_waypoint=np.zeros((len(topology.endpoints), len(task.waypoints)), np.int32),
         numbers=np.zeros(kernel.NUMBERS, np.int64),
-        wanted=np.empty((0, 3), np.int64),
+        queries=np.empty((0, 3), np.int64),
     )
 
 
 def search_legs(
     program: HopProgram, task: LegInput, legs: Int32Array, findings: LegFindings
 ) -> LegFindings:
-    """Search legs until all are done, a limit is reached, or what is wanted is found.
+    """Search legs until all are searched, a limit is reached, or all queries are answered.
 
     Returns
     -------
@@ -103,7 +104,7 @@ def search_legs(
     """
     explore = compile_legs()
     search_in_chunks(
-        lambda some, found: explore(program.hop, task, some, found),
+        lambda chunk, part: explore(program.hop, task, chunk, part),
         legs,
         findings,
         lambda: int(findings.numbers[kernel.N_LEGS]),

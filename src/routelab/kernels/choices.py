@@ -91,7 +91,7 @@ def _sort_rows(rows, count, width, spare):
 
 @helper()
 def _walk_back_all(
-    in_start, in_edge, edge_source, level, ways, parent, vertex, rows, found, scratch
+    in_start, in_edge, edge_source, level, ways, parent, vertex, rows, num_routes, scratch
 ):
     """Append all shortest paths from the root to `vertex` as rows of edges; return their number."""
     length = level[vertex]
@@ -110,21 +110,21 @@ def _walk_back_all(
         u = edge_source[e]
         if level[u] != depth - 1:
             continue
-        rows[found, depth - 1] = e
+        rows[num_routes, depth - 1] = e
         if ways[u] == 1:
             # the rest of the path is unique
             for d in range(depth - 2, -1, -1):
-                rows[found, d] = parent_edge[u]
+                rows[num_routes, d] = parent_edge[u]
                 u = parent_vertex[u]
             # the next row shares the unchanged edges
             for d in range(1, length):
-                rows[found + 1, d] = rows[found, d]
-            found += 1
+                rows[num_routes + 1, d] = rows[num_routes, d]
+            num_routes += 1
             continue
         depth -= 1
         at[depth] = u
         place[depth] = in_start[u]
-    return found
+    return num_routes
 
 
 @helper()
@@ -181,7 +181,7 @@ def list_routes(graph, roots, endpoints, most):
     parent = parent_vertex, parent_edge, parent_channel
     # accepting vertices at their switch's shortest distance, as linked lists
     nearest = np.empty(switches, np.int32)
-    head, following = np.empty(switches, np.int32), np.empty(size, np.int32)
+    head, next_vertex = np.empty(switches, np.int32), np.empty(size, np.int32)
     rows = np.empty((most + 1, 64), np.int32)
     scratch = np.empty(65, np.int32), np.empty(65, np.int32)
     for q in range(len(roots)):
@@ -195,7 +195,7 @@ def list_routes(graph, roots, endpoints, most):
             if head[s] < 0:
                 nearest[s] = level[v]
             if level[v] == nearest[s]:
-                following[v] = head[s]
+                next_vertex[v] = head[s]
                 head[s] = v
         if level[queue[reached - 1]] > rows.shape[1]:
             deepest = level[queue[reached - 1]]
@@ -216,7 +216,7 @@ def list_routes(graph, roots, endpoints, most):
             v = head[s]
             while v >= 0:
                 total += ways[v]
-                v = following[v]
+                v = next_vertex[v]
             if hop_count == 0:
                 count[p] = 1
                 continue
@@ -247,7 +247,7 @@ def list_routes(graph, roots, endpoints, most):
                         routes,
                         scratch,
                     )
-                    v = following[v]
+                    v = next_vertex[v]
             else:
                 before = 0.0
                 while v >= 0:
@@ -258,7 +258,7 @@ def list_routes(graph, roots, endpoints, most):
                         _walk_back_one(graph, level, ways, v, pick, rows[routes])
                         routes += 1
                     before += ways[v]
-                    v = following[v]
+                    v = next_vertex[v]
             if routes > 1:
                 _sort_rows(rows, routes, hop_count, scratch[0])
             if used + routes * hop_count > len(hops):

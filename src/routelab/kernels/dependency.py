@@ -34,54 +34,54 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     size = num_channels * vcs
     # rows of distinct dependencies, as wide as the longest row
     width = 8
-    following = np.empty((size, width), np.int32)
-    found = np.zeros(size, np.int32)
+    successors = np.empty((size, width), np.int32)
+    out_degree = np.zeros(size, np.int32)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1] - 1):
             a = hop_channel[h] * vcs + hop_vc[h]
             b = hop_channel[h + 1] * vcs + hop_vc[h + 1]
-            known = False
-            for i in range(found[a]):
-                if following[a, i] == b:
-                    known = True
+            is_known = False
+            for i in range(out_degree[a]):
+                if successors[a, i] == b:
+                    is_known = True
                     break
-            if known:
+            if is_known:
                 continue
-            if found[a] == width:
-                wider = np.empty((size, 2 * width), np.int32)
+            if out_degree[a] == width:
+                wider_rows = np.empty((size, 2 * width), np.int32)
                 for row in range(size):
                     for i in range(width):
-                        wider[row, i] = following[row, i]
-                following = wider
+                        wider_rows[row, i] = successors[row, i]
+                successors = wider_rows
                 width *= 2
-            following[a, found[a]] = b
-            found[a] += 1
+            successors[a, out_degree[a]] = b
+            out_degree[a] += 1
     start = np.zeros(size + 1, np.int64)
     for a in range(size):
-        start[a + 1] = start[a] + found[a]
+        start[a + 1] = start[a] + out_degree[a]
     # ascending without a sort: list for each b the resources before it, then go through the lists
-    before_start = np.zeros(size + 1, np.int64)
+    predecessor_start = np.zeros(size + 1, np.int64)
     for a in range(size):
-        for i in range(found[a]):
-            before_start[following[a, i] + 1] += 1
+        for i in range(out_degree[a]):
+            predecessor_start[successors[a, i] + 1] += 1
     for b in range(size):
-        before_start[b + 1] += before_start[b]
-    before = np.empty(start[-1], np.int32)
+        predecessor_start[b + 1] += predecessor_start[b]
+    predecessors = np.empty(start[-1], np.int32)
     for a in range(size):
-        for i in range(found[a]):
-            b = following[a, i]
-            before[before_start[b]] = a
-            before_start[b] += 1
+        for i in range(out_degree[a]):
+            b = successors[a, i]
+            predecessors[predecessor_start[b]] = a
+            predecessor_start[b] += 1
     target = np.empty(start[-1], np.int32)
     fill = start.copy()
-    first = np.int64(0)
+    list_start = np.int64(0)
     for b in range(size):
         # filling a list moved its start to its end
-        for i in range(first, before_start[b]):
-            a = before[i]
+        for i in range(list_start, predecessor_start[b]):
+            a = predecessors[i]
             target[fill[a]] = b
             fill[a] += 1
-        first = before_start[b]
+        list_start = predecessor_start[b]
     return start, target
 
 
@@ -112,41 +112,41 @@ def strong_components(start, target):
     """
     size = len(start) - 1
     component = np.full(size, -1, np.int32)
-    found = np.full(size, -1, np.int32)
+    index = np.full(size, -1, np.int32)
     low = np.empty(size, np.int32)
     next_edge = start[:-1].copy()
-    pending = np.empty(size, np.int32)
-    walk = np.empty(size, np.int32)
-    clock, waiting, count = 0, 0, 0
+    stack = np.empty(size, np.int32)
+    path = np.empty(size, np.int32)
+    next_index, stack_size, count = 0, 0, 0
     for root in range(size):
-        if found[root] >= 0:
+        if index[root] >= 0:
             continue
         depth = 1
-        walk[0] = root
+        path[0] = root
         while depth > 0:
-            v = walk[depth - 1]
-            if found[v] < 0:
-                found[v] = clock
-                low[v] = clock
-                clock += 1
-                pending[waiting] = v
-                waiting += 1
+            v = path[depth - 1]
+            if index[v] < 0:
+                index[v] = next_index
+                low[v] = next_index
+                next_index += 1
+                stack[stack_size] = v
+                stack_size += 1
             if next_edge[v] < start[v + 1]:
                 w = target[next_edge[v]]
                 next_edge[v] += 1
-                if found[w] < 0:
-                    walk[depth] = w
+                if index[w] < 0:
+                    path[depth] = w
                     depth += 1
                 elif component[w] < 0:
-                    low[v] = min(low[v], found[w])
+                    low[v] = min(low[v], index[w])
                 continue
             depth -= 1
             if depth > 0:
-                low[walk[depth - 1]] = min(low[walk[depth - 1]], low[v])
-            if low[v] == found[v]:
+                low[path[depth - 1]] = min(low[path[depth - 1]], low[v])
+            if low[v] == index[v]:
                 while component[v] < 0:
-                    waiting -= 1
-                    component[pending[waiting]] = count
+                    stack_size -= 1
+                    component[stack[stack_size]] = count
                 count += 1
     return component
 
@@ -166,22 +166,22 @@ def component_ranks(start, target, component):
         Equal inside a component; every edge between components leads to a greater rank.
     """
     level = np.zeros(len(component), np.int32)
-    begin = np.zeros(len(component) + 1, np.int64)
-    for own in component:
-        begin[own + 1] += 1
-    for own in range(len(component)):
-        begin[own + 1] += begin[own]
+    component_start = np.zeros(len(component) + 1, np.int64)
+    for source_component in component:
+        component_start[source_component + 1] += 1
+    for source_component in range(len(component)):
+        component_start[source_component + 1] += component_start[source_component]
     order = np.empty(len(component), np.int32)
     for v in range(len(component)):
-        order[begin[component[v]]] = v
-        begin[component[v]] += 1
+        order[component_start[component[v]]] = v
+        component_start[component[v]] += 1
     # predecessors have higher numbers, so a component's level is final when its turn comes
     for v in order[::-1]:
-        own = component[v]
+        source_component = component[v]
         for e in range(start[v], start[v + 1]):
-            other = component[target[e]]
-            if other != own:
-                level[other] = max(level[other], level[own] + 1)
+            target_component = component[target[e]]
+            if target_component != source_component:
+                level[target_component] = max(level[target_component], level[source_component] + 1)
     rank = np.empty(len(component), np.int32)
     for v in range(len(component)):
         rank[v] = level[component[v]]
@@ -206,55 +206,55 @@ def short_cycle(start, target, component, closing, budget):
         Resources in cyclic order; empty if no edge is wanted.
     """
     size = len(start) - 1
-    wanted = np.zeros(size, np.bool_)
+    is_root = np.zeros(size, np.bool_)
     for e in range(len(target)):
         if closing[e]:
-            wanted[target[e]] = True
+            is_root[target[e]] = True
     cycle = np.empty(0, np.int32)
-    seen_from = np.full(size, -1, np.int32)
+    reached_from = np.full(size, -1, np.int32)
     parent = np.empty(size, np.int32)
     depth = np.empty(size, np.int32)
     queue = np.empty(size, np.int32)
-    looked_at = 0
+    visited_edges = 0
     for root in range(size):
-        if not wanted[root] or (len(cycle) > 0 and looked_at > budget):
+        if not is_root[root] or (len(cycle) > 0 and visited_edges > budget):
             continue
-        seen_from[root] = root
+        reached_from[root] = root
         depth[root] = 1
         queue[0] = root
-        head, tail, last = 0, 1, -1
-        while head < tail and last < 0:
+        head, tail, cycle_end = 0, 1, -1
+        while head < tail and cycle_end < 0:
             v = queue[head]
             head += 1
             if len(cycle) > 0 and depth[v] >= len(cycle):
                 break
             for e in range(start[v], start[v + 1]):
                 w = target[e]
-                looked_at += 1
+                visited_edges += 1
                 if w == root and closing[e]:
-                    last = v
+                    cycle_end = v
                     break
-                if seen_from[w] != root and component[w] == component[root]:
-                    seen_from[w] = root
+                if reached_from[w] != root and component[w] == component[root]:
+                    reached_from[w] = root
                     parent[w] = v
                     depth[w] = depth[v] + 1
                     queue[tail] = w
                     tail += 1
-        if last >= 0:
-            cycle = np.empty(depth[last], np.int32)
+        if cycle_end >= 0:
+            cycle = np.empty(depth[cycle_end], np.int32)
             for i in range(len(cycle) - 1, -1, -1):
-                cycle[i] = last
-                last = parent[last]
+                cycle[i] = cycle_end
+                cycle_end = parent[cycle_end]
     return cycle
 
 
 @jit
-def example_paths(path_start, hop_channel, hop_vc, following, vcs):
+def example_paths(path_start, hop_channel, hop_vc, successor, vcs):
     """Find the first path that causes each of some dependencies.
 
     Parameters
     ----------
-    following : int32 array, shape (R,)
+    successor : int32 array, shape (R,)
         Wanted dependency of each resource, −1 for none.
 
     Returns
@@ -262,11 +262,11 @@ def example_paths(path_start, hop_channel, hop_vc, following, vcs):
     example : int64 array, shape (R,)
         Path, −1 if none is wanted.
     """
-    example = np.full(len(following), -1, np.int64)
+    example = np.full(len(successor), -1, np.int64)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k] + 1, path_start[k + 1]):
             a = hop_channel[h - 1] * vcs + hop_vc[h - 1]
             b = hop_channel[h] * vcs + hop_vc[h]
-            if example[a] < 0 and following[a] == b:
+            if example[a] < 0 and successor[a] == b:
                 example[a] = k
     return example

@@ -192,14 +192,14 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
     turns = np.full((count, count), -1, np.int32)
     level = np.empty(size, np.int32)
     queue = np.empty(size, np.int32)
-    # best[v, d]: fewest turns from v on, if the first hop goes in direction d
-    best = np.empty((size, num_directions + 1), np.int32)
+    # fewest_by_direction[v, d]: fewest turns from v on, if the first hop goes in direction d
+    fewest_by_direction = np.empty((size, num_directions + 1), np.int32)
     fewest = np.empty(size, np.int32)
     for j in range(count):
         reached = levels_to(graph, endpoints[j], level, queue)
         for k in range(reached):
             v = queue[k]
-            best[v, :] = far
+            fewest_by_direction[v, :] = far
             fewest[v] = 0 if level[v] == 0 else far
             if level[v] == 0:
                 continue
@@ -208,12 +208,12 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
                 if level[w] != level[v] - 1:
                     continue
                 d = channel_direction[graph.edge_channel[e]] + 1
-                here = 0
+                least_turns = 0
                 if level[w] > 0:
-                    here = min(best[w, d], fewest[w] + 1)
-                if here < best[v, d]:
-                    best[v, d] = here
-                    fewest[v] = min(fewest[v], here)
+                    least_turns = min(fewest_by_direction[w, d], fewest[w] + 1)
+                if least_turns < fewest_by_direction[v, d]:
+                    fewest_by_direction[v, d] = least_turns
+                    fewest[v] = min(fewest[v], least_turns)
         for i in range(count):
             v = graph.begin[endpoints[i]]
             if level[v] >= 0:
@@ -283,9 +283,9 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
         depth += 1
         for k in range(head, end):
             u = queue[k]
-            first, last = graph.edge_start[u], graph.edge_start[u + 1]
-            for i in range(first, last):
-                e = first + last - 1 - i if backwards else i
+            first_edge, stop = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first_edge, stop):
+                e = first_edge + stop - 1 - i if backwards else i
                 v = graph.edge_target[e]
                 price = cost[u] + weight[graph.edge_channel[e]]
                 if level[v] < 0 or (level[v] == depth and price < cost[v]):
@@ -296,9 +296,9 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
         # number of states of a physical route
         for k in range(head, end):
             u = queue[k]
-            first, last = graph.edge_start[u], graph.edge_start[u + 1]
-            for i in range(first, last):
-                e = first + last - 1 - i if backwards else i
+            first_edge, stop = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first_edge, stop):
+                e = first_edge + stop - 1 - i if backwards else i
                 v = graph.edge_target[e]
                 if level[v] == depth and parent_edge[v] == e:
                     queue[tail] = v
@@ -308,7 +308,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
 
 
 @jit
-def settle_switches(graph, tree, visited, best):
+def settle_switches(graph, tree, visited, best_vertex):
     """Find each switch's best accepting vertex in a tree.
 
     Parameters
@@ -317,18 +317,18 @@ def settle_switches(graph, tree, visited, best):
     tree : TreeScratch
     visited : int
         Result of `grow_tree`.
-    best : int32 array, shape (S,)
+    best_vertex : int32 array, shape (S,)
         Overwritten: the last vertex of the best route to each switch, −1 for none.
     """
-    best[:] = -1
+    best_vertex[:] = -1
     for k in range(visited):
         v = tree.queue[k]
         if not graph.accepting[v]:
             continue
         s = graph.vertex_switch[v]
-        b = best[s]
+        b = best_vertex[s]
         if b < 0 or (tree.level[v] == tree.level[b] and tree.cost[v] < tree.cost[b]):
-            best[s] = v
+            best_vertex[s] = v
 
 
 @jit

@@ -131,7 +131,9 @@ def channel_towards(tables, here, dimension, steps):
 
 @njit(_nrt=False, forceinline=True)
 def ring_class(tables, here, dimension, steps):
-    """Return the class of the first of those steps, which is free of cycles on every ring.
+    """Return the class of virtual channels of the first step round a ring.
+
+    With these classes no dependencies close a cycle on any ring.
 
     The dateline of a ring is the channel between its last and its first switch. Up to and including
     that channel, routes that cross it have class 0. Behind it they have class 1, as have routes
@@ -139,12 +141,12 @@ def ring_class(tables, here, dimension, steps):
     on it: neither closes a ring, and no packet returns from the second to the first. The class
     depends only on the switch and the rest of the route. Without a dateline it is 0.
     """
-    last = ring_classes(tables) - 1
+    last_class = ring_classes(tables) - 1
     size = ring_size(tables, dimension)
-    if last == 0 or size == 0:
-        return last
-    there = coordinate(tables, here, dimension) + steps
-    return np.int64(0) if there < 0 or there >= size else last
+    if last_class == 0 or size == 0:
+        return last_class
+    end = coordinate(tables, here, dimension) + steps
+    return np.int64(0) if end < 0 or end >= size else last_class
 
 
 @njit(_nrt=False, forceinline=True)

@@ -236,8 +236,8 @@ def class_flits(tables, queues, channel, phase, vc):
     if name >= tables[block + BLOCK_ALL_CLASSES]:
         return np.int64(0)
     place = block + BLOCK_QUEUES + 2 * channels + name
-    first, count = tables[place], tables[place + tables[block + BLOCK_ALL_CLASSES]]
-    return _occupied_flits(tables, queues, block, channel, first, count)
+    first_class, count = tables[place], tables[place + tables[block + BLOCK_ALL_CLASSES]]
+    return _occupied_flits(tables, queues, block, channel, first_class, count)
 
 
 @njit(_nrt=False, forceinline=True)
@@ -260,8 +260,10 @@ def channel_flits(tables, queues, channel):
     if not 0 <= channel < channels:
         return np.int64(0)
     # classes follow each other from virtual channel 0 on
-    last = block + BLOCK_QUEUES + 2 * channels + classes - 1
-    return _occupied_flits(tables, queues, block, channel, 0, tables[last] + tables[last + classes])
+    last_row = block + BLOCK_QUEUES + 2 * channels + classes - 1
+    return _occupied_flits(
+        tables, queues, block, channel, 0, tables[last_row] + tables[last_row + classes]
+    )
 
 
 @njit(_nrt=False, forceinline=True)
@@ -287,11 +289,11 @@ def waiting_flits(tables, queues, channel):
     channels, row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
     if row < 0 or not 0 <= channel < channels:
         return np.int64(0)
-    left = np.int64(queues[row + channel, BUSY_UNTIL]) - queues[row + channels, NOW]
+    busy_cycles = np.int64(queues[row + channel, BUSY_UNTIL]) - queues[row + channels, NOW]
     flits = np.int64(queues[row + channel, FRONT_FLITS])
-    if left > 0:
+    if busy_cycles > 0:
         busy = tables[block + BLOCK_QUEUES + channels + channel]
-        flits += left * tables[block + BLOCK_UNIT_FLITS] // busy
+        flits += busy_cycles * tables[block + BLOCK_UNIT_FLITS] // busy
     return flits
 
 

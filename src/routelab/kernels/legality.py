@@ -22,14 +22,14 @@ def first_illegal_path(graph, pair_start, path_start, hop_channel, sources, num_
         for k in range(pair_start[p], pair_start[p + 1]):
             v = np.int64(graph.begin[sources[p // num_destinations]])
             for h in range(path_start[k], path_start[k + 1]):
-                following = np.int64(-1)
+                next_vertex = np.int64(-1)
                 for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
                     if graph.edge_channel[e] == hop_channel[h]:
-                        following = graph.edge_target[e]
+                        next_vertex = graph.edge_target[e]
                         break
-                if following < 0:
+                if next_vertex < 0:
                     return k
-                v = following
+                v = next_vertex
             if not graph.accepting[v]:
                 return k
     return -1

@@ -61,14 +61,14 @@ def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
         −1 if there is no candidate.
     flits : int
     """
-    row, shortest, escape = np.int64(-1), np.int64(-1), True
-    first = pick(random, max(count, 1))
+    row, shortest, only_escapes = np.int64(-1), np.int64(-1), True
+    start = pick(random, max(count, 1))
     for shift in range(count):
-        k = (first + shift) % count
-        last = out[k, 2] >= ESCAPE
-        if last and not escape:
+        k = (start + shift) % count
+        is_escape = out[k, 2] >= ESCAPE
+        if is_escape and not only_escapes:
             continue
         flits = queue_flits(tables, queues, kind, out[k, 0], packets[packet, PHASE], out[k, 1])
-        if row < 0 or flits < shortest or (escape and not last):
-            row, shortest, escape = np.int64(k), flits, last
+        if row < 0 or flits < shortest or (only_escapes and not is_escape):
+            row, shortest, only_escapes = np.int64(k), flits, is_escape
     return row, shortest

@@ -31,7 +31,7 @@ def routes_by_root(search, from_source, each_pair):
     hops = np.empty(start[-1], np.int32)
     weight = np.zeros(graph.num_channels, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
-    best = np.empty(len(graph.begin), np.int32)
+    best_vertex = np.empty(len(graph.begin), np.int32)
     for r in search.order:
         grown = False
         for x in search.order:
@@ -42,14 +42,14 @@ def routes_by_root(search, from_source, each_pair):
             if each_pair or not grown:
                 grown = True
                 if from_source:
-                    last = lengths[i, j] if each_pair else np.int32(len(tree.level))
-                    visited = grow_tree(graph, begin, weight, search.backwards[r], last, tree)
-                    settle_switches(graph, tree, visited, best)
+                    last_level = lengths[i, j] if each_pair else np.int32(len(tree.level))
+                    visited = grow_tree(graph, begin, weight, search.backwards[r], last_level, tree)
+                    settle_switches(graph, tree, visited, best_vertex)
                 else:
                     grow_tree_to(graph, search.endpoints[j], weight, search.backwards[r], tree)
             route = hops[start[i * count + j] : start[i * count + j + 1]]
             if from_source:
-                write_route(graph, tree, best[search.endpoints[j]], route)
+                write_route(graph, tree, best_vertex[search.endpoints[j]], route)
             else:
                 follow_route(graph, tree, begin, route)
             if each_pair:

@@ -52,7 +52,7 @@ def shortest_route_edges(graph, source, terminals):
             if level[w] == level[v] + 1:
                 edges += 1
     stop = np.empty(stops, np.int32)
-    kept = np.empty(edges, np.int32)
+    useful_edges = np.empty(edges, np.int32)
     for k in range(tail - 1, -1, -1):
         v = queue[k]
         if stopping[v]:
@@ -63,5 +63,5 @@ def shortest_route_edges(graph, source, terminals):
             if level[w] == level[v] + 1 and useful[w]:
                 useful[v] = True
                 edges -= 1
-                kept[edges] = e
-    return kept[edges:].copy(), stop
+                useful_edges[edges] = e
+    return useful_edges[edges:].copy(), stop

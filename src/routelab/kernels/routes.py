@@ -28,8 +28,8 @@ class TableEnds(NamedTuple):
 @helper()
 def count_terminal_pairs(ends, i, j):
     """Return the ordered pairs of different terminals from source i to destination j."""
-    same = ends.source_switch[i] == ends.destination_switch[j]
-    return (ends.source_demand[i] - same) * ends.destination_demand[j]
+    same_switch = ends.source_switch[i] == ends.destination_switch[j]
+    return (ends.source_demand[i] - same_switch) * ends.destination_demand[j]
 
 
 @jit
@@ -45,13 +45,13 @@ def first_broken_path(
         for j in range(count):
             p = i * count + j
             for k in range(pair_start[p], pair_start[p + 1]):
-                here = sources[i]
+                switch = sources[i]
                 for h in range(path_start[k], path_start[k + 1]):
                     c = hop_channel[h]
-                    if channel_source[c] != here:
+                    if channel_source[c] != switch:
                         return k
-                    here = channel_target[c]
-                if here != destinations[j]:
+                    switch = channel_target[c]
+                if switch != destinations[j]:
                     return k
     return -1
 
@@ -200,8 +200,8 @@ def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches,
         for k in range(pair_start[p], pair_start[p + 1]):
             for h in range(path_start[k], path_start[k + 1]):
                 c = hop_channel[h]
-                known = steps[channel_source[c], j]
-                if known >= 0 and known != c:
+                known_channel = steps[channel_source[c], j]
+                if known_channel >= 0 and known_channel != c:
                     return False, steps
                 steps[channel_source[c], j] = c
     return True, steps
@@ -229,13 +229,13 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
     total = 0
     for i in range(len(sources)):
         for j in range(count):
-            here = sources[i]
-            while here != destinations[j]:
-                c = steps[here, j]
-                if c < 0 or channel_source[c] != here:
+            switch = sources[i]
+            while switch != destinations[j]:
+                c = steps[switch, j]
+                if c < 0 or channel_source[c] != switch:
                     lengths[i, j] = -1
                     break
-                here = channel_target[c]
+                switch = channel_target[c]
                 lengths[i, j] += 1
                 if lengths[i, j] > len(steps):
                     lengths[i, j] = -2
@@ -245,10 +245,10 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
     at = 0
     for i in range(len(sources)):
         for j in range(count):
-            here = sources[i]
+            switch = sources[i]
             for _ in range(lengths[i, j]):
-                c = steps[here, j]
+                c = steps[switch, j]
                 hops[at] = c
                 at += 1
-                here = channel_target[c]
+                switch = channel_target[c]
     return lengths, hops

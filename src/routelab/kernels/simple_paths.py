@@ -14,9 +14,9 @@ from routelab.kernels.distances import hop_distances
 from routelab.kernels.hops import pick_word, word_after
 from routelab.kernels.jit import helper, jit
 
-MOST_LISTED = 1024
+MAX_LISTED = 1024
 """Largest number of shortest paths of a pair that are listed; of more, k are drawn."""
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 """Steps of a search with the distances of the whole network; then it avoids passed switches."""
 _NONE = 1 << 30
 
@@ -37,16 +37,16 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    channel, ahead : int32 arrays, shape (C,)
+    channel, next_switch : int32 arrays, shape (C,)
         Channels by the switch that they leave, those nearest to the target first, and the switches
-        that they enter; see `_head_for`.
-    at, place, hops, row : int32 arrays, shape (S + 1,)
+        that they enter; see `_prepare_target`.
+    switch, next_channel, hops, distance_row : int32 arrays, shape (S + 1,)
         By depth: switch, its next channel to try, the channel that was taken from it, and which
         distances apply.
     used : bool array, shape (S,)
         Switches on the path.
     queue : int32 array, shape (S,)
-    ways : float64 array, shape (S,)
+    num_shortest : float64 array, shape (S,)
         Shortest paths from each switch to the target.
     rows : int32 array, shape (k, S)
         Channels of the paths of a pair.
@@ -54,14 +54,14 @@ class Scratch(NamedTuple):
     """
 
     channel: np.ndarray
-    ahead: np.ndarray
-    at: np.ndarray
-    place: np.ndarray
+    next_switch: np.ndarray
+    switch: np.ndarray
+    next_channel: np.ndarray
     hops: np.ndarray
-    row: np.ndarray
+    distance_row: np.ndarray
     used: np.ndarray
     queue: np.ndarray
-    ways: np.ndarray
+    num_shortest: np.ndarray
     rows: np.ndarray
     lengths: np.ndarray
 
@@ -104,7 +104,7 @@ def _distances_around(arcs, target, work, distance):
 
 
 @helper()
-def _is_passed(arcs, switch, distance, used):
+def _may_lead_through(arcs, switch, distance, used):
     """Return whether a shortest path from an unused switch may lead through a switch."""
     for i in range(arcs.in_start[switch], arcs.in_start[switch + 1]):
         u = arcs.channel_source[arcs.in_channel[i]]
@@ -114,30 +114,32 @@ def _is_passed(arcs, switch, distance, used):
 
 
 @helper()
-def _keep(work, have, number, last, word):
+def _store_path(work, num_shorter, number, last_depth, word):
     """Keep the path `work.hops`, number `number` of its length, with equal chances for all."""
     k = len(work.lengths)
-    row = have + number
+    row = num_shorter + number
     if row >= k:
         # reservoir sampling: a later path replaces an earlier one
         word = word_after(word)
-        row = have + pick_word(word, number + 1)
+        row = num_shorter + pick_word(word, number + 1)
         if row >= k:
             return word
-    for d in range(last + 1):
+    for d in range(last_depth + 1):
         work.rows[row, d] = work.hops[d]
-    work.lengths[row] = last + 1
+    work.lengths[row] = last_depth + 1
     return word
 
 
 @helper()
-def _list_length(arcs, source, target, length, have, near, careful, draws, word, work):
-    """List the simple paths of one length behind the `have` shorter ones.
+def _list_length(
+    arcs, source, target, length, num_shorter, distances, avoids_passed, draws, word, work
+):
+    """List the simple paths of one length behind the `num_shorter` shorter ones.
 
     Parameters
     ----------
-    near : int32 array, shape (1, S), or (length, S) if careful
-        Hops to the target; if careful, by depth, on paths that avoid the passed switches.
+    distances : int32 array, shape (1, S), or (length, S) if `avoids_passed`
+        Hops to the target; if `avoids_passed`, by depth, on paths that avoid the passed switches.
     draws : bool
         Look at all paths and draw among them; if false, stop when there are k.
 
@@ -145,70 +147,71 @@ def _list_length(arcs, source, target, length, have, near, careful, draws, word,
     -------
     number : int
         Paths of this length that were seen; −1 if the search was given up.
-    following : int
+    next_length : int
         Next length that a path may have; `_NONE` for none.
     word : uint64
     """
-    need = len(work.lengths) - have
-    at, place, used, row = work.at, work.place, work.used, work.row
-    depth, number, following, steps = 0, 0, _NONE, 0
-    at[0], place[0] = source, arcs.out_start[source]
+    num_needed = len(work.lengths) - num_shorter
+    switch, next_channel = work.switch, work.next_channel
+    used, distance_row = work.used, work.distance_row
+    depth, number, next_length, steps = 0, 0, _NONE, 0
+    switch[0], next_channel[0] = source, arcs.out_start[source]
     used[source] = True
-    if careful:
-        _distances_around(arcs, target, work, near[0])
+    if avoids_passed:
+        _distances_around(arcs, target, work, distances[0])
     while depth >= 0:
-        v = at[depth]
-        if place[depth] == arcs.out_start[v + 1]:
+        v = switch[depth]
+        if next_channel[depth] == arcs.out_start[v + 1]:
             used[v] = False
             depth -= 1
             continue
-        channel, w = work.channel[place[depth]], work.ahead[place[depth]]
-        place[depth] += 1
-        left = near[row[depth] if careful else 0, w]
-        if used[w] or left < 0:
+        channel, w = work.channel[next_channel[depth]], work.next_switch[next_channel[depth]]
+        next_channel[depth] += 1
+        remaining = distances[distance_row[depth] if avoids_passed else 0, w]
+        if used[w] or remaining < 0:
             continue
-        if depth + 1 + left > length:
-            following = min(following, depth + 1 + left)
-            if not careful:
+        if depth + 1 + remaining > length:
+            next_length = min(next_length, depth + 1 + remaining)
+            if not avoids_passed:
                 # all others are no nearer
-                place[depth] = arcs.out_start[v + 1]
+                next_channel[depth] = arcs.out_start[v + 1]
             continue
         work.hops[depth] = channel
-        if left == 0:
+        if remaining == 0:
             if depth + 1 == length:
-                word = _keep(work, have, number, depth, word)
+                word = _store_path(work, num_shorter, number, depth, word)
                 number += 1
-                if number == need and not draws:
+                if number == num_needed and not draws:
                     break
             continue
-        if depth + 2 == length and following == length + 1 and draws:
+        if depth + 2 == length and next_length == length + 1 and draws:
             # only the channels to the target are left to try
             i = arcs.out_start[w]
-            while i < arcs.out_start[w + 1] and work.ahead[i] == target:
+            while i < arcs.out_start[w + 1] and work.next_switch[i] == target:
                 work.hops[depth + 1] = work.channel[i]
-                word = _keep(work, have, number, depth + 1, word)
+                word = _store_path(work, num_shorter, number, depth + 1, word)
                 number += 1
                 i += 1
             continue
         steps += 1
-        if steps > MOST_STEPS and not careful:
+        if steps > MAX_STEPS and not avoids_passed:
             number = -1
             break
         depth += 1
-        at[depth], place[depth] = w, arcs.out_start[w]
+        switch[depth], next_channel[depth] = w, arcs.out_start[w]
         used[w] = True
-        if careful:
-            row[depth] = row[depth - 1]
-            if _is_passed(arcs, w, near[row[depth]], used):
-                row[depth] = depth
-                _distances_around(arcs, target, work, near[depth])
+        if avoids_passed:
+            distance_row[depth] = distance_row[depth - 1]
+            if _may_lead_through(arcs, w, distances[distance_row[depth]], used):
+                distance_row[depth] = depth
+                _distances_around(arcs, target, work, distances[depth])
     for d in range(depth + 1):
-        used[at[d]] = False
-    return number, following, word
+        used[switch[d]] = False
+    return number, next_length, word
 
 
 @helper()
-def _draw_shortest(arcs, source, distance, word, work):
+def _draw_shortest_paths(arcs, source, distance, word, work):
     """Draw k different shortest paths, all with the same probability; there are many more."""
     k, length, number = len(work.lengths), distance[source], 0
     row = work.hops
@@ -216,22 +219,22 @@ def _draw_shortest(arcs, source, distance, word, work):
         v = source
         for d in range(length):
             word = word_after(word)
-            share = pick_word(word, 1 << 31) / 2.0**31 * work.ways[v]
+            share = pick_word(word, 1 << 31) / 2.0**31 * work.num_shortest[v]
             for i in range(arcs.out_start[v], arcs.out_start[v + 1]):
                 w = arcs.channel_target[arcs.out_channel[i]]
                 if distance[w] == distance[v] - 1:
                     row[d] = arcs.out_channel[i]
-                    share -= work.ways[w]
+                    share -= work.num_shortest[w]
                     if share < 0:
                         break
             v = arcs.channel_target[row[d]]
-        new = True
-        for other in range(number):
-            same = True
+        is_new = True
+        for drawn in range(number):
+            is_equal = True
             for d in range(length):
-                same &= work.rows[other, d] == row[d]
-            new &= not same
-        if new:
+                is_equal &= work.rows[drawn, d] == row[d]
+            is_new &= not is_equal
+        if is_new:
             for d in range(length):
                 work.rows[number, d] = row[d]
             work.lengths[number] = length
@@ -240,7 +243,7 @@ def _draw_shortest(arcs, source, distance, word, work):
 
 
 @helper()
-def _head_for(arcs, target, distance, work):
+def _prepare_target(arcs, target, distance, work):
     """Compute what searches for a target need.
 
     These are the hops from all switches to the target, the number of shortest paths, and the order
@@ -249,68 +252,68 @@ def _head_for(arcs, target, distance, work):
     reached = hop_distances(
         arcs.in_start, arcs.in_channel, arcs.channel_source, target, distance, work.queue
     )
-    work.ways[target] = 1.0
+    work.num_shortest[target] = 1.0
     for k in range(reached):
         v = work.queue[k]
         begin, end = arcs.out_start[v], arcs.out_start[v + 1]
-        place, total = begin, 0.0
+        position, total = begin, 0.0
         # the hops from a neighbour are at least those from here less 1; unreachable ones come last
-        least, most = distance[v] - 1, _NONE
-        while place < end:
-            nearest = most
+        distance_now, unreachable = distance[v] - 1, _NONE
+        while position < end:
+            next_distance = unreachable
             for i in range(begin, end):
                 w = arcs.channel_target[arcs.out_channel[i]]
-                left = distance[w] if distance[w] >= 0 else most - 1
-                if left == least:
-                    work.channel[place], work.ahead[place] = arcs.out_channel[i], w
-                    place += 1
-                    if left == distance[v] - 1:
-                        total += work.ways[w]
-                elif left > least:
-                    nearest = min(nearest, left)
-            least = nearest
+                remaining = distance[w] if distance[w] >= 0 else unreachable - 1
+                if remaining == distance_now:
+                    work.channel[position], work.next_switch[position] = arcs.out_channel[i], w
+                    position += 1
+                    if remaining == distance[v] - 1:
+                        total += work.num_shortest[w]
+                elif remaining > distance_now:
+                    next_distance = min(next_distance, remaining)
+            distance_now = next_distance
         if v != target:
-            work.ways[v] = total
+            work.num_shortest[v] = total
 
 
 @helper()
-def _paths_of(arcs, source, target, near, around, draws, word, work):
-    """Find the k shortest simple paths of a pair; return their number and ``around``.
+def _find_paths(arcs, source, target, distances, careful_distances, draws, word, work):
+    """Find the k shortest simple paths of a pair; return their number and ``careful_distances``.
 
     Parameters
     ----------
-    near : int32 array, shape (1, S)
-    around : int32 array, shape (n, S)
-        Memory for careful searches; a larger one is returned if it is too small.
+    distances : int32 array, shape (1, S)
+    careful_distances : int32 array, shape (n, S)
+        Memory for searches that avoid passed switches; a larger one is returned if it is too small.
     """
-    k, length = len(work.lengths), near[0, source]
-    if work.ways[source] > max(MOST_LISTED, 4 * k):
+    k, length = len(work.lengths), distances[0, source]
+    if work.num_shortest[source] > max(MAX_LISTED, 4 * k):
         if draws:
-            _draw_shortest(arcs, source, near[0], word, work)
+            _draw_shortest_paths(arcs, source, distances[0], word, work)
         else:
             work.lengths[:] = length
-        return k, around
-    have, careful = 0, False
-    while have < k and length != _NONE:
-        if careful and len(around) < length:
-            around = np.empty((length, len(work.used)), np.int32)
-        number, following, word = _list_length(
+        return k, careful_distances
+    num_found, avoids_passed = 0, False
+    while num_found < k and length != _NONE:
+        if avoids_passed and len(careful_distances) < length:
+            careful_distances = np.empty((length, len(work.used)), np.int32)
+        number, next_length, word = _list_length(
             arcs,
             source,
             target,
             length,
-            have,
-            around if careful else near,
-            careful,
+            num_found,
+            careful_distances if avoids_passed else distances,
+            avoids_passed,
             draws,
             word,
             work,
         )
-        if number <= 0 and not careful:
-            careful = True
+        if number <= 0 and not avoids_passed:
+            avoids_passed = True
             continue
-        have, length = min(k, have + number), following
-    return have, around
+        num_found, length = min(k, num_found + number), next_length
+    return num_found, careful_distances
 
 
 @jit
@@ -339,38 +342,40 @@ def shortest_paths(arcs, ends, k, seed, sizes, starts, lengths, hops):
     """
     size, count = len(arcs.out_start) - 1, len(ends)
     work, draws = _scratch(arcs, k), starts.size > 0
-    near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
+    distances, careful_distances = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
     for j in range(count):
-        _head_for(arcs, ends[j], near[0], work)
+        _prepare_target(arcs, ends[j], distances[0], work)
         for i in range(count):
             pair = i * count + j
             number = 0
             if i == j:
                 number, work.lengths[0] = 1, 0
-            elif near[0, ends[i]] > 0:
+            elif distances[0, ends[i]] > 0:
                 # every pair has random words of its own, whatever the order of the pairs
                 word = word_after(word_after(np.uint64(seed)) ^ np.uint64(pair))
-                number, around = _paths_of(arcs, ends[i], ends[j], near, around, draws, word, work)
+                number, careful_distances = _find_paths(
+                    arcs, ends[i], ends[j], distances, careful_distances, draws, word, work
+                )
             sizes[0, pair], sizes[1, pair] = number, work.lengths[:number].sum()
             if not draws:
                 continue
-            first = starts[1, pair]
+            hop = starts[1, pair]
             for row in range(number):
                 lengths[starts[0, pair] + row] = work.lengths[row]
                 for d in range(work.lengths[row]):
-                    hops[first] = work.rows[row, d]
-                    first += 1
+                    hops[hop] = work.rows[row, d]
+                    hop += 1
 
 
 @jit
-def count_simple_paths(arcs, ends, most):
-    """Count the simple paths of up to `most` hops between switches with terminals.
+def count_simple_paths(arcs, ends, max_hops):
+    """Count the simple paths of up to `max_hops` hops between switches with terminals.
 
     Parameters
     ----------
     arcs : Arcs
     ends : int32 array, shape (P,)
-    most : int
+    max_hops : int
         At least 1.
 
     Returns
@@ -386,27 +391,27 @@ def count_simple_paths(arcs, ends, most):
     for i in range(len(ends)):
         number[ends[i]] = i
     used = np.zeros(size, np.bool_)
-    at, place = np.empty(most, np.int32), np.empty(most, np.int32)
+    switch, next_channel = np.empty(max_hops, np.int32), np.empty(max_hops, np.int32)
     longest = 0
     for i in range(len(ends)):
         depth = 0
-        at[0], place[0] = ends[i], arcs.out_start[ends[i]]
+        switch[0], next_channel[0] = ends[i], arcs.out_start[ends[i]]
         used[ends[i]] = True
         while depth >= 0:
-            v = at[depth]
-            if place[depth] == arcs.out_start[v + 1]:
+            v = switch[depth]
+            if next_channel[depth] == arcs.out_start[v + 1]:
                 used[v] = False
                 depth -= 1
                 continue
-            w = arcs.channel_target[arcs.out_channel[place[depth]]]
-            place[depth] += 1
+            w = arcs.channel_target[arcs.out_channel[next_channel[depth]]]
+            next_channel[depth] += 1
             if used[w]:
                 continue
             if number[w] >= 0:
                 counts[i, number[w]] += 1
                 longest = max(longest, depth + 1)
-            if depth + 1 < most:
+            if depth + 1 < max_hops:
                 depth += 1
-                at[depth], place[depth] = w, arcs.out_start[w]
+                switch[depth], next_channel[depth] = w, arcs.out_start[w]
                 used[w] = True
     return counts, longest

@@ -110,15 +110,18 @@ def keeps_routes(graph, switch_image, channel_image):
         top -= 1
         v = stack[top]
         w = image[v]
-        first, other = graph.edge_start[v], graph.edge_start[w]
+        first_edge, first_image_edge = graph.edge_start[v], graph.edge_start[w]
         if graph.accepting[v] != graph.accepting[w]:
             return False
-        if graph.edge_start[v + 1] - first != graph.edge_start[w + 1] - other:
+        if graph.edge_start[v + 1] - first_edge != graph.edge_start[w + 1] - first_image_edge:
             return False
-        for k in range(graph.edge_start[v + 1] - first):
-            if channel_image[graph.edge_channel[first + k]] != graph.edge_channel[other + k]:
+        for k in range(graph.edge_start[v + 1] - first_edge):
+            if (
+                channel_image[graph.edge_channel[first_edge + k]]
+                != graph.edge_channel[first_image_edge + k]
+            ):
                 return False
-            a, b = graph.edge_target[first + k], graph.edge_target[other + k]
+            a, b = graph.edge_target[first_edge + k], graph.edge_target[first_image_edge + k]
             if image[a] < 0:
                 image[a] = b
                 stack[top] = a

@@ -28,14 +28,14 @@ def first_longer_path(
     ends, destinations = len(endpoints), len(destination_endpoint)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    own = np.empty(ends, np.int32)
+    preimage = np.empty(ends, np.int32)
     for i in range(ends):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        fill_preimages(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, preimage)
         for j in range(destinations):
             p = i * destinations + j
-            shortest = lengths[q, own[destination_endpoint[j]]]
+            shortest = lengths[q, preimage[destination_endpoint[j]]]
             for k in range(pair_start[p], pair_start[p + 1]):
                 if path_start[k + 1] - path_start[k] > shortest:
                     return k
@@ -64,7 +64,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     ends = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    own = np.empty(ends, np.int32)
+    preimage = np.empty(ends, np.int32)
     length = np.empty(len(sources) * ends, np.int32)
     count = np.empty(len(sources) * ends, np.int32)
     first_hop = np.empty(len(sources) * ends, np.int64)
@@ -80,15 +80,17 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
         source_images(symmetry, sources[r], switch_image, channel_image)
-        fill_preimages(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, preimage)
         for j in range(ends):
-            p = q * ends + own[j]
+            p = q * ends + preimage[j]
             row = r * ends + j
             length[row], count[row] = known_length[p], known_count[p]
             sampled[row] = choices.sampled[p]
             first_hop[row] = used
-            first = choices.first_hop[p]
-            for h in range(first, first + np.int64(max(length[row], 0)) * count[row]):
+            first_hop_of_pair = choices.first_hop[p]
+            for h in range(
+                first_hop_of_pair, first_hop_of_pair + np.int64(max(length[row], 0)) * count[row]
+            ):
                 hops[used] = channel_image[known_hops[h]]
                 used += 1
     return ChoiceArrays(length, count, first_hop, hops, sampled)
@@ -105,24 +107,24 @@ def image_rows(symmetry, sources, endpoints, num_channels):
     ends = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
-    own = np.empty(ends, np.int32)
+    preimage = np.empty(ends, np.int32)
     rows = np.empty(len(sources) * ends, np.int64)
     for r in range(len(sources)):
         source_images(symmetry, sources[r], switch_image, channel_image)
-        fill_preimages(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, preimage)
         for j in range(ends):
-            rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + own[j]
+            rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + preimage[j]
     return rows
 
 
 @helper()
-def fill_preimages(endpoints, switch_image, own):
-    """Set own[j] to the endpoint whose image is endpoint j."""
+def fill_preimages(endpoints, switch_image, preimage):
+    """Set ``preimage[j]`` to the endpoint whose image is endpoint j."""
     endpoint_of = np.empty(len(switch_image), np.int32)
     for j in range(len(endpoints)):
         endpoint_of[endpoints[j]] = j
     for j in range(len(endpoints)):
-        own[endpoint_of[switch_image[endpoints[j]]]] = j
+        preimage[endpoint_of[switch_image[endpoints[j]]]] = j
 
 
 @jit
@@ -167,20 +169,20 @@ def write_chosen_routes(
     ends = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(len(symmetry.channel_source), np.int32)
-    own = np.empty(ends, np.int32)
+    preimage = np.empty(ends, np.int32)
     known_length, first_hop, known_hops = choices.length, choices.first_hop, choices.hops
     for i in range(sources[0], sources[1]):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        fill_preimages(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, preimage)
         used = start[i]
         for j in range(ends):
-            p = q * ends + own[j]
+            p = q * ends + preimage[j]
             n = known_length[p]
             lengths[i, j] = n
-            first = first_hop[p] + np.int64(n) * chosen[i * ends + j if by_pair else p]
+            route_start = first_hop[p] + np.int64(n) * chosen[i * ends + j if by_pair else p]
             for h in range(n):
-                hops[used + h] = channel_image[known_hops[first + h]]
+                hops[used + h] = channel_image[known_hops[route_start + h]]
             used += max(n, 0)
 
 

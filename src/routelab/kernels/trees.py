@@ -34,9 +34,9 @@ def grow_tree_to(graph, switch, weight, backwards, tree):
         cost[v] = 0
         if level[v] == 0:
             continue
-        first, last = graph.edge_start[v], graph.edge_start[v + 1]
-        for i in range(first, last):
-            e = first + last - 1 - i if backwards else i
+        first_edge, end = graph.edge_start[v], graph.edge_start[v + 1]
+        for i in range(first_edge, end):
+            e = first_edge + end - 1 - i if backwards else i
             w = graph.edge_target[e]
             if level[w] != level[v] - 1:
                 continue

@@ -1,6 +1,6 @@
 """Prohibited turns that can become legal without closing a cycle."""
 
-from routelab.kernels.forwarding.acyclic import add_edge, list_edges, no_edges
+from routelab.kernels.forwarding.acyclic import add_edge, empty_graph, list_edges
 from routelab.kernels.jit import jit
 
 
@@ -22,14 +22,14 @@ def release_turns(start, target, legal):
         False if the legal turns have a cycle already.
     """
     edges = list_edges(start, target)
-    graph = no_edges(len(start) - 1, len(target))
-    for wanted in (True, False):
+    graph = empty_graph(len(start) - 1, len(target))
+    for is_legal in (True, False):
         for v in range(len(start) - 1):
             for e in range(start[v], start[v + 1]):
-                if legal[e] != wanted or graph.state[e]:
+                if legal[e] != is_legal or graph.state[e]:
                     continue
                 if add_edge(edges, graph, v, e):
                     legal[e] = True
-                elif wanted:
+                elif is_legal:
                     return False
     return True

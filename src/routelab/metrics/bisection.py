@@ -61,12 +61,12 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
         return None
     rng = np.random.default_rng(seed)
     load, factor = np.zeros(topology.num_channels), channel_factors(topology)
-    found = np.empty(samples)
+    cuts = np.empty(samples)
     for i in range(samples):
         mixed = rng.permutation(topology.num_terminals)
-        one, other = mixed[:half], mixed[half : 2 * half]
-        pairs = table.pair_between(one, other)
-        found[i] = pairing_bandwidth(
+        half_a, half_b = mixed[:half], mixed[half : 2 * half]
+        pairs = table.pair_between(half_a, half_b)
+        cuts[i] = pairing_bandwidth(
             table.pair_start,
             table.path_start,
             table.path_weight,
@@ -75,5 +75,5 @@ def effective_bisection(table: RouteTable, samples: int, seed: int) -> Bisection
             factor,
             load,
         )
-    spread = NormalDist().inv_cdf(0.975) * float(found.std(ddof=1)) / sqrt(samples)
-    return BisectionBandwidth(float(found.mean()), spread)
+    spread = NormalDist().inv_cdf(0.975) * float(cuts.std(ddof=1)) / sqrt(samples)
+    return BisectionBandwidth(float(cuts.mean()), spread)

@@ -42,8 +42,8 @@ def channel_load_bound(table: RouteTable, demand: Demand) -> float:
         channel is used.
     """
     loads = relative_loads(table.topology, offered_loads(table, demand))
-    worst = float(loads.max(initial=0))
-    return 1 / worst if worst else np.inf
+    greatest = float(loads.max(initial=0))
+    return 1 / greatest if greatest else np.inf
 
 
 def ejection_bound(demand: Demand) -> float:
@@ -54,5 +54,5 @@ def ejection_bound(demand: Demand) -> float:
     load : float
         As for `channel_load_bound`; infinite if no terminal sends.
     """
-    worst = float(demand.between_terminals().sum(axis=0).max(initial=0))
-    return 1 / worst if worst else np.inf
+    greatest = float(demand.between_terminals().sum(axis=0).max(initial=0))
+    return 1 / greatest if greatest else np.inf

@@ -50,8 +50,8 @@ def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     sources = symmetry.representatives
     counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
     # each source of a class has as many routes as its representative
-    own = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
-    weight = np.outer(own, topology.demand)
+    terminals = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
+    weight = np.outer(terminals, topology.demand)
     weight[sources[:, np.newaxis] == topology.endpoints] = 0
     weight[counts == 0] = 0
     joined = int(weight.sum())

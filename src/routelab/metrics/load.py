@@ -31,9 +31,9 @@ def served_pairs(table: RouteTable) -> Float64Array:
     pairs : float64 array, shape (P, D)
     """
     ends = table.ends
-    same = np.equal.outer(ends.source_switch, ends.destination_switch)
+    same_switch = np.equal.outer(ends.source_switch, ends.destination_switch)
     pairs: Float64Array = np.multiply(
-        ends.source_demand[:, None] - same, ends.destination_demand, dtype=np.float64
+        ends.source_demand[:, None] - same_switch, ends.destination_demand, dtype=np.float64
     )
     return pairs
 
@@ -110,8 +110,8 @@ def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
         1 or more; a larger k gives more weight to the worst channels.
     """
     deviation = np.abs(perfect - loads)
-    worst = float(deviation.max())
-    if worst == 0:
+    greatest = float(deviation.max())
+    if greatest == 0:
         return 0.0
     # relative to the worst one, so that no power overflows
-    return float(worst * np.mean((deviation / worst) ** k) ** (1 / k))
+    return float(greatest * np.mean((deviation / greatest) ** k) ** (1 / k))

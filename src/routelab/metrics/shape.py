@@ -131,17 +131,17 @@ def best_cut(topology: Topology) -> Cut | None:
     even = len(used) % 2 == 0 and (used == used[0]).all()
     slack = 0 if even else int(used.max())
     ends = _link_ends(topology)
-    here, there = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
-    neighbour = there[np.argsort(here, kind="stable")].astype(np.int32)
+    tail, head = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    neighbour = head[np.argsort(tail, kind="stable")].astype(np.int32)
     start = np.zeros(topology.num_switches + 1, np.int32)
-    np.cumsum(np.bincount(here, minlength=topology.num_switches), out=start[1:])
-    best = None
+    np.cumsum(np.bincount(tail, minlength=topology.num_switches), out=start[1:])
+    narrowest = None
     for order in _orders(topology, start, neighbour):
         side = _halves(order, weight)
         links = int(refine_cut(start, neighbour, weight, slack, side))
-        if best is None or links < best.links:
-            best = Cut(links, side)
-    return best
+        if narrowest is None or links < narrowest.links:
+            narrowest = Cut(links, side)
+    return narrowest
 
 
 def _link_ends(topology: Topology) -> Int64Array:
@@ -177,14 +177,14 @@ def _orders(topology: Topology, start: Int32Array, neighbour: Int32Array) -> lis
 
 def _by_distance(centre: int, start: Int32Array, neighbour: Int32Array) -> Int64Array:
     """Return the switches in the order of a breadth-first search; then those out of reach."""
-    order, seen = [centre], np.zeros(len(start) - 1, dtype=np.bool_)
-    seen[centre] = True
+    order, reached = [centre], np.zeros(len(start) - 1, dtype=np.bool_)
+    reached[centre] = True
     for s in order:  # grows during the loop
         for t in neighbour[start[s] : start[s + 1]].tolist():
-            if not seen[t]:
-                seen[t] = True
+            if not reached[t]:
+                reached[t] = True
                 order.append(t)
-    return np.concatenate((np.array(order, dtype=np.int64), np.flatnonzero(~seen)))
+    return np.concatenate((np.array(order, dtype=np.int64), np.flatnonzero(~reached)))
 
 
 def _halves(order: Int64Array, weight: Int64Array) -> Int8Array:

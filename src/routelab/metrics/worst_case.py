@@ -67,11 +67,13 @@ def worst_permutation(table: RouteTable) -> PermutationLoad:
         # shares are sums of floats: ignore differences that are only rounding
         if bounds[c] <= load * (1 + 1e-12):
             break
-        mine = slice(start[c], start[c + 1])
-        found = heaviest_assignment(pair[mine], share[mine], sends, receives)
-        if found[0] * factor[c] > load:
-            load, channel = float(found[0] * factor[c]), c
-            sender, receiver = found[1:]
+        pairs_of_channel = slice(start[c], start[c + 1])
+        assignment = heaviest_assignment(
+            pair[pairs_of_channel], share[pairs_of_channel], sends, receives
+        )
+        if assignment[0] * factor[c] > load:
+            load, channel = float(assignment[0] * factor[c]), c
+            sender, receiver = assignment[1:]
     sent = receiver >= 0
     target = _by_terminal(table, sender[sent], receiver[sent])
     return PermutationLoad(load, channel, frozen_array(target, np.int32))
@@ -83,12 +85,12 @@ def _by_terminal(table: RouteTable, sender: Int64Array, receiver: Int64Array) ->
     sources = _members(table.topology.terminal_endpoint)
     destinations = _members(table.terminal_destination)
     target = np.full(count, -1)
-    taken = np.zeros(count, dtype=bool)
+    has_sender = np.zeros(count, dtype=bool)
     for i, j in zip(sender.tolist(), receiver.tolist(), strict=True):
         to = next(destinations[j])
         target[next(sources[i])] = to
-        taken[to] = True
-    target[target < 0] = np.flatnonzero(~taken)
+        has_sender[to] = True
+    target[target < 0] = np.flatnonzero(~has_sender)
     return target
 
 

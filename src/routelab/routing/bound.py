@@ -189,8 +189,8 @@ def throughput_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Iterate over the certificates of a bound, with `THROUGHPUT_COLUMNS`."""
     yield from _certificate_rows(bound.weights, topology, seed, "")
-    for one in bound.accepted:
-        yield from _certificate_rows(one.weights, topology, seed, one.load)
+    for accepted in bound.accepted:
+        yield from _certificate_rows(accepted.weights, topology, seed, accepted.load)
 
 
 def _certificate_rows(

@@ -13,13 +13,13 @@ def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:
     PluginError
         If it is not a demand, is invalid or has another number of terminals.
     """
-    made = traffic.demand(topology, seed)
-    if not isinstance(made, Demand):
-        raise PluginError(f"{traffic.name}: demand() returned {made!r}, expected a Demand")
-    _same_size(traffic, "demand", len(made.rate), topology)
+    demand = traffic.demand(topology, seed)
+    if not isinstance(demand, Demand):
+        raise PluginError(f"{traffic.name}: demand() returned {demand!r}, expected a Demand")
+    _same_size(traffic, "demand", len(demand.rate), topology)
     try:
         # a demand without `create` was not checked
-        return Demand.create(**vars(made))
+        return Demand.create(**vars(demand))
     except PluginError as error:
         raise PluginError(f"{traffic.name}: {error}") from error
 
@@ -32,23 +32,23 @@ def list_messages(traffic: TrafficPlugin, topology: Topology, seed: int) -> Mess
     PluginError
         As for `demand_of`.
     """
-    made = traffic.messages(topology, seed)
-    if made is None:
+    messages = traffic.messages(topology, seed)
+    if messages is None:
         return None
-    if not isinstance(made, Messages):
+    if not isinstance(messages, Messages):
         raise PluginError(
-            f"{traffic.name}: messages() returned {made!r}, expected Messages or None"
+            f"{traffic.name}: messages() returned {messages!r}, expected Messages or None"
         )
-    _same_size(traffic, "messages", len(made.start) - 1, topology)
+    _same_size(traffic, "messages", len(messages.start) - 1, topology)
     try:
-        return Messages.create(made.start, made.target)
+        return Messages.create(messages.start, messages.target)
     except PluginError as error:
         raise PluginError(f"{traffic.name}: {error}") from error
 
 
-def _same_size(traffic: TrafficPlugin, what: str, found: int, topology: Topology) -> None:
-    if found != topology.num_terminals:
+def _same_size(traffic: TrafficPlugin, kind: str, terminals: int, topology: Topology) -> None:
+    if terminals != topology.num_terminals:
         raise PluginError(
-            f"{traffic.name}: {what} of {found} terminals, but the network has "
+            f"{traffic.name}: {kind} of {terminals} terminals, but the network has "
             f"{topology.num_terminals}"
         )

@@ -67,7 +67,7 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
 
     Returns
     -------
-    found : str
+    mismatch : str
         Description of the content.
 
     Raises
@@ -80,9 +80,9 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
     plugin, table, files = collect_errors(
         lambda: load("export", export), lambda: table_of(routes), lambda: read_folder(folder)
     )
-    found = file_mismatch(plugin, table, files)
-    if found is not None:
-        raise DifferentError(f"{folder} does not hold these routes: {found}")
+    mismatch = file_mismatch(plugin, table, files)
+    if mismatch is not None:
+        raise DifferentError(f"{folder} does not hold these routes: {mismatch}")
     routes_held = int((table.path_length > 0).sum())
     return f"{folder} holds the network and its {routes_held} routes"
 

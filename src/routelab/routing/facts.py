@@ -58,15 +58,17 @@ def routing_facts(routed: AppliedRouting) -> dict[str, Any]:
         "cpu_seconds": routed.cpu_seconds,
     }
     graph = routed.graph
-    own: list[tuple[str, Mapping[str, float | str]]] = [("route table: counters", table.counters)]
-    own += [] if graph is None else [("routing graph: facts", graph.facts)]
+    plugin_facts: list[tuple[str, Mapping[str, float | str]]] = [
+        ("route table: counters", table.counters)
+    ]
+    plugin_facts += [] if graph is None else [("routing graph: facts", graph.facts)]
     # what plugins tell must not replace facts about the table, or one another
-    taken = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
-    for whose, extra in own:
-        again = sorted(taken & extra.keys())
-        if again:
-            raise PluginError(f"{whose} {', '.join(again)} have the names of facts")
-        taken |= extra.keys()
+    names = {*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS}
+    for whose, extra in plugin_facts:
+        repeated = sorted(names & extra.keys())
+        if repeated:
+            raise PluginError(f"{whose} {', '.join(repeated)} have the names of facts")
+        names |= extra.keys()
         facts |= extra
     return facts
 

@@ -116,17 +116,21 @@ def _measurements(
     answer = metric.measure_in(context)
     if not isinstance(answer, list | tuple):
         raise PluginError(f"{metric.name}: expected a list of Measurements, found {answer!r}")
-    for one in answer:
-        if not isinstance(one, Measurement):
-            raise PluginError(f"{metric.name}: expected a Measurement, found {one!r}")
-        if not (isinstance(one.metric, str) and isinstance(one.value, Real | np.bool_)):
-            raise PluginError(f"{metric.name}: {one.metric!r} is {one.value!r}, expected a number")
-        if one.metric not in columns:
+    for measurement in answer:
+        if not isinstance(measurement, Measurement):
+            raise PluginError(f"{metric.name}: expected a Measurement, found {measurement!r}")
+        if not (
+            isinstance(measurement.metric, str) and isinstance(measurement.value, Real | np.bool_)
+        ):
             raise PluginError(
-                f"{metric.name}: it measures {one.metric!r}, which is not among its columns "
-                f"({', '.join(columns) or 'none'})"
+                f"{metric.name}: {measurement.metric!r} is {measurement.value!r}, expected a number"
             )
-    return [(one, columns[one.metric]) for one in answer]
+        if measurement.metric not in columns:
+            raise PluginError(
+                f"{metric.name}: it measures {measurement.metric!r}, which is not among its "
+                f"columns ({', '.join(columns) or 'none'})"
+            )
+    return [(measurement, columns[measurement.metric]) for measurement in answer]
 
 
 def write_routes(
@@ -146,7 +150,10 @@ def write_routes(
 
 def write_metrics(measured: Measured, folder: Path) -> None:
     """Write measurements into a folder."""
-    rows = [(one.metric, one.value, column.unit, column.better) for one, column in measured]
+    rows = [
+        (measurement.metric, measurement.value, column.unit, column.better)
+        for measurement, column in measured
+    ]
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
 
 
@@ -156,9 +163,9 @@ def _channel_rows(routed: AppliedRouting) -> tuple[list[str], Iterator[tuple[Any
     topology = table.topology
     facts = {} if graph is None else dict(graph.channel_facts)
     heading = ["channel", "source", "target", "direction", "load"]
-    taken = sorted(facts.keys() & {*heading, "cycle"})
-    if taken:
-        raise PluginError(f"routing graph: channels have a {', '.join(taken)} already")
+    repeated = sorted(facts.keys() & {*heading, "cycle"})
+    if repeated:
+        raise PluginError(f"routing graph: channels have a {', '.join(repeated)} already")
     if routed.verdict.cycle:
         marked = np.zeros(topology.num_channels, dtype=np.int32)
         marked[[channel for channel, _ in routed.verdict.cycle]] = 1

@@ -26,7 +26,7 @@ from routelab.api import (
 from routelab.api.engine import NoStore, Store
 from routelab.api.hops import program_digest
 from routelab.deadlock import check_table
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.registry.requirements import collect_errors, require_support
@@ -82,28 +82,31 @@ def look_up(
     """
 
     def make() -> EnginePlugin:
-        made = engine(settings() if settings else None)
-        made.check()
-        return made
+        instance = engine(settings() if settings else None)
+        instance.check()
+        return instance
 
-    made, algorithms, (name, network), found = collect_errors(
+    instance, algorithms, (name, network), loaded_work = collect_errors(
         make,
         lambda: _distinct_routings(routings),
         lambda: load_network(topology),
         lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
     )
-    by_name = {text: one or load_routes(text, network) for text, one in algorithms.items()}
-    return name, network, by_name, found, made
+    by_name = {text: chosen or load_routes(text, network) for text, chosen in algorithms.items()}
+    return name, network, by_name, loaded_work, instance
 
 
 def _distinct_routings(texts: Sequence[str | Plugin]) -> dict[str, Routing | None]:
     """Look up routings by their names; None stands for the file of a table."""
-    found = collect_errors(*(partial(routing_of, text) for text in texts))
-    names = [one.name if one else str(text) for one, text in zip(found, texts, strict=True)]
+    routings = collect_errors(*(partial(routing_of, text) for text in texts))
+    names = [
+        routing.name if routing else str(text)
+        for routing, text in zip(routings, texts, strict=True)
+    ]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"these routings are listed twice: {', '.join(twice)}; list each once")
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, routings, strict=True))
 
 
 def is_executable(work: str, engine: type[EnginePlugin]) -> bool:

@@ -91,9 +91,9 @@ class HopByHopRouting(_Part):
         """
         plugin = self.routing.plugin
         require_support(plugin.name, self.supports(topology, virtual_channels))
-        made = plugin.prepare(topology, virtual_channels)
+        prepared = plugin.prepare(topology, virtual_channels)
         require_unchanged(plugin.name, topology)
-        return made
+        return prepared
 
 
 class TableRouting(_Part):
@@ -133,10 +133,10 @@ class TableRouting(_Part):
             )
         if (np.diff(table.pair_start) == 0).any():
             raise UnsupportedError(f"{self.name}: some pairs have no route")
-        made = table_program(table)
-        if needed_classes(made) > virtual_channels:
+        prepared = table_program(table)
+        if needed_classes(prepared) > virtual_channels:
             raise UnsupportedError(
-                f"{self.name}: needs {needed_classes(made)} virtual channels; "
+                f"{self.name}: needs {needed_classes(prepared)} virtual channels; "
                 f"available: {virtual_channels}"
             )
-        return made
+        return prepared

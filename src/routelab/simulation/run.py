@@ -103,15 +103,15 @@ def check_result(engine: EnginePlugin, result: EngineResult) -> None:
 
 def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
     """Find undeclared columns, values of wrong types and invalid tables in a result."""
-    if wrong := [*_odd_forms(result)]:
-        yield from wrong
+    if misshapen := [*_odd_forms(result)]:
+        yield from misshapen
         return
     settings = engine.parameters.texts()
     parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
     for of, columns in parts.items():
         if of not in (FACTS[engine.work], *TABLES[engine.work]):
-            known = ", ".join(TABLES[engine.work])
-            yield f"an engine for {engine.work} cannot return the table {of!r} (tables: {known})"
+            tables = ", ".join(TABLES[engine.work])
+            yield f"an engine for {engine.work} cannot return the table {of!r} (tables: {tables})"
             continue
         declared = {column.name for column in engine.columns if of in column.of}
         strange = [name for name in columns if name not in declared and name not in settings]
@@ -131,9 +131,9 @@ def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
 
 def _odd_forms(result: EngineResult) -> Iterator[str]:
     """Find values that are not mappings by name, and columns that have no length."""
-    for what, found in (("facts", result.facts), ("tables", result.tables)):
-        if not _by_name(found):
-            yield f"{what} is {found!r}, expected a mapping by names"
+    for part, value in (("facts", result.facts), ("tables", result.tables)):
+        if not _by_name(value):
+            yield f"{part} is {value!r}, expected a mapping by names"
     if not _by_name(result.tables):
         return
     for of, table in result.tables.items():
@@ -143,8 +143,8 @@ def _odd_forms(result: EngineResult) -> Iterator[str]:
             yield f"table {of!r}: {', '.join(flat)} is not a sequence"
 
 
-def _by_name(found: Any) -> bool:
-    return isinstance(found, Mapping) and all(isinstance(name, str) for name in found)
+def _by_name(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
 
 def _has_lines(column: Any) -> bool:

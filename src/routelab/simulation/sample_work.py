@@ -57,9 +57,9 @@ def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
 def brief_engine(engine: EnginePlugin) -> EnginePlugin:
     """Return the engine with settings of a short run; required parameters do not change."""
     model = type(engine).Parameters
-    given = {
+    settings = {
         name: getattr(engine.parameters, name)
         for name, field in model.model_fields.items()
         if field.is_required()
     }
-    return type(engine)(**{**given, **engine.brief})
+    return type(engine)(**{**settings, **engine.brief})

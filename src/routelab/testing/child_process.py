@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from routelab.deadlock import check_table
-from routelab.deadlock.kernels.hop_search import compile_search
+from routelab.deadlock.kernels.state_search import compile_search
 from routelab.jobs.child import run_limited
 from routelab.jobs.limits import Failure
 from routelab.kernels.legality import first_illegal_path

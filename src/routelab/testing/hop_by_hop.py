@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from routelab.api import HopProgram, RoutingPart, Topology
-from routelab.deadlock.hop_states import Exploration, explore_states
+from routelab.deadlock.reachable_states import ReachableStates, explore_states
 from routelab.registry.instances import Routing
 from routelab.simulation.programs import part_of
 from routelab.testing.results import Skipped
@@ -34,7 +34,7 @@ def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
 
 def explore_or_skip(
     program: HopProgram, topology: Topology, virtual_channels: int, *, escapes: bool = False
-) -> Exploration:
+) -> ReachableStates:
     """Explore all states that packets of a program can reach; see `explore_states`.
 
     Raises

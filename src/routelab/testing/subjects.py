@@ -15,7 +15,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.deadlock.hop_states import Exploration
+from routelab.deadlock.reachable_states import ReachableStates
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import ComposedRouting, HopRouting, Routing, load, load_routing
 from routelab.routing.apply import apply_routing
@@ -212,7 +212,7 @@ class Trial:
             ) from None
 
     @cached_property
-    def exploration(self) -> Exploration:
+    def exploration(self) -> ReachableStates:
         """All states that packets of the result, a program, can reach.
 
         Raises

@@ -7,17 +7,19 @@ from routelab.kernels.jit import jit
 
 @jit
 def reachable(edge_start, edge_target, roots):
-    """Mark the vertices that some root reaches, including roots.
+    """Mark the vertices of a directed graph that a path from a root leads to; roots count.
 
     Parameters
     ----------
     edge_start : int array, shape (V + 1,)
+        Vertex v has the edges ``edge_start[v]`` to ``edge_start[v + 1] - 1``.
     edge_target : int32 array, shape (E,)
     roots : int32 array
+        Vertices.
 
     Returns
     -------
-    seen : bool array, shape (V,)
+    is_reached : bool array, shape (V,)
     """
     is_reached = np.zeros(len(edge_start) - 1, np.bool_)
     stack = np.empty(len(is_reached), np.int32)

@@ -75,7 +75,10 @@ class RouteChoices:
         return load
 
     def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
-        """Return the same routes for the classes of a subgroup, of which there are more."""
+        """Return the same routes, with one row for each class of a subgroup of the symmetry.
+
+        A subgroup has smaller orbits, so there are more classes of sources and more rows.
+        """
         if symmetry.order == self.symmetry.order:
             return self
         return RouteChoices(symmetry, self._translate(symmetry.arrays.representative))
@@ -84,11 +87,14 @@ class RouteChoices:
         """Return the same routes with one class per endpoint: row ``i * P + j`` is a pair."""
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
-    def rows_of(self, finer: RouteChoices) -> Int64Array:
-        """Return the row of which each row of `finer`, from `refined`, is an image; int64."""
+    def rows_of(self, refined_choices: RouteChoices) -> Int64Array:
+        """Return, for each row of `refined_choices`, the row here that it is an image of; int64.
+
+        `refined_choices` is a result of `refined`.
+        """
         rows: Int64Array = image_rows(
             self.symmetry.arrays,
-            finer.symmetry.arrays.representative,
+            refined_choices.symmetry.arrays.representative,
             self.topology.endpoints,
             self.topology.num_channels,
         )

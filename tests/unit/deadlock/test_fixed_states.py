@@ -52,8 +52,8 @@ def graphs(draw) -> Topology:
     )
 
 
-def edges_of(found) -> set:
-    a, b = found.edges("acyclic")
+def dependency_edges(found) -> set:
+    a, b = found.dependency_edges("acyclic")
     return {
         (divmod(x, found.classes), divmod(y, found.classes))
         for x, y in zip(a.tolist(), b.tolist(), strict=True)
@@ -97,7 +97,7 @@ def test_polarized_agrees_with_naive_sets(topology, classes) -> None:
     made = replace(plugin.prepare(topology, classes), vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
         found, large = both_searches(made, topology, patch)
-    assert edges_of(found) == naive.dependencies
+    assert dependency_edges(found) == naive.dependencies
     assert found.findings.numbers[0] == len(naive.states)
     for one in (found, large):
         assert_agrees(one, naive, topology)
@@ -121,7 +121,7 @@ def test_minimal_agrees_with_naive_sets(topology, classes) -> None:
     made = replace(made, vc_classes=classes, max_hops=None)
     with pytest.MonkeyPatch.context() as patch:
         found, large = both_searches(made, topology, patch)
-    assert edges_of(found) == naive.dependencies
+    assert dependency_edges(found) == naive.dependencies
     for one in (found, large):
         assert_agrees(one, naive, topology)
 
@@ -327,11 +327,11 @@ def test_waypoints_join_both_halves(reads_source) -> None:
     plain = replace(plain, hop=hop, phases=2, inject=via_any, max_hops=None)
     naive = NaiveStates(plain, topology, words=200)
     found = explore_fixed(replace(plain, fixed=True), topology)
-    assert naive.dependencies() <= edges_of(found)
+    assert naive.dependencies() <= dependency_edges(found)
     # only joins that a pair of the first half and one of the second cause, and no packet does
-    assert all(a[1] < 4 <= b[1] for a, b in edges_of(found) - naive.dependencies())
+    assert all(a[1] < 4 <= b[1] for a, b in dependency_edges(found) - naive.dependencies())
     assert found.allowed_routes.longest == 8
-    assert found.waypoints == "any switch with terminals"
+    assert found.waypoint_text == "any switch with terminals"
     verdict = check_hops(replace(plain, fixed=True), topology, "acyclic")
     assert verdict.proven
     assert_ranked(verdict)
@@ -423,4 +423,4 @@ def test_a_class_that_is_used_twice_is_not_overlooked(monkeypatch, wrong) -> Non
     assert found.ascending == (wrong is None)
     if wrong:
         channels = [size] if wrong == (2, 0) else [1]
-        assert {((c, wrong[1]), (2, wrong[1])) for c in channels} <= edges_of(found)
+        assert {((c, wrong[1]), (2, wrong[1])) for c in channels} <= dependency_edges(found)

@@ -13,7 +13,7 @@ from grid_walks import GridWalks
 from hop_cases import parity_program, random_steered_program
 
 from routelab.api import HopProgram, Topology, pack_tables
-from routelab.deadlock.hop_states import explore_states
+from routelab.deadlock.reachable_states import explore_states
 from routelab.kernels import grid_hops
 from routelab.kernels.hops import (
     RandomWord,

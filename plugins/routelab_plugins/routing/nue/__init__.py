@@ -39,7 +39,7 @@ from routelab.api import (
 )
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.distances import eccentricities, hop_distances
-from routelab.kernels.forwarding.lanes import lanes_of_escapes
+from routelab.kernels.forwarding.lanes import escape_lane_graphs
 from routelab.kernels.forwarding.nue import nue_round
 from routelab.toolkit.forwarding import all_routes, fabric_of, table_of_trees
 from routelab.toolkit.forwarding.spanning_trees import trees_in_spanning_tree
@@ -136,7 +136,7 @@ class LaneTrees:
             self.escape[block], _ = trees_in_spanning_tree(topology, root, targets)
             order.append(block if rng is None else rng.permutation(block))
         self.order = np.concatenate(order)
-        self.lanes = lanes_of_escapes(
+        self.lanes = escape_lane_graphs(
             self.fabric, self.escape, self.lane, np.int64(self.lane.max(initial=0) + 1)
         )
         self.current = np.full_like(self.escape, -1)

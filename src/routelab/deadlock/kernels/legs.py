@@ -3,13 +3,13 @@
 from typing import Any, NamedTuple
 
 # Rows of `LegFindings.faults`.
-DEAD_END, SHORT, CHANNEL, CLASS, COUNT, PENALTY, NO_ESCAPE, WRITES, UNFIXED = range(9)
+DEAD_END, MISSING_CLASS, CHANNEL, CLASS, COUNT, PENALTY, NO_ESCAPE, WRITES, NOT_FIXED = range(9)
 FAULTS = 9
 # Columns: number of states, then an example.
 F_COUNT, F_SOURCE, F_TARGET, F_SWITCH, F_CHANNEL, F_CLASS, F_VALUE = range(7)
 FAULT_COLUMNS = 7
 
-# What `UNFIXED` candidates depend on.
+# What `NOT_FIXED` candidates depend on.
 ON_QUEUES, ON_RANDOM, ON_HOPS, ON_STATE, ON_CHANNEL, ON_DESTINATION = range(6)
 CHANGES = 6
 
@@ -21,7 +21,7 @@ CHANGES = 6
     L_CALLS,  # largest number of states to examine
     L_BY_SWITCH,  # 1: states are switches, for programs that use class n for the n-th hop
     L_ESCAPES,  # 1: dependencies on escape candidates only
-    L_ALL,  # number of states of which each is verified
+    L_ALL_VERIFIED,  # number of states of which each is verified
 ) = range(7)
 LIMITS = 7
 
@@ -30,7 +30,7 @@ LIMITS = 7
     N_CALLS,  # states that were examined
     N_LEGS,  # legs that were examined
     N_VERIFIED,  # states that were verified
-    N_LOOSE,  # 1: some hop does not use the class behind that of the hop before
+    N_NOT_ASCENDING,  # 1: some hop does not use the class behind that of the hop before
     N_CYCLIC,  # 1: packets may come to a state again
     N_READS_SOURCE,  # 1: candidates of phase 1 depend on the source
     N_BROKEN,  # 1: a fault that ends the search
@@ -48,9 +48,9 @@ class LegInput(NamedTuple):
         Source and target of each channel, and its place among those that leave its source.
     entries : int32 array, shape (S, 2)
         Two channels that enter each switch, which may be the same; −1 for none.
-    roots : int32 array
+    waypoints : int32 array
         Switches where legs of phase 1 begin.
-    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
+    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, then any others.
     limits : int64 array, shape (LIMITS,)
     """
@@ -58,8 +58,8 @@ class LegInput(NamedTuple):
     tables: Any
     channels: Any
     entries: Any
-    roots: Any
-    pictures: Any
+    waypoints: Any
+    queue_contents: Any
     limits: Any
 
 
@@ -68,31 +68,31 @@ class LegFindings(NamedTuple):
 
     Attributes
     ----------
-    rows : uint64 array, shape (R, words)
+    dependencies : uint64 array, shape (R, words)
         Bit ``port * classes + class`` of row r: a packet that came over r may wait for that
         resource of the next switch. Without rows, no dependencies are collected.
     used : bool array, shape (2, R)
         Resources that are candidates, and that are escape candidates.
-    last : bool array, shape (R,)
+    into_waypoint : bool array, shape (R,)
         Resources of phase 0 over which packets reach a target.
-    first : uint64 array, shape (S, words)
-        Candidates of packets that begin phase 1, by switch; bits as in `rows`.
+    from_waypoint : uint64 array, shape (S, words)
+        Candidates of packets that begin phase 1, by switch; bits as in `dependencies`.
     faults : int64 array, shape (FAULTS, FAULT_COLUMNS)
     longest : int32 array, shape (N,)
         Hops of the longest walk of each leg.
-    tails : int32 array, shape (E, W)
+    longest_from_waypoint : int32 array, shape (E, W)
         Hops of the longest walk to each target from each root, in phase 1.
     numbers : int64 array, shape (NUMBERS,)
-    wanted : int64 array, shape (K, 3)
+    queries : int64 array, shape (K, 3)
         Dependencies: row, bit; then the first leg that causes it, or −1.
     """
 
-    rows: Any
+    dependencies: Any
     used: Any
-    last: Any
-    first: Any
+    into_waypoint: Any
+    from_waypoint: Any
     faults: Any
     longest: Any
-    tails: Any
+    longest_from_waypoint: Any
     numbers: Any
-    wanted: Any
+    queries: Any

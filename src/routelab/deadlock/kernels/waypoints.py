@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from routelab.deadlock.kernels.hop_states import blank, copy
+from routelab.deadlock.kernels.packet_states import copy_row, fill_packet
 from routelab.kernels.hops import (
     HOP,
     INJECT,
@@ -18,7 +18,7 @@ from routelab.kernels.hops import (
     word_after,
 )
 
-_SPARE = 64
+_SPARE_ROWS = 64
 
 
 @njit
@@ -48,7 +48,9 @@ def compile_samples() -> Any:
     return njit(signature, cache=True, nogil=True)(sample_waypoints)
 
 
-def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candidates, seen):
+def sample_waypoints(
+    hop, inject, tables, reals, queue_contents, pairs, words, candidates, is_waypoint
+):
     """Call inject for some pairs with evenly spaced random words.
 
     Parameters
@@ -56,7 +58,7 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
     hop, inject : compiled functions
     tables : int32 array
     reals : float64 array
-    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
+    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues.
     pairs : int32 array, shape (N, 4)
         Source and target switch, and a terminal at each.
@@ -64,7 +66,7 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
         Number of words for each pair.
     candidates : int
         Largest number of candidates that `hop` writes.
-    seen : bool array, shape (S,)
+    is_waypoint : bool array, shape (S,)
         Updated: switches that were set as waypoints.
 
     Returns
@@ -74,24 +76,33 @@ def sample_waypoints(hop, inject, tables, reals, pictures, pairs, words, candida
         not exist; −1 if there is none.
     """
     packets = np.zeros((1, PACKET_COLUMNS), np.int32)
-    before = np.empty(PACKET_COLUMNS, np.int32)
-    out = np.zeros((candidates + _SPARE, 3), np.int32)
-    row, random = packets[0], np.uint64(2026)
+    packet_before = np.empty(PACKET_COLUMNS, np.int32)
+    candidate_rows = np.zeros((candidates + _SPARE_ROWS, 3), np.int32)
+    packet, random = packets[0], np.uint64(2026)
     for pair in range(len(pairs)):
         for k in range(words):
             random = word_after(random)
-            blank(before, pairs[pair])
-            copy(row, before)
-            queues = pictures[(pair + k) % len(pictures)]
+            fill_packet(packet_before, pairs[pair])
+            copy_row(packet, packet_before)
+            queues = queue_contents[(pair + k) % len(queue_contents)]
             word = spaced_word(k, words, random)
-            inject(tables, reals, packets, 0, queues, hop, RandomWord(word, np.uint64(0)), out)
-            waypoint = row[WAYPOINT]
+            inject(
+                tables,
+                reals,
+                packets,
+                0,
+                queues,
+                hop,
+                RandomWord(word, np.uint64(0)),
+                candidate_rows,
+            )
+            waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
-                own = column == WAYPOINT or STATE <= column < STATE + STATES
-                if not own and row[column] != before[column]:
+                is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
+                if not is_writable and packet[column] != packet_before[column]:
                     return pair
-            if not -1 <= waypoint < len(seen):
+            if not -1 <= waypoint < len(is_waypoint):
                 return pair
             if waypoint >= 0:
-                seen[waypoint] = True
+                is_waypoint[waypoint] = True
     return -1

@@ -34,21 +34,23 @@ def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, o
     size = np.int64(tables[table(tables, SIZE)])
     level, target = table(tables, levels), packets[packet, TARGET]
     distance = table(tables, levels + 1) + size * target
-    here, bottom = tables[level + switch], tables[level + target]
-    crossed = False
+    switch_level, target_level = tables[level + switch], tables[level + target]
+    took_shortcut = False
     if vc == ESCAPES:
-        crossed = tables[level + tables[table(tables, levels + 2) + channel]] == here
-    first, end = leaving(tables, switch)
-    for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
-        there, left = tables[level + next_switch], tables[distance + next_switch]
-        if left >= tables[distance + switch] or (crossed and there == here):
+        took_shortcut = tables[level + tables[table(tables, levels + 2) + channel]] == switch_level
+    start, end = leaving(tables, switch)
+    for entry in range(start, end):
+        next_channel, next_switch = channel_at(tables, entry)
+        next_level, next_distance = tables[level + next_switch], tables[distance + next_switch]
+        if next_distance >= tables[distance + switch] or (
+            took_shortcut and next_level == switch_level
+        ):
             continue
         # from a switch below, the route may only go down
-        if there > here and left != bottom - there:
+        if next_level > switch_level and next_distance != target_level - next_level:
             continue
-        out[count, 0] = onward
+        out[count, 0] = next_channel
         out[count, 1] = ESCAPES
-        out[count, 2] = ESCAPE + left
+        out[count, 2] = ESCAPE + next_distance
         count += 1
     return count

@@ -27,9 +27,9 @@ def growth(near_source, change_source, change_target):
     change_source, change_target : int
         Growth of both distances, −1, 0 or 1.
     """
-    more = change_source - change_target
-    if more != 0 or change_source == 0:
-        return more if more > 0 else -1
+    weight_growth = change_source - change_target
+    if weight_growth != 0 or change_source == 0:
+        return weight_growth if weight_growth > 0 else -1
     return 0 if (change_source > 0) == near_source else -1
 
 
@@ -51,33 +51,33 @@ def offer_polarized(tables, packets, packet, switch, name, out):
     """
     source = np.uint64(distances_to(tables, packets[packet, SOURCE]))
     target = np.uint64(distances_to(tables, packets[packet, TARGET]))
-    away, left = tables[source + u(switch)], tables[target + u(switch)]
+    source_distance, target_distance = tables[source + u(switch)], tables[target + u(switch)]
     # with an equal weight: away from both near the source, towards both elsewhere (`growth`)
-    drift = np.int64(1) if away < left else np.int64(-1)
-    own, unit = table(tables, OWN), unit_flits(tables)
-    relative = tables[own + LEVELS] != 0
-    level0, level1 = np.int64(tables[own]), np.int64(tables[own + 1])
-    level2 = np.int64(tables[own + 2])
+    drift = np.int64(1) if source_distance < target_distance else np.int64(-1)
+    numbers, unit = table(tables, OWN), unit_flits(tables)
+    relative = tables[numbers + LEVELS] != 0
+    level0, level1 = np.int64(tables[numbers]), np.int64(tables[numbers + 1])
+    level2 = np.int64(tables[numbers + 2])
     if unit > 1:
         level0 = (level0 + unit // 2) // unit
         level1 = (level1 + unit // 2) // unit
         level2 = (level2 + unit // 2) // unit
-    first, end = leaving(tables, switch)
+    start, end = leaving(tables, switch)
     # read once: for all the compiler knows, `out` may overwrite them
     channels, targets = u(table(tables, CHANNELS)), u(table(tables, TARGETS))
-    count, greatest = np.uint64(0), np.int64(0)
-    for place in range(first, end):
-        next_switch = u(tables[targets + u(place)])
-        change = np.int64(tables[source + next_switch]) - away
-        more = change - (np.int64(tables[target + next_switch]) - left)
-        penalty = level0 if more <= 0 else (level1 if more == 1 else level2)
-        out[count, u(0)] = tables[channels + u(place)]
+    count, greatest_growth = np.uint64(0), np.int64(0)
+    for entry in range(start, end):
+        next_switch = u(tables[targets + u(entry)])
+        change = np.int64(tables[source + next_switch]) - source_distance
+        weight_growth = change - (np.int64(tables[target + next_switch]) - target_distance)
+        penalty = level0 if weight_growth <= 0 else (level1 if weight_growth == 1 else level2)
+        out[count, u(0)] = tables[channels + u(entry)]
         out[count, u(1)] = name
-        out[count, u(2)] = more if relative else penalty
+        out[count, u(2)] = weight_growth if relative else penalty
         # a branch would be mispredicted, which takes longer than the rest of the loop
-        count += u((more > 0) | ((more == 0) & (change == drift)))
-        greatest = max(greatest, more)
+        count += u((weight_growth > 0) | ((weight_growth == 0) & (change == drift)))
+        greatest_growth = max(greatest_growth, weight_growth)
     for k in range(np.int64(count) if relative else 0):
-        more = out[k, 2] + 2 - greatest
-        out[k, 2] = level0 if more <= 0 else (level1 if more == 1 else level2)
+        weight_growth = out[k, 2] + 2 - greatest_growth
+        out[k, 2] = level0 if weight_growth <= 0 else (level1 if weight_growth == 1 else level2)
     return np.int64(count)

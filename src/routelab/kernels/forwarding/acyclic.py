@@ -48,24 +48,24 @@ class Acyclic(NamedTuple):
     ----------
     state : uint8 array, shape (D,)
         Whether each edge is unknown, present or forbidden.
-    place : int32 array, shape (R,)
+    position : int32 array, shape (R,)
         Place of each vertex in the topological order.
     vertex : int32 array, shape (R,)
         Vertex at each place.
     mark : int64 array, shape (R,)
         Search that last found the vertex: 2 n forwards, 2 n + 1 backwards, in the nth search.
-    ahead, behind : int32 array, shape (R,)
+    descendants, ancestors : int32 array, shape (R,)
         Vertices found by the two searches.
     searches : int64 array, shape (1,)
         Number of searches.
     """
 
     state: NDArray[np.uint8]
-    place: NDArray[np.int32]
+    position: NDArray[np.int32]
     vertex: NDArray[np.int32]
     mark: NDArray[np.int64]
-    ahead: NDArray[np.int32]
-    behind: NDArray[np.int32]
+    descendants: NDArray[np.int32]
+    ancestors: NDArray[np.int32]
     searches: NDArray[np.int64]
 
 
@@ -91,7 +91,7 @@ def list_edges(start, target):
 
 
 @helper()
-def no_edges(size, count):
+def empty_graph(size, count):
     """Return a graph of `size` vertices without edges; `count` may be added."""
     return Acyclic(
         np.zeros(count, np.uint8),
@@ -110,85 +110,87 @@ def add_edge(edges, graph, tail, edge):
     head = edges.target[edge]
     if tail == head:
         return False
-    first, last = graph.place[head], graph.place[tail]
-    if first < last and not _reorder(edges, graph, tail, head, first, last):
+    head_position, tail_position = graph.position[head], graph.position[tail]
+    if head_position < tail_position and not _reorder(
+        edges, graph, tail, head, head_position, tail_position
+    ):
         return False
     graph.state[edge] = PRESENT
     return True
 
 
 @helper()
-def _reorder(edges, graph, tail, head, first, last):
+def _reorder(edges, graph, tail, head, head_position, tail_position):
     """Change the order so that `tail` comes before `head`; False if a path leads back to it."""
     graph.searches[0] += 1
     forwards, backwards = 2 * graph.searches[0], 2 * graph.searches[0] + 1
-    graph.ahead[0], graph.behind[0] = head, tail
+    graph.descendants[0], graph.ancestors[0] = head, tail
     graph.mark[head], graph.mark[tail] = forwards, backwards
-    ahead, behind, next_ahead, next_behind = 1, 1, 0, 0
+    num_descendants, num_ancestors, next_descendant, next_ancestor = 1, 1, 0, 0
     while True:
-        v = graph.ahead[next_ahead]
-        next_ahead += 1
+        v = graph.descendants[next_descendant]
+        next_descendant += 1
         for e in range(edges.start[v], edges.start[v + 1]):
             w = edges.target[e]
-            if graph.state[e] != PRESENT or graph.place[w] > last:
+            if graph.state[e] != PRESENT or graph.position[w] > tail_position:
                 continue
             if graph.mark[w] == backwards:
                 return False
             if graph.mark[w] != forwards:
                 graph.mark[w] = forwards
-                graph.ahead[ahead] = w
-                ahead += 1
-        if next_ahead == ahead:
-            _move_behind(graph, forwards, ahead, first, last)
+                graph.descendants[num_descendants] = w
+                num_descendants += 1
+        if next_descendant == num_descendants:
+            _move_behind(graph, forwards, num_descendants, head_position, tail_position)
             return True
-        v = graph.behind[next_behind]
-        next_behind += 1
+        v = graph.ancestors[next_ancestor]
+        next_ancestor += 1
         for i in range(edges.back_start[v], edges.back_start[v + 1]):
             w = edges.back_source[i]
-            if graph.state[edges.back_edge[i]] != PRESENT or graph.place[w] < first:
+            if graph.state[edges.back_edge[i]] != PRESENT or graph.position[w] < head_position:
                 continue
             if graph.mark[w] == forwards:
                 return False
             if graph.mark[w] != backwards:
                 graph.mark[w] = backwards
-                graph.behind[behind] = w
-                behind += 1
-        if next_behind == behind:
-            _move_before(graph, backwards, behind, first, last)
+                graph.ancestors[num_ancestors] = w
+                num_ancestors += 1
+        if next_ancestor == num_ancestors:
+            _move_before(graph, backwards, num_ancestors, head_position, tail_position)
             return True
 
 
 @helper()
-def _move_behind(graph, mark, count, first, last):
-    """Move the marked vertices, all with places from `first` on, behind place `last`."""
-    put, kept = first, 0
-    for at in range(first, last + 1):
-        v = graph.vertex[at]
+def _move_behind(graph, mark, count, begin, end):
+    """Move the marked vertices, all with places from `begin` on, behind place `end`."""
+    position, num_moved = begin, 0
+    for old_position in range(begin, end + 1):
+        v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.ahead[kept] = v
-            kept += 1
+            graph.descendants[num_moved] = v
+            num_moved += 1
         else:
-            graph.vertex[put] = v
-            graph.place[v] = put
-            put += 1
+            graph.vertex[position] = v
+            graph.position[v] = position
+            position += 1
     for i in range(count):
-        graph.vertex[put + i] = graph.ahead[i]
-        graph.place[graph.ahead[i]] = put + i
+        graph.vertex[position + i] = graph.descendants[i]
+        graph.position[graph.descendants[i]] = position + i
 
 
 @helper()
-def _move_before(graph, mark, count, first, last):
-    """Move the marked vertices, all with places up to `last`, before place `first`."""
-    put, kept = last, 0
-    for at in range(last, first - 1, -1):
-        v = graph.vertex[at]
+def _move_before(graph, mark, count, begin, end):
+    """Move the marked vertices, all with places up to `end`, before place `begin`."""
+    position, num_moved = end, 0
+    for old_position in range(end, begin - 1, -1):
+        v = graph.vertex[old_position]
         if graph.mark[v] == mark:
-            graph.behind[kept] = v
-            kept += 1
+            graph.ancestors[num_moved] = v
+            num_moved += 1
         else:
-            graph.vertex[put] = v
-            graph.place[v] = put
-            put -= 1
+            graph.vertex[position] = v
+            graph.position[v] = position
+            position -= 1
     for i in range(count):
-        graph.vertex[put - i] = graph.behind[i]
-        graph.place[graph.behind[i]] = put - i
+        graph.vertex[position - i] = graph.ancestors[i]
+        graph.position[graph.ancestors[i]] = position - i

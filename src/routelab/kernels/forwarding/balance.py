@@ -9,8 +9,8 @@ loaded channels.
 import numpy as np
 
 from routelab.kernels.forwarding.trees import (
-    enter_tree,
     is_legal_move,
+    read_tree,
     reattach,
     tree_scratch,
 )
@@ -19,7 +19,7 @@ from routelab.kernels.jit import helper, inline, jit
 
 @jit
 def balance_trees(
-    fabric, legality, trees, load, cost, floor, tree_order, switch_order, least, budget
+    fabric, legality, trees, load, cost, floor, tree_order, switch_order, min_cost, budget
 ):
     """Look at every switch of every tree once, and make the best move of each that lowers the cost.
 
@@ -35,7 +35,7 @@ def balance_trees(
         The last channel with at least so many packets keeps them.
     tree_order, switch_order : int64 array
         Order of the trees and of the switches in each.
-    least : float
+    min_cost : float
         Switches are skipped if the channels of their route cost less than that together, for their
         own packets.
     budget : int
@@ -51,21 +51,21 @@ def balance_trees(
     for c in range(len(load)):
         high += load[c] >= floor[fabric.width[c]]
     tried = 0
-    look = np.int64(0)
+    look_up = np.int64(0)
     for t in tree_order:
         if tried >= budget:
             break
         steps = trees[t]
-        enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        read_tree(fabric, legality, steps, fabric.root[t], tree)
         tree.stamp[:] = -1
         for u in switch_order:
             if steps[u] < 0 or tree.weight[u] == 0:
                 continue
-            look += 1
-            if _mark_route(fabric, tree, steps, load, cost, u, look) < least:
+            look_up += 1
+            if _mark_route(fabric, tree, steps, load, cost, u, look_up) < min_cost:
                 continue
             tried += fabric.out_start[u + 1] - fabric.out_start[u] - 1
-            channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look)
+            channel, meeting = _best_move(fabric, legality, tree, steps, load, cost, u, look_up)
             if channel < 0:
                 continue
             packets = tree.weight[u]
@@ -80,7 +80,7 @@ def balance_trees(
 
 
 @inline
-def _mark_route(fabric, tree, steps, load, cost, u, look):
+def _mark_route(fabric, tree, steps, load, cost, u, look_up):
     """Mark the route of u, and return what its channels would save without the packets of u."""
     packets = tree.weight[u]
     saved = 0.0
@@ -89,17 +89,17 @@ def _mark_route(fabric, tree, steps, load, cost, u, look):
         width = fabric.width[c]
         saved += cost[width, load[c]] - cost[width, load[c] - packets]
         v = fabric.target[c]
-        tree.stamp[v] = look
+        tree.stamp[v] = look_up
         tree.relief[v] = saved
         c = steps[v]
     return saved
 
 
 @inline
-def _best_move(fabric, legality, tree, steps, load, cost, u, look):
+def _best_move(fabric, legality, tree, steps, load, cost, u, look_up):
     """Return the channel that u should use, −1 for none, and where its route meets the old one."""
     packets = tree.weight[u]
-    best, best_meeting, best_gain = -1, -1, 1e-12
+    best_channel, best_meeting, best_gain = -1, -1, 1e-12
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
         channel = fabric.out_channel[i]
         if channel == steps[u]:
@@ -114,28 +114,28 @@ def _best_move(fabric, legality, tree, steps, load, cost, u, look):
                 break
             spent += cost[width, load[c] + packets] - cost[width, load[c]]
             v = fabric.target[c]
-            if v == u or tree.stamp[v] == look:
+            if v == u or tree.stamp[v] == look_up:
                 break
             c = steps[v]
-        if v == u or tree.stamp[v] != look:
+        if v == u or tree.stamp[v] != look_up:
             continue
         gain = tree.relief[v] - spent
         if gain > best_gain and is_legal_move(fabric, legality, tree, steps, u, channel) > 0:
-            best, best_meeting, best_gain = channel, v, gain
-    return best, best_meeting
+            best_channel, best_meeting, best_gain = channel, v, gain
+    return best_channel, best_meeting
 
 
 @helper()
 def _shift(fabric, steps, load, floor, channel, meeting, packets):
     """Add packets to the channels from `channel` to a switch; return how many reach the floor."""
-    risen = 0
+    reached = 0
     while True:
         width = fabric.width[channel]
-        risen -= load[channel] >= floor[width]
+        reached -= load[channel] >= floor[width]
         load[channel] += packets
-        risen += load[channel] >= floor[width]
+        reached += load[channel] >= floor[width]
         if fabric.target[channel] == meeting:
-            return risen
+            return reached
         channel = steps[fabric.target[channel]]
 
 

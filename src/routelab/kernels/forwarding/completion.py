@@ -19,15 +19,15 @@ from routelab.kernels.forwarding.acyclic import (
     PRESENT,
     UNKNOWN,
     add_edge,
+    empty_graph,
     list_edges,
-    no_edges,
 )
 from routelab.kernels.jit import helper, jit
 
 
 @jit
 def complete_trees(
-    steps, lanes, roots, given, channel_source, channel_target, out_start, out_channel, vcs
+    steps, lanes, roots, num_given, channel_source, channel_target, out_start, out_channel, vcs
 ):
     """Extend trees to all switches that can reach their roots, in place.
 
@@ -44,7 +44,7 @@ def complete_trees(
         is given, because routes of other switches pass, the lane of one of them is taken.
     roots : int32 array, shape (D,)
         Switch of each destination.
-    given : int
+    num_given : int
         Number of the first destinations with routes; nothing leads to the others yet.
     channel_source, channel_target : int32 array, shape (C,)
     out_start, out_channel : int32 array
@@ -58,31 +58,33 @@ def complete_trees(
         First route that closes a cycle on every lane; −1, −1 if all could be added; −2, −2 if the
         dependencies of the routes that were given have a cycle.
     """
-    edges = list_edges(*_turns(channel_source, channel_target, out_start, out_channel, vcs))
-    graph = no_edges(len(edges.start) - 1, len(edges.target))
+    edges = list_edges(*_all_turns(channel_source, channel_target, out_start, out_channel, vcs))
+    graph = empty_graph(len(edges.start) - 1, len(edges.target))
     hops = np.empty(steps.shape, np.int16)
-    used = 0
+    max_lane = 0
     for d in range(steps.shape[1]):
-        used = max(used, np.int64(lanes[:, d].max()))
-        _follow(steps, lanes, hops, d, roots[d], channel_target, edges, graph)
-    if not _sort(edges, graph):
+        max_lane = max(max_lane, np.int64(lanes[:, d].max()))
+        _read_routes(steps, lanes, hops, d, roots[d], channel_target, edges, graph)
+    if not _sort_topologically(edges, graph):
         return -2, -2
-    escape = _no_escape(len(steps))
-    if given < steps.shape[1]:
+    escape = _empty_escape(len(steps))
+    if num_given < steps.shape[1]:
         channels = (channel_target, out_start, out_channel)
-        _reserve(escape, channels, min(used + 2, vcs), edges, graph)
+        _reserve_escape_trees(escape, channels, min(max_lane + 2, vcs), edges, graph)
     in_start, in_channel = _incoming(channel_target, len(steps))
     for d in range(steps.shape[1]):
         while True:
-            _grow(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph)
-            stuck, added = _add_elsewhere(
+            _extend_by_levels(
+                steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph
+            )
+            stuck, added = _attach_on_any_lane(
                 steps, lanes, hops, d, channel_target, out_start, out_channel, vcs, edges, graph
             )
             if stuck < 0:
                 break
             if added:
                 continue
-            if d < given or escape.lane[roots[d]] < 0:
+            if d < num_given or escape.lane[roots[d]] < 0:
                 return stuck, d
             _follow_escape(escape, steps, lanes, d, roots[d], channel_target)
             break
@@ -106,7 +108,7 @@ class Escape(NamedTuple):
 
 
 @helper()
-def _no_escape(switches):
+def _empty_escape(switches):
     """Return an `Escape` without trees."""
     return Escape(
         np.full(switches, -1, np.int8),
@@ -116,49 +118,49 @@ def _no_escape(switches):
 
 
 @helper()
-def _reserve(escape, channels, vcs, edges, graph):
+def _reserve_escape_trees(escape, channels, vcs, edges, graph):
     """Add the turns of a spanning tree of each part, on the first lane where one fits."""
     switches = len(escape.lane)
-    tried = np.zeros(switches, np.bool_)
+    visited = np.zeros(switches, np.bool_)
     queue = np.empty(switches, np.int32)
     members = np.empty(switches, np.int32)
-    for first in range(switches):
-        if tried[first]:
+    for switch in range(switches):
+        if visited[switch]:
             continue
-        count = _plant(escape, channels, first, members)
+        count = _start_tree(escape, channels, switch, members)
         for i in range(count):
-            tried[members[i]] = True
-        found = False
+            visited[members[i]] = True
+        is_reserved = False
         for lane in range(vcs):
             for i in range(count):
-                _plant(escape, channels, members[i], queue)
-                found = _add_tree(escape, channels, queue, count, lane, edges, graph)
-                if found:
+                _start_tree(escape, channels, members[i], queue)
+                is_reserved = _add_tree_turns(escape, channels, queue, count, lane, edges, graph)
+                if is_reserved:
                     break
-            if found:
+            if is_reserved:
                 for i in range(count):
                     escape.lane[members[i]] = lane
                 break
 
 
 @helper()
-def _plant(escape, channels, root, queue):
+def _start_tree(escape, channels, root, queue):
     """Lay a breadth-first tree of two-way links; return its number of switches, in `queue`."""
     channel_target, out_start, out_channel = channels
     queue[0] = root
-    count, at = 1, 0
+    count, next_position = 1, 0
     reached = np.zeros(len(escape.up), np.bool_)
     reached[root] = True
     escape.up[root], escape.down[root] = -1, -1
-    while at < count:
-        here = queue[at]
-        at += 1
-        for i in range(out_start[here], out_start[here + 1]):
+    while next_position < count:
+        parent = queue[next_position]
+        next_position += 1
+        for i in range(out_start[parent], out_start[parent + 1]):
             u = channel_target[out_channel[i]]
             if reached[u]:
                 continue
             for k in range(out_start[u], out_start[u + 1]):
-                if channel_target[out_channel[k]] == here:
+                if channel_target[out_channel[k]] == parent:
                     reached[u] = True
                     escape.up[u], escape.down[u] = out_channel[k], out_channel[i]
                     queue[count] = u
@@ -168,7 +170,7 @@ def _plant(escape, channels, root, queue):
 
 
 @helper()
-def _add_tree(escape, channels, members, count, lane, edges, graph):
+def _add_tree_turns(escape, channels, members, count, lane, edges, graph):
     """Add all turns of a tree on a lane; False, with the graph as it was, if one closes a cycle."""
     channel_target, out_start, out_channel = channels
     base = lane * len(channel_target)
@@ -190,7 +192,7 @@ def _add_tree(escape, channels, members, count, lane, edges, graph):
             for tail, head in ((into, escape.down[u]), (escape.up[u], out)):
                 if tail < 0 or head < 0:
                     continue
-                edge = _edge(edges, base + tail, base + head)
+                edge = _find_edge(edges, base + tail, base + head)
                 if graph.state[edge] == PRESENT:
                     continue
                 if not add_edge(edges, graph, base + tail, edge):
@@ -210,32 +212,32 @@ def _follow_escape(escape, steps, lanes, d, root, channel_target):
     for u in range(len(steps)):
         steps[u, d] = escape.up[u]
         lanes[u, d] = escape.lane[u]
-    here = root
+    switch = root
     steps[root, d] = -1
-    while escape.up[here] >= 0:
-        parent = channel_target[escape.up[here]]
-        steps[parent, d] = escape.down[here]
-        here = parent
+    while escape.up[switch] >= 0:
+        parent = channel_target[escape.up[switch]]
+        steps[parent, d] = escape.down[switch]
+        switch = parent
 
 
 @helper()
-def _turns(channel_source, channel_target, out_start, out_channel, vcs):
+def _all_turns(channel_source, channel_target, out_start, out_channel, vcs):
     """Return all dependencies that routes without a way straight back can have, as CSR."""
     channels = len(channel_source)
     start = np.zeros(channels * vcs + 1, np.int64)
     for v in range(vcs):
         for c in range(channels):
-            at = channel_target[c]
+            switch = channel_target[c]
             row = v * channels + c
             start[row + 1] = start[row]
-            for i in range(out_start[at], out_start[at + 1]):
+            for i in range(out_start[switch], out_start[switch + 1]):
                 start[row + 1] += channel_target[out_channel[i]] != channel_source[c]
     target = np.empty(start[-1], np.int32)
     fill = 0
     for v in range(vcs):
         for c in range(channels):
-            at = channel_target[c]
-            for i in range(out_start[at], out_start[at + 1]):
+            switch = channel_target[c]
+            for i in range(out_start[switch], out_start[switch + 1]):
                 if channel_target[out_channel[i]] != channel_source[c]:
                     target[fill] = v * channels + out_channel[i]
                     fill += 1
@@ -259,7 +261,7 @@ def _incoming(channel_target, switches):
 
 
 @helper()
-def _edge(edges, tail, head):
+def _find_edge(edges, tail, head):
     """Return the number of an edge."""
     for e in range(edges.start[tail], edges.start[tail + 1]):
         if edges.target[e] == head:
@@ -268,7 +270,7 @@ def _edge(edges, tail, head):
 
 
 @helper()
-def _follow(steps, lanes, hops, d, root, channel_target, edges, graph):
+def _read_routes(steps, lanes, hops, d, root, channel_target, edges, graph):
     """Add the dependencies of the given routes to a destination; set their hops and lanes."""
     channels = len(channel_target)
     size = len(steps)
@@ -280,63 +282,63 @@ def _follow(steps, lanes, hops, d, root, channel_target, edges, graph):
         if not stated[s] or (s != root and steps[s, d] < 0):
             continue
         lane = lanes[s, d]
-        here, length = s, 0
-        while here != root:
-            c = steps[here, d]
-            here = channel_target[c]
-            length += 1
-            if here != root:
+        switch, remaining = s, 0
+        while switch != root:
+            c = steps[switch, d]
+            switch = channel_target[c]
+            remaining += 1
+            if switch != root:
                 tail = lane * channels + c
-                graph.state[_edge(edges, tail, lane * channels + steps[here, d])] = PRESENT
-                if lanes[here, d] < 0:
-                    lanes[here, d] = lane
-        here = s
-        while hops[here, d] < 0:
-            hops[here, d] = length
-            if here == root:
+                graph.state[_find_edge(edges, tail, lane * channels + steps[switch, d])] = PRESENT
+                if lanes[switch, d] < 0:
+                    lanes[switch, d] = lane
+        switch = s
+        while hops[switch, d] < 0:
+            hops[switch, d] = remaining
+            if switch == root:
                 break
-            here = channel_target[steps[here, d]]
-            length -= 1
+            switch = channel_target[steps[switch, d]]
+            remaining -= 1
     hops[root, d] = 0
     lanes[root, d] = max(lanes[root, d], 0)
 
 
 @helper()
-def _sort(edges, graph):
+def _sort_topologically(edges, graph):
     """Put all vertices into topological order; False if there is a cycle."""
     size = len(edges.start) - 1
-    before = np.zeros(size, np.int32)
+    in_degree = np.zeros(size, np.int32)
     for e in range(len(edges.target)):
-        before[edges.target[e]] += graph.state[e] == PRESENT
-    found = 0
+        in_degree[edges.target[e]] += graph.state[e] == PRESENT
+    num_sorted = 0
     for v in range(size):
-        if not before[v]:
-            graph.vertex[found] = v
-            found += 1
-    at = 0
-    while at < found:
-        v = graph.vertex[at]
-        graph.place[v] = at
-        at += 1
+        if not in_degree[v]:
+            graph.vertex[num_sorted] = v
+            num_sorted += 1
+    next_position = 0
+    while next_position < num_sorted:
+        v = graph.vertex[next_position]
+        graph.position[v] = next_position
+        next_position += 1
         for e in range(edges.start[v], edges.start[v + 1]):
             if graph.state[e] == PRESENT:
                 w = edges.target[e]
-                before[w] -= 1
-                if not before[w]:
-                    graph.vertex[found] = w
-                    found += 1
-    return found == size
+                in_degree[w] -= 1
+                if not in_degree[w]:
+                    graph.vertex[num_sorted] = w
+                    num_sorted += 1
+    return num_sorted == size
 
 
 @helper()
-def _grow(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph):
+def _extend_by_levels(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, graph):
     """Attach switches to neighbours on the neighbours' lanes, level by level."""
     channels = len(channel_source)
-    level, alive = 0, True
-    while alive:
-        alive = False
+    level, is_growing = 0, True
+    while is_growing:
+        is_growing = False
         for x in range(len(steps)):
-            alive |= hops[x, d] > level
+            is_growing |= hops[x, d] > level
             if hops[x, d] != level:
                 continue
             for i in range(in_start[x], in_start[x + 1]):
@@ -347,7 +349,7 @@ def _grow(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, gr
                 lane = lanes[x, d]
                 if level > 0:
                     tail = lane * channels + c
-                    edge = _edge(edges, tail, lane * channels + steps[x, d])
+                    edge = _find_edge(edges, tail, lane * channels + steps[x, d])
                     if edge < 0 or graph.state[edge] == FORBIDDEN:
                         continue
                     if graph.state[edge] != PRESENT and not add_edge(edges, graph, tail, edge):
@@ -355,12 +357,12 @@ def _grow(steps, lanes, hops, d, channel_source, in_start, in_channel, edges, gr
                         graph.state[edge] = FORBIDDEN
                         continue
                 steps[u, d], lanes[u, d], hops[u, d] = c, lane, level + 1
-                alive = True
+                is_growing = True
         level += 1
 
 
 @helper()
-def _add_elsewhere(
+def _attach_on_any_lane(
     steps, lanes, hops, d, channel_target, out_start, out_channel, vcs, edges, graph
 ):
     """Attach one switch on any lane that is possible.
@@ -375,52 +377,52 @@ def _add_elsewhere(
     for u in range(len(steps)):
         if hops[u, d] >= 0:
             continue
-        worst = -1
+        tried_hops = -1
         while True:
             # neighbours in ascending order of hops
-            best = 32767
+            next_hops = 32767
             for i in range(out_start[u], out_start[u + 1]):
                 h = hops[channel_target[out_channel[i]], d]
-                if worst < h < best:
-                    best = h
-            if best == 32767:
+                if tried_hops < h < next_hops:
+                    next_hops = h
+            if next_hops == 32767:
                 break
-            worst = best
+            tried_hops = next_hops
             stuck = u
             for i in range(out_start[u], out_start[u + 1]):
                 c = out_channel[i]
                 x = channel_target[c]
-                if hops[x, d] != best:
+                if hops[x, d] != next_hops:
                     continue
                 for lane in range(vcs):
-                    if _add_route(steps, d, c, best, lane, channel_target, edges, graph):
-                        steps[u, d], lanes[u, d], hops[u, d] = c, lane, best + 1
+                    if _add_route(steps, d, c, next_hops, lane, channel_target, edges, graph):
+                        steps[u, d], lanes[u, d], hops[u, d] = c, lane, next_hops + 1
                         return u, True
     return stuck, False
 
 
 @helper()
-def _add_route(steps, d, first, hops, lane, channel_target, edges, graph):
-    """Add the dependencies of a route over channel `first` and on; False if one is impossible."""
+def _add_route(steps, d, first_channel, hops, lane, channel_target, edges, graph):
+    """Add the dependencies of a route from `first_channel` on; False if one is impossible."""
     channels = len(channel_target)
-    new = np.empty(hops, np.int64)
+    added = np.empty(hops, np.int64)
     count = 0
-    c = first
+    c = first_channel
     for _ in range(hops):
-        following = steps[channel_target[c], d]
+        next_channel = steps[channel_target[c], d]
         tail = lane * channels + c
-        edge = _edge(edges, tail, lane * channels + following)
+        edge = _find_edge(edges, tail, lane * channels + next_channel)
         if edge < 0 or graph.state[edge] == FORBIDDEN:
             count = -count - 1
         elif graph.state[edge] != PRESENT:
             if add_edge(edges, graph, tail, edge):
-                new[count] = edge
+                added[count] = edge
                 count += 1
             else:
                 count = -count - 1
         if count < 0:
             for i in range(-count - 1):
-                graph.state[new[i]] = UNKNOWN
+                graph.state[added[i]] = UNKNOWN
             return False
-        c = following
+        c = next_channel
     return True

@@ -12,8 +12,8 @@ from routelab.kernels.forwarding.acyclic import (
     PRESENT,
     UNKNOWN,
     add_edge,
+    empty_graph,
     list_edges,
-    no_edges,
 )
 from routelab.kernels.jit import helper, jit
 
@@ -50,24 +50,24 @@ def first_fit(group_start, path_start, hop_channel, start, target, order, limit)
     hop = number_dependencies(path_start, hop_channel, start, target)
     first_hop = path_start[group_start]
     added = np.empty(longest_path(first_hop), np.int32)
-    waiting = order.copy()
-    count, current = len(waiting), 0
-    while count and current < limit:
-        graph = no_edges(len(start) - 1, len(target))
-        refused = 0
+    groups = order.copy()
+    count, number = len(groups), 0
+    while count and number < limit:
+        graph = empty_graph(len(start) - 1, len(target))
+        num_refused = 0
         for i in range(count):
-            g = waiting[i]
+            g = groups[i]
             if add_path(edges, graph, hop_channel, hop, first_hop[g], first_hop[g + 1], added):
-                layer[g] = current
+                layer[g] = number
             else:
-                waiting[refused] = g
-                refused += 1
-        if current == len(ranks):
+                groups[num_refused] = g
+                num_refused += 1
+        if number == len(ranks):
             ranks = np.concatenate((ranks, np.empty_like(ranks)))
-        ranks[current] = graph.place
-        count = refused
-        current += 1
-    return layer, ranks[:current]
+        ranks[number] = graph.position
+        count = num_refused
+        number += 1
+    return layer, ranks[:number]
 
 
 @helper()
@@ -96,19 +96,19 @@ def number_dependencies(path_start, hop_channel, start, target):
 
 
 @helper()
-def add_path(edges, graph, hop_channel, hop, first, last, added):
-    """Add the dependencies of the paths over hops `first` to `last` - 1, or none of them.
+def add_path(edges, graph, hop_channel, hop, first_hop, end, added):
+    """Add the dependencies of the paths over hops `first_hop` to `end` - 1, or none of them.
 
     Parameters
     ----------
     added : int32 array
         Scratch, at least as long as the paths together.
     """
-    for h in range(first, last - 1):
+    for h in range(first_hop, end - 1):
         if hop[h] >= 0 and graph.state[hop[h]] == FORBIDDEN:
             return False
     count = 0
-    for h in range(first, last - 1):
+    for h in range(first_hop, end - 1):
         e = hop[h]
         if e < 0 or graph.state[e] == PRESENT:
             continue
@@ -146,21 +146,21 @@ def even_layers(path_start, hop_channel, ranks, layer, order):
     for k in range(len(layer)):
         hops[layer[k]] += path_start[k + 1] - path_start[k]
     for k in order:
-        first, last = path_start[k], path_start[k + 1]
-        best = layer[k]
-        hops[best] -= last - first
+        first_hop, end = path_start[k], path_start[k + 1]
+        emptiest = layer[k]
+        hops[emptiest] -= end - first_hop
         for i in range(len(ranks)):
-            if hops[i] >= hops[best]:
+            if hops[i] >= hops[emptiest]:
                 continue
             fits = True
-            for h in range(first, last - 1):
+            for h in range(first_hop, end - 1):
                 if ranks[i, hop_channel[h]] >= ranks[i, hop_channel[h + 1]]:
                     fits = False
                     break
             if fits:
-                best = i
-        layer[k] = best
-        hops[best] += last - first
+                emptiest = i
+        layer[k] = emptiest
+        hops[emptiest] += end - first_hop
 
 
 @jit

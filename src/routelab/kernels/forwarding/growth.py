@@ -3,9 +3,9 @@
 import numpy as np
 
 from routelab.kernels.forwarding.trees import (
-    accept_at,
-    enter_tree,
-    inherit,
+    fill_arrivals_at_root,
+    fill_good_arrivals,
+    read_tree,
     tree_scratch,
 )
 from routelab.kernels.jit import helper, inline, jit
@@ -39,17 +39,17 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
     """
     switches = trees.shape[1]
     tree = tree_scratch(switches, len(legality.accepting))
-    most = 1
+    max_good = 1
     if widest:
-        most = 2 if len(legality.turns) else legality.step.shape[1]
+        max_good = 2 if len(legality.turns) else legality.step.shape[1]
     joined = np.empty(len(tree_order), np.int64)
     for i in range(len(tree_order)):
         t = tree_order[i]
         steps = trees[t]
         steps[:] = -1
-        count = _grow(fabric, legality, steps, fabric.root[t], load, rank, most, tree)
+        count = _extend_tree(fabric, legality, steps, fabric.root[t], load, rank, max_good, tree)
         joined[i] = count
-        enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        read_tree(fabric, legality, steps, fabric.root[t], tree)
         for j in range(1, count):
             u = tree.queue[j]
             load[steps[u]] += tree.weight[u]
@@ -57,56 +57,58 @@ def grow_trees(fabric, legality, trees, load, tree_order, rank, widest):
 
 
 @helper()
-def _grow(fabric, legality, steps, root, load, rank, most, tree):
+def _extend_tree(fabric, legality, steps, root, load, rank, max_good, tree):
     """Grow one tree; return the number of its switches."""
     tree.queue[0] = root
-    accept_at(legality, tree.good, root)
+    fill_arrivals_at_root(legality, tree.good, root)
     count = 1
-    for needed in range(most, 0, -1):
-        first, last = 0, count
-        while first < last:
-            for i in range(first, last):
+    for min_good in range(max_good, 0, -1):
+        level_start, level_end = 0, count
+        while level_start < level_end:
+            for i in range(level_start, level_end):
                 v = tree.queue[i]
                 for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
-                    count = _offer(
-                        fabric, legality, steps, root, fabric.in_channel[j], needed, load, rank,
-                        tree, last, count,
+                    count = _try_channel(
+                        fabric, legality, steps, root, fabric.in_channel[j], min_good, load, rank,
+                        tree, level_end, count,
                     )  # fmt: skip
-            for i in range(last, count):
+            for i in range(level_end, count):
                 u = tree.queue[i]
-                inherit(
+                fill_good_arrivals(
                     fabric, legality, tree.good, steps[u], steps[fabric.target[steps[u]]], tree.good
                 )
-            first, last = last, count
+            level_start, level_end = level_end, count
     return count
 
 
 @inline
-def _offer(fabric, legality, steps, root, channel, needed, load, rank, tree, last, count):
+def _try_channel(fabric, legality, steps, root, channel, min_good, load, rank, tree, level, count):
     """Let the channel's source join, or change its channel if it joined at this distance.
 
     ``queue[last:count]`` are the switches that joined at this distance; `count` is returned.
     """
     u = fabric.source[channel]
-    old = steps[u]
+    old_channel = steps[u]
     if u == root:
         return count
-    if old >= 0:
-        if tree.stamp[u] != last:
+    if old_channel >= 0:
+        if tree.stamp[u] != level:
             return count
-        if load[channel] > load[old] or (load[channel] == load[old] and rank[channel] >= rank[old]):
+        if load[channel] > load[old_channel] or (
+            load[channel] == load[old_channel] and rank[channel] >= rank[old_channel]
+        ):
             return count
-    following = steps[fabric.target[channel]]
-    good = inherit(fabric, legality, tree.good, channel, following, tree.trial)
+    next_channel = steps[fabric.target[channel]]
+    num_good = fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
         return count
-    if good < needed and len(legality.turns) == 0:
+    if num_good < min_good and len(legality.turns) == 0:
         return count
-    if len(legality.turns) and needed > 1 and not _is_open(fabric, legality, channel, tree.trial):
+    if len(legality.turns) and min_good > 1 and not _is_open(fabric, legality, channel, tree.trial):
         return count
     steps[u] = channel
-    if old < 0:
-        tree.stamp[u] = last
+    if old_channel < 0:
+        tree.stamp[u] = level
         tree.queue[count] = u
         count += 1
     return count
@@ -117,10 +119,10 @@ def _is_open(fabric, legality, channel, good):
     """Find whether packets from every other neighbour may take the channel."""
     u = fabric.source[channel]
     for i in range(fabric.in_start[u], fabric.in_start[u + 1]):
-        c = fabric.in_channel[i]
-        if fabric.source[c] == fabric.target[channel]:
+        arrival_channel = fabric.in_channel[i]
+        if fabric.source[arrival_channel] == fabric.target[channel]:
             continue
-        allowed = legality.turns[fabric.turn_start[c] + fabric.place[channel]]
+        allowed = legality.turns[fabric.turn_start[arrival_channel] + fabric.port[channel]]
         if allowed & good[legality.first[u]] == 0:
             return False
     return True

@@ -1,35 +1,38 @@
-"""A binary heap of items, the one with the smallest priority first."""
+"""A binary heap: ``heap[0]`` is the item with the smallest priority.
+
+``heap[:size]`` holds the items, and ``priority[item]`` their priorities.
+"""
 
 from routelab.kernels.jit import helper
 
 
 @helper()
 def push(heap, size, priority, item):
-    """Put an item on the heap; return its new size."""
-    at = size
-    while at > 0:
-        up = (at - 1) // 2
-        if priority[heap[up]] <= priority[item]:
+    """Add an item to the heap; return the heap's new size."""
+    position = size
+    while position > 0:
+        parent = (position - 1) // 2
+        if priority[heap[parent]] <= priority[item]:
             break
-        heap[at] = heap[up]
-        at = up
-    heap[at] = item
+        heap[position] = heap[parent]
+        position = parent
+    heap[position] = item
     return size + 1
 
 
 @helper()
 def pop(heap, size, priority):
-    """Take the first item off the heap; return its new size."""
+    """Remove the item ``heap[0]``; return the heap's new size. Read the item before the call."""
     size -= 1
     item = heap[size]
-    at = 0
-    while 2 * at + 1 < size:
-        down = 2 * at + 1
-        if down + 1 < size and priority[heap[down + 1]] < priority[heap[down]]:
-            down += 1
-        if priority[item] <= priority[heap[down]]:
+    position = 0
+    while 2 * position + 1 < size:
+        child = 2 * position + 1
+        if child + 1 < size and priority[heap[child + 1]] < priority[heap[child]]:
+            child += 1
+        if priority[item] <= priority[heap[child]]:
             break
-        heap[at] = heap[down]
-        at = down
-    heap[at] = item
+        heap[position] = heap[child]
+        position = child
+    heap[position] = item
     return size

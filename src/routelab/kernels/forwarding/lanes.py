@@ -1,4 +1,10 @@
-"""Dependencies of several virtual lanes, each of which stays acyclic, and who uses them."""
+"""Dependency graphs of virtual lanes, each of which stays acyclic.
+
+A *lane* is a virtual channel in the words of InfiniBand: every route stays in one lane, so each
+lane has a dependency graph of its own. Its vertices are channels, and its edges the turns that
+routes in the lane take. A tree adds the turns that it needs; when the last tree that uses a turn
+gives it up, the turn can be removed.
+"""
 
 from typing import NamedTuple
 
@@ -10,14 +16,14 @@ from routelab.kernels.forwarding.acyclic import (
     Acyclic,
     Edges,
     add_edge,
+    empty_graph,
     list_edges,
-    no_edges,
 )
 from routelab.kernels.jit import helper, jit
 
 
-class Lanes(NamedTuple):
-    """Dependencies of L lanes (C channels, D turns).
+class LaneGraphs(NamedTuple):
+    """Dependency graphs of L lanes (C channels, D turns).
 
     Attributes
     ----------
@@ -35,8 +41,8 @@ class Lanes(NamedTuple):
 
 
 @jit
-def lanes_of_escapes(fabric, escape, lane, count):
-    """Return lanes whose dependencies are those of the escape routes.
+def escape_lane_graphs(fabric, escape, lane, count):
+    """Return the graphs of lanes that hold the turns of the escape routes only.
 
     Parameters
     ----------
@@ -49,19 +55,19 @@ def lanes_of_escapes(fabric, escape, lane, count):
 
     Returns
     -------
-    lanes : Lanes
+    lanes : LaneGraphs
     """
     channels = len(fabric.source)
-    following = np.empty(fabric.turn_start[-1], np.int32)
+    turn_target = np.empty(fabric.turn_start[-1], np.int32)
     for c in range(channels):
         v = fabric.target[c]
         for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
-            d = fabric.out_channel[i]
-            following[fabric.turn_start[c] + fabric.place[d]] = d
-    edges = list_edges(fabric.turn_start, following)
-    one = no_edges(channels, len(following))
+            next_channel = fabric.out_channel[i]
+            turn_target[fabric.turn_start[c] + fabric.port[next_channel]] = next_channel
+    edges = list_edges(fabric.turn_start, turn_target)
+    empty = empty_graph(channels, len(turn_target))
     graphs = Acyclic(
-        np.zeros((count, len(following)), np.uint8),
+        np.zeros((count, len(turn_target)), np.uint8),
         np.empty((count, channels), np.int32),
         np.empty((count, channels), np.int32),
         np.empty((count, channels), np.int64),
@@ -69,15 +75,15 @@ def lanes_of_escapes(fabric, escape, lane, count):
         np.empty((count, channels), np.int32),
         np.zeros((count, 1), np.int64),
     )
-    graphs.place[:] = one.place
-    graphs.vertex[:] = one.vertex
-    graphs.mark[:] = one.mark
-    lanes = Lanes(edges, graphs, np.zeros((count, len(following)), np.int32))
+    graphs.position[:] = empty.position
+    graphs.vertex[:] = empty.vertex
+    graphs.mark[:] = empty.mark
+    lanes = LaneGraphs(edges, graphs, np.zeros((count, len(turn_target)), np.int32))
     for t in range(len(escape)):
-        graph = graph_of_lane(lanes, lane[t])
+        graph = lane_graph(lanes, lane[t])
         steps = escape[t]
         for u in range(len(steps)):
-            e = turn_of_route(fabric, steps, u)
+            e = next_turn(fabric, steps, u)
             if e >= 0 and graph.state[e] == UNKNOWN:
                 add_edge(edges, graph, steps[u], e)
                 lanes.users[lane[t], e] = 1
@@ -85,23 +91,23 @@ def lanes_of_escapes(fabric, escape, lane, count):
 
 
 @helper()
-def graph_of_lane(lanes, number):
+def lane_graph(lanes, number):
     """Return the graph of one lane."""
     g = lanes.graphs
     return Acyclic(
         g.state[number],
-        g.place[number],
+        g.position[number],
         g.vertex[number],
         g.mark[number],
-        g.ahead[number],
-        g.behind[number],
+        g.descendants[number],
+        g.ancestors[number],
         g.searches[number],
     )
 
 
 @helper()
-def forget_unused(lanes):
-    """Remove unused dependencies, and forget which ones closed a cycle with them."""
+def remove_unused_turns(lanes):
+    """Remove turns that no tree uses; forbidden ones may be tried again without them."""
     for number in range(len(lanes.users)):
         users, state = lanes.users[number], lanes.graphs.state[number]
         for e in range(len(users)):
@@ -110,9 +116,9 @@ def forget_unused(lanes):
 
 
 @helper()
-def turn_of_route(fabric, steps, u):
+def next_turn(fabric, steps, u):
     """Return the turn of the route of u behind its next channel; −1 if there is none."""
     c = steps[u]
     if c < 0 or steps[fabric.target[c]] < 0:
         return np.int64(-1)
-    return fabric.turn_start[c] + fabric.place[steps[fabric.target[c]]]
+    return fabric.turn_start[c] + fabric.port[steps[fabric.target[c]]]

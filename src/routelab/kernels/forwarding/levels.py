@@ -36,31 +36,31 @@ def leveled_trees(fabric, level, back):
     down = np.zeros(len(back), np.int64)
     up = np.zeros(len(back), np.int64)
     queue = np.empty(switches, np.int32)
-    above = np.empty(switches, np.int32)
+    ancestors = np.empty(switches, np.int32)
     for t in range(destinations):
         steps, root = trees[t], fabric.root[t]
         count, v = 0, root
         while v >= 0:
-            above[count] = v
+            ancestors[count] = v
             count += 1
-            c = _least(fabric, level, back, down, v)
+            c = _least_loaded_down(fabric, level, back, down, v)
             v = -1
             if c >= 0:
                 down[c] += 1
                 v = fabric.source[c]
                 steps[v] = c
         for i in range(count):
-            _climb_to(fabric, level, back, up, steps, root, above[i], queue)
+            _climb_to(fabric, level, back, up, steps, root, ancestors[i], queue)
         i = 0
         while i < count:
-            v = above[i]
+            v = ancestors[i]
             for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
                 c = fabric.in_channel[j]
                 u = fabric.source[c]
                 if level[u] > level[v] and steps[u] < 0:
-                    c = _least_between(fabric, down, v, u)
+                    c = _least_loaded_between(fabric, down, v, u)
                     steps[u] = c
-                    above[count] = u
+                    ancestors[count] = u
                     count += 1
                     _climb_to(fabric, level, back, up, steps, root, u, queue)
             i += 1
@@ -68,25 +68,26 @@ def leveled_trees(fabric, level, back):
 
 
 @helper()
-def _least(fabric, level, back, down, v):
+def _least_loaded_down(fabric, level, back, down, v):
     """Return the channel down to v with the fewest destinations, from the emptiest switch."""
-    best = -1
+    least_loaded = -1
     for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
         c = back[fabric.out_channel[i]]
-        if level[fabric.source[c]] > level[v] and (best < 0 or down[c] < down[best]):
-            best = c
-    return best
+        is_less = least_loaded < 0 or down[c] < down[least_loaded]
+        if level[fabric.source[c]] > level[v] and is_less:
+            least_loaded = c
+    return least_loaded
 
 
 @helper()
-def _least_between(fabric, down, v, u):
+def _least_loaded_between(fabric, down, v, u):
     """Return the channel from u to v with the fewest destinations."""
-    best = -1
+    least_loaded = -1
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         c = fabric.in_channel[i]
-        if fabric.source[c] == u and (best < 0 or down[c] < down[best]):
-            best = c
-    return best
+        if fabric.source[c] == u and (least_loaded < 0 or down[c] < down[least_loaded]):
+            least_loaded = c
+    return least_loaded
 
 
 @inline

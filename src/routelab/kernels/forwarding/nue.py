@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from routelab.kernels.forwarding.acyclic import FORBIDDEN, PRESENT, UNKNOWN, add_edge
 from routelab.kernels.forwarding.heap import pop, push
-from routelab.kernels.forwarding.lanes import forget_unused, graph_of_lane, turn_of_route
-from routelab.kernels.forwarding.trees import enter_tree, tree_scratch
+from routelab.kernels.forwarding.lanes import lane_graph, next_turn, remove_unused_turns
+from routelab.kernels.forwarding.trees import read_tree, tree_scratch
 from routelab.kernels.jit import helper, jit
 
 
@@ -60,8 +60,8 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     fabric : Fabric
     legality : Legality
         All routes are legal.
-    lanes : Lanes
-        From `lanes_of_escapes`, or from the round before.
+    lanes : LaneGraphs
+        From `escape_lane_graphs`, or from the round before.
     escape : int32 array, shape (T, S)
     lane : int64 array, shape (T,)
     order : int64 array, shape (T,)
@@ -87,34 +87,36 @@ def nue_round(fabric, legality, lanes, escape, lane, order, trees, load):
     queue = np.empty(switches, np.int32)
     inside = np.empty(switches, np.bool_)
     added = np.empty(channels, np.int64)
-    forget_unused(lanes)
+    remove_unused_turns(lanes)
     islands, escaped = 0, 0
     for t in order:
         steps, root, users = trees[t], fabric.root[t], lanes.users[lane[t]]
-        graph = graph_of_lane(lanes, lane[t])
-        _count(fabric, legality, graph, users, steps, root, load, tree, -1)
+        graph = lane_graph(lanes, lane[t])
+        _count_users(fabric, legality, graph, users, steps, root, load, tree, -1)
         growth = Growth(root, hop, steps, load, distance, heap, priority, queue, inside, added)
         steps[:] = -1
         distance[root] = 0
-        missing = np.sum(escape[t] >= 0) - _spread(fabric, lanes.edges, graph, growth, root)
-        if missing:
+        num_missing = np.sum(escape[t] >= 0) - _extend_tree(
+            fabric, lanes.edges, graph, growth, root
+        )
+        if num_missing:
             islands += 1
-            missing -= _backtrack(fabric, lanes.edges, graph, growth)
-        if missing:
+            num_missing -= _backtrack_locally(fabric, lanes.edges, graph, growth)
+        if num_missing:
             escaped += 1
-            _escape(fabric, lanes.edges, graph, growth, escape[t])
-        _count(fabric, legality, graph, users, steps, root, load, tree, 1)
+            _follow_escape_routes(fabric, lanes.edges, graph, growth, escape[t])
+        _count_users(fabric, legality, graph, users, steps, root, load, tree, 1)
     return islands, escaped
 
 
 @helper()
-def _count(fabric, legality, graph, users, steps, root, load, tree, sign):
+def _count_users(fabric, legality, graph, users, steps, root, load, tree, sign):
     """Add a tree to loads and users of turns (sign 1), or take it away from them (sign −1)."""
-    count = enter_tree(fabric, legality, steps, root, tree)
+    count = read_tree(fabric, legality, steps, root, tree)
     for i in range(1, count):
         u = tree.queue[i]
         load[steps[u]] += sign * tree.weight[u]
-        e = turn_of_route(fabric, steps, u)
+        e = next_turn(fabric, steps, u)
         if e >= 0:
             users[e] += sign
             if users[e] == 0:
@@ -122,22 +124,22 @@ def _count(fabric, legality, graph, users, steps, root, load, tree, sign):
 
 
 @helper()
-def _allow(fabric, edges, graph, c, d):
+def _add_dependency(fabric, edges, graph, c, d):
     """Add the dependency of channel c on d; return whether no cycle prevents it."""
-    e = fabric.turn_start[c] + fabric.place[d]
+    e = fabric.turn_start[c] + fabric.port[d]
     if graph.state[e] == UNKNOWN and not add_edge(edges, graph, c, e):
         graph.state[e] = FORBIDDEN
     return graph.state[e] != FORBIDDEN
 
 
 @helper()
-def _spread(fabric, edges, graph, growth, v):
+def _extend_tree(fabric, edges, graph, growth, v):
     """Grow the tree from switch v over the lightest ways; return the number of new switches.
 
     Switches of the tree change to a lighter way over a new one, if no cycle prevents it.
     """
     steps, heap, priority = growth.steps, growth.heap, growth.priority
-    size = _reach(fabric, growth, v, 0)
+    size = _push_channels(fabric, growth, v, 0)
     reached = 0
     while size:
         c = heap[0]
@@ -146,21 +148,21 @@ def _spread(fabric, edges, graph, growth, v):
         if steps[u] >= 0:
             if (
                 priority[c] < growth.distance[u]
-                and _leads_on(fabric, growth, u, c)
-                and _redirect(fabric, edges, graph, growth, u, c, -1) >= 0
+                and _leads_to_root(fabric, growth, u, c)
+                and _add_redirect_dependencies(fabric, edges, graph, growth, u, c, -1) >= 0
             ):
                 steps[u] = c
                 growth.distance[u] = priority[c]
-        elif steps[v] < 0 or _allow(fabric, edges, graph, c, steps[v]):
+        elif steps[v] < 0 or _add_dependency(fabric, edges, graph, c, steps[v]):
             steps[u] = c
             growth.distance[u] = priority[c]
             reached += 1
-            size = _reach(fabric, growth, u, size)
+            size = _push_channels(fabric, growth, u, size)
     return reached
 
 
 @helper()
-def _reach(fabric, growth, v, size):
+def _push_channels(fabric, growth, v, size):
     """Put the channels towards a new switch of the tree on the heap; return its new size."""
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         c = fabric.in_channel[i]
@@ -173,21 +175,21 @@ def _reach(fabric, growth, v, size):
 
 
 @helper()
-def _backtrack(fabric, edges, graph, growth):
+def _backtrack_locally(fabric, edges, graph, growth):
     """Reach islands over neighbours that change their own way; return the new switches."""
-    found, before = 0, -1
-    while found != before:
-        before = found
+    num_reached, reached_before = 0, -1
+    while num_reached != reached_before:
+        reached_before = num_reached
         for u in range(len(growth.steps)):
             if u != growth.root and growth.steps[u] < 0:
-                v = _turn_neighbour(fabric, edges, graph, growth, u)
+                v = _redirect_neighbour(fabric, edges, graph, growth, u)
                 if v >= 0:
-                    found += _spread(fabric, edges, graph, growth, v)
-    return found
+                    num_reached += _extend_tree(fabric, edges, graph, growth, v)
+    return num_reached
 
 
 @helper()
-def _turn_neighbour(fabric, edges, graph, growth, u):
+def _redirect_neighbour(fabric, edges, graph, growth, u):
     """Let a neighbour of the unreached switch u take another way that u can follow.
 
     Returns
@@ -195,7 +197,7 @@ def _turn_neighbour(fabric, edges, graph, growth, u):
     v : int
         The neighbour on the lightest way of u; −1 if there is none.
     """
-    best, first, second = np.int64(-1), -1, -1
+    least_weight, channel, next_channel = np.int64(-1), -1, -1
     for i in range(fabric.out_start[u], fabric.out_start[u + 1]):
         c = fabric.out_channel[i]
         v = fabric.target[c]
@@ -203,25 +205,27 @@ def _turn_neighbour(fabric, edges, graph, growth, u):
             continue
         for j in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[j]
-            way = growth.distance[fabric.target[d]] + growth.load[c] + growth.load[d]
-            if (first >= 0 and way >= best) or not _leads_on(fabric, growth, v, d):
+            weight = growth.distance[fabric.target[d]] + growth.load[c] + growth.load[d]
+            if (channel >= 0 and weight >= least_weight) or not _leads_to_root(
+                fabric, growth, v, d
+            ):
                 continue
-            count = _redirect(fabric, edges, graph, growth, v, d, c)
+            count = _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c)
             for k in range(count):
                 graph.state[growth.added[k]] = UNKNOWN
             if count >= 0:
-                best, first, second = way, c, d
-    if first < 0:
+                least_weight, channel, next_channel = weight, c, d
+    if channel < 0:
         return -1
-    v = fabric.target[first]
-    _redirect(fabric, edges, graph, growth, v, second, first)
-    growth.steps[v] = second
-    growth.distance[v] = best - growth.load[first] + growth.hop
+    v = fabric.target[channel]
+    _add_redirect_dependencies(fabric, edges, graph, growth, v, next_channel, channel)
+    growth.steps[v] = next_channel
+    growth.distance[v] = least_weight - growth.load[channel] + growth.hop
     return v
 
 
 @helper()
-def _leads_on(fabric, growth, v, d):
+def _leads_to_root(fabric, growth, v, d):
     """Find whether channel d of switch v leads to the root, not over its present one."""
     x = fabric.target[d]
     while x != growth.root:
@@ -232,7 +236,7 @@ def _leads_on(fabric, growth, v, d):
 
 
 @helper()
-def _redirect(fabric, edges, graph, growth, v, d, c):
+def _add_redirect_dependencies(fabric, edges, graph, growth, v, d, c):
     """Add all dependencies that arise if v forwards over d, also packets from channel c.
 
     Returns
@@ -243,18 +247,18 @@ def _redirect(fabric, edges, graph, growth, v, d, c):
     count = 0
     x = fabric.target[d]
     if x != growth.root:
-        count = _include(fabric, edges, graph, growth, d, growth.steps[x], count)
+        count = _try_dependency(fabric, edges, graph, growth, d, growth.steps[x], count)
     for i in range(fabric.in_start[v], fabric.in_start[v + 1]):
         g = fabric.in_channel[i]
         if count >= 0 and (g == c or growth.steps[fabric.source[g]] == g):
-            count = _include(fabric, edges, graph, growth, g, d, count)
+            count = _try_dependency(fabric, edges, graph, growth, g, d, count)
     return count
 
 
 @helper()
-def _include(fabric, edges, graph, growth, c, d, count):
+def _try_dependency(fabric, edges, graph, growth, c, d, count):
     """Add the dependency of c on d to the list of `count` ones; −1, with none left, on a cycle."""
-    e = fabric.turn_start[c] + fabric.place[d]
+    e = fabric.turn_start[c] + fabric.port[d]
     if graph.state[e] == PRESENT:
         return count
     if graph.state[e] == UNKNOWN and add_edge(edges, graph, c, e):
@@ -266,17 +270,17 @@ def _include(fabric, edges, graph, growth, c, d, count):
 
 
 @helper()
-def _escape(fabric, edges, graph, growth, escape):
+def _follow_escape_routes(fabric, edges, graph, growth, escape):
     """Lead the switches that a tree does not reach over the escape routes.
 
     All switches on these routes follow them, too, and so do those whose dependency on the new way
     would close a cycle. Packets of the others enter the escape routes and stay on them.
     """
-    steps, inside, queue, root = growth.steps, growth.inside, growth.queue, growth.root
+    steps, on_escape, queue, root = growth.steps, growth.inside, growth.queue, growth.root
     count = 0
     for u in range(len(steps)):
-        inside[u] = u != root and steps[u] < 0 and escape[u] >= 0
-        if inside[u]:
+        on_escape[u] = u != root and steps[u] < 0 and escape[u] >= 0
+        if on_escape[u]:
             queue[count] = u
             count += 1
     i = 0
@@ -286,14 +290,18 @@ def _escape(fabric, edges, graph, growth, escape):
         d = escape[v]
         steps[v] = d
         w = fabric.target[d]
-        if w != root and not inside[w]:
-            inside[w] = True
+        if w != root and not on_escape[w]:
+            on_escape[w] = True
             queue[count] = w
             count += 1
         for k in range(fabric.in_start[v], fabric.in_start[v + 1]):
             c = fabric.in_channel[k]
             u = fabric.source[c]
-            if not inside[u] and steps[u] == c and not _allow(fabric, edges, graph, c, d):
-                inside[u] = True
+            if (
+                not on_escape[u]
+                and steps[u] == c
+                and not _add_dependency(fabric, edges, graph, c, d)
+            ):
+                on_escape[u] = True
                 queue[count] = u
                 count += 1

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from routelab.kernels.forwarding.acyclic import FORBIDDEN, PRESENT, add_edge, list_edges, no_edges
+from routelab.kernels.forwarding.acyclic import (
+    FORBIDDEN,
+    PRESENT,
+    add_edge,
+    empty_graph,
+    list_edges,
+)
 from routelab.kernels.forwarding.first_fit import add_path, longest_path, number_dependencies
 from routelab.kernels.jit import helper, jit
 
@@ -24,36 +30,36 @@ def layers_with_transitions(path_start, hop_channel, start, target, order, limit
     Returns
     -------
     layer : int16 array, shape (H,)
-    lost : int
+    num_lost : int
         Paths that would need more layers.
     """
     edges = list_edges(start, target)
-    graphs = [no_edges(len(start) - 1, len(target)) for _ in range(limit)]
+    graphs = [empty_graph(len(start) - 1, len(target)) for _ in range(limit)]
     hop = number_dependencies(path_start, hop_channel, start, target)
     layer = np.zeros(len(hop_channel), np.int16)
     added = np.empty(longest_path(path_start), np.int32)
-    lost = 0
+    num_lost = 0
     for k in order:
-        first, last = path_start[k], path_start[k + 1]
-        whole = -1
+        first_hop, end = path_start[k], path_start[k + 1]
+        common_layer = -1
         for i in range(limit if whole_first else 0):
-            if add_path(edges, graphs[i], hop_channel, hop, first, last, added):
-                whole = i
+            if add_path(edges, graphs[i], hop_channel, hop, first_hop, end, added):
+                common_layer = i
                 break
-        if whole >= 0:
-            layer[first:last] = whole
-        elif not _split(edges, graphs, hop_channel, hop, first, last, layer):
-            lost += 1
-    return layer, lost
+        if common_layer >= 0:
+            layer[first_hop:end] = common_layer
+        elif not _split(edges, graphs, hop_channel, hop, first_hop, end, layer):
+            num_lost += 1
+    return layer, num_lost
 
 
 @helper()
-def _split(edges, graphs, hop_channel, hop, first, last, layer):
+def _split(edges, graphs, hop_channel, hop, first_hop, end, layer):
     """Follow a path in one layer as far as it goes, then in the next; False if all are used."""
     current = 0
-    for h in range(first, last):
+    for h in range(first_hop, end):
         layer[h] = current
-        if h == last - 1:
+        if h == end - 1:
             return True
         graph, e = graphs[current], hop[h]
         if graph.state[e] == PRESENT:

@@ -27,7 +27,7 @@ class Fabric(NamedTuple):
     out_start : int32 array, shape (S + 1,)
     out_channel : int32 array, shape (C,)
     in_start, in_channel : like these
-    place : int32 array, shape (C,)
+    port : int32 array, shape (C,)
         Place of each channel among those that leave its source.
     turn_start : int64 array, shape (C + 1,)
         The turn from channel c to channel d has the number ``turn_start[c] + place[d]``.
@@ -45,7 +45,7 @@ class Fabric(NamedTuple):
     out_channel: NDArray[np.int32]
     in_start: NDArray[np.int32]
     in_channel: NDArray[np.int32]
-    place: NDArray[np.int32]
+    port: NDArray[np.int32]
     turn_start: NDArray[np.int64]
     hosts: NDArray[np.int64]
     root: NDArray[np.int32]
@@ -128,40 +128,42 @@ def tree_scratch(switches, arrivals):
 
 
 @inline
-def accept_at(legality, good, root):
+def fill_arrivals_at_root(legality, good, root):
     """Fill `good` at the destination's switch."""
     for q in range(legality.first[root], legality.first[root + 1]):
         good[q] = legality.full if legality.accepting[q] else 0
 
 
 @inline
-def inherit(fabric, legality, behind, channel, following, good):
+def fill_good_arrivals(fabric, legality, good_at_target, channel, next_channel, good):
     """Fill `good` at the source of `channel`, and return how many arrivals there are good.
+
+    A packet from there takes `channel`, and is then an arrival at its target, which is good or not.
 
     Parameters
     ----------
-    behind : int64 array, shape (V,)
+    good_at_target : int64 array, shape (V,)
         Where `good` at the channel's target is read.
-    following : int
+    next_channel : int
         Next channel of the target; −1 if it is the destination's switch.
     """
-    here = legality.first[fabric.source[channel]]
+    first_arrival = legality.first[fabric.source[channel]]
     if len(legality.turns):
-        layers = behind[legality.first[fabric.target[channel]]]
-        if following >= 0:
-            layers &= legality.turns[fabric.turn_start[channel] + fabric.place[following]]
-        good[here] = layers
+        layers = good_at_target[legality.first[fabric.target[channel]]]
+        if next_channel >= 0:
+            layers &= legality.turns[fabric.turn_start[channel] + fabric.port[next_channel]]
+        good[first_arrival] = layers
         return 1 if layers else 0
     count = 0
-    for w in range(legality.first[fabric.source[channel] + 1] - here):
-        after = legality.step[channel, w]
-        good[here + w] = behind[after] if after >= 0 else 0
-        count += good[here + w]
+    for number in range(legality.first[fabric.source[channel] + 1] - first_arrival):
+        next_arrival = legality.step[channel, number]
+        good[first_arrival + number] = good_at_target[next_arrival] if next_arrival >= 0 else 0
+        count += good[first_arrival + number]
     return count
 
 
 @helper()
-def enter_tree(fabric, legality, steps, root, tree):
+def read_tree(fabric, legality, steps, root, tree):
     """Read a tree: children, weights and good arrivals. Return the number of its switches.
 
     Parameters
@@ -173,9 +175,9 @@ def enter_tree(fabric, legality, steps, root, tree):
     for u in range(len(steps)):
         if steps[u] >= 0:
             v = fabric.target[steps[u]]
-            _adopt(tree, u, v)
+            _add_child(tree, u, v)
     tree.queue[0] = root
-    accept_at(legality, tree.good, root)
+    fill_arrivals_at_root(legality, tree.good, root)
     count = 1
     for i in range(len(steps)):
         if i == count:
@@ -183,7 +185,7 @@ def enter_tree(fabric, legality, steps, root, tree):
         v = tree.queue[i]
         u = tree.child[v]
         while u >= 0:
-            inherit(fabric, legality, tree.good, steps[u], steps[v], tree.good)
+            fill_good_arrivals(fabric, legality, tree.good, steps[u], steps[v], tree.good)
             tree.queue[count] = u
             count += 1
             u = tree.next_sibling[u]
@@ -196,7 +198,7 @@ def enter_tree(fabric, legality, steps, root, tree):
 
 
 @inline
-def _adopt(tree, u, v):
+def _add_child(tree, u, v):
     """Put switch u among the children of v."""
     head = tree.child[v]
     tree.next_sibling[u] = head
@@ -209,16 +211,16 @@ def _adopt(tree, u, v):
 @inline
 def reattach(fabric, tree, steps, u, channel):
     """Let switch u forward over `channel`; weights and good arrivals stay as they are."""
-    old = fabric.target[steps[u]]
-    before, after = tree.previous_sibling[u], tree.next_sibling[u]
-    if before >= 0:
-        tree.next_sibling[before] = after
+    old_parent = fabric.target[steps[u]]
+    previous, following_sibling = tree.previous_sibling[u], tree.next_sibling[u]
+    if previous >= 0:
+        tree.next_sibling[previous] = following_sibling
     else:
-        tree.child[old] = after
-    if after >= 0:
-        tree.previous_sibling[after] = before
+        tree.child[old_parent] = following_sibling
+    if following_sibling >= 0:
+        tree.previous_sibling[following_sibling] = previous
     steps[u] = channel
-    _adopt(tree, u, fabric.target[channel])
+    _add_child(tree, u, fabric.target[channel])
 
 
 @helper()
@@ -228,18 +230,18 @@ def is_legal_move(fabric, legality, tree, steps, u, channel):
     `trial` is then filled at the switches ``queue[:count]`` whose good arrivals change; `count` is
     returned, −1 if a route becomes illegal.
     """
-    following = steps[fabric.target[channel]]
-    inherit(fabric, legality, tree.good, channel, following, tree.trial)
+    next_channel = steps[fabric.target[channel]]
+    fill_good_arrivals(fabric, legality, tree.good, channel, next_channel, tree.trial)
     if tree.trial[legality.begin[u]] == 0:
         return -1
     tree.queue[0] = u
     count, i = 1, 0
     while i < count:
         v = tree.queue[i]
-        following = channel if v == u else steps[v]
+        next_channel = channel if v == u else steps[v]
         w = tree.child[v]
         while w >= 0:
-            inherit(fabric, legality, tree.trial, steps[w], following, tree.trial)
+            fill_good_arrivals(fabric, legality, tree.trial, steps[w], next_channel, tree.trial)
             if tree.trial[legality.begin[w]] == 0:
                 return -1
             for q in range(legality.first[w], legality.first[w + 1]):
@@ -272,7 +274,7 @@ def channel_loads(fabric, legality, trees):
     load = np.zeros(len(fabric.source), np.int64)
     illegal = np.zeros(len(trees), np.int64)
     for t in range(len(trees)):
-        count = enter_tree(fabric, legality, trees[t], fabric.root[t], tree)
+        count = read_tree(fabric, legality, trees[t], fabric.root[t], tree)
         for i in range(1, count):
             u = tree.queue[i]
             load[trees[t, u]] += tree.weight[u]
@@ -287,23 +289,23 @@ def reaching_switches(fabric):
     switches = len(fabric.hosts)
     count = np.zeros(switches, np.int64)
     queue = np.empty(switches, np.int32)
-    seen = np.full(switches, -1, np.int32)
+    reached_from = np.full(switches, -1, np.int32)
     result = np.empty(len(fabric.root), np.int64)
     for t in range(len(fabric.root)):
         root = fabric.root[t]
         if count[root] == 0:
             queue[0] = root
-            seen[root] = root
-            found, i = 1, 0
-            while i < found:
+            reached_from[root] = root
+            num_reached, i = 1, 0
+            while i < num_reached:
                 v = queue[i]
                 for j in range(fabric.in_start[v], fabric.in_start[v + 1]):
                     u = fabric.source[fabric.in_channel[j]]
-                    if seen[u] != root:
-                        seen[u] = root
-                        queue[found] = u
-                        found += 1
+                    if reached_from[u] != root:
+                        reached_from[u] = root
+                        queue[num_reached] = u
+                        num_reached += 1
                 i += 1
-            count[root] = found
+            count[root] = num_reached
         result[t] = count[root]
     return result

@@ -5,9 +5,9 @@ A layer in which every turn goes to a channel later in its order has no cycle of
 
 import numpy as np
 
-from routelab.kernels.forwarding.acyclic import add_edge, list_edges, no_edges
+from routelab.kernels.forwarding.acyclic import add_edge, empty_graph, list_edges
 from routelab.kernels.forwarding.heap import pop, push
-from routelab.kernels.forwarding.trees import enter_tree, tree_scratch
+from routelab.kernels.forwarding.trees import read_tree, tree_scratch
 from routelab.kernels.jit import jit
 
 
@@ -29,7 +29,7 @@ def turns_of_orders(fabric, rank):
             for layer in range(len(rank)):
                 if rank[layer, c] < rank[layer, d]:
                     layers |= np.int64(1) << layer
-            turns[fabric.turn_start[c] + fabric.place[d]] = layers
+            turns[fabric.turn_start[c] + fabric.port[d]] = layers
     return turns
 
 
@@ -47,36 +47,36 @@ def choose_layers(fabric, legality, trees):
     -------
     layer : int8 array, shape (S, T)
         −1 where no route exists, or none is legal.
-    used : int64 array, shape (number of turns,)
+    used_layers : int64 array, shape (number of turns,)
         Layers in which a route takes each turn, as bits.
     """
     destinations, switches = trees.shape
     tree = tree_scratch(switches, switches)
     layer = np.full((switches, destinations), -1, np.int8)
-    used = np.zeros(len(legality.turns), np.int64)
-    taken = np.zeros(switches, np.int64)
+    used_layers = np.zeros(len(legality.turns), np.int64)
+    layers_above = np.zeros(switches, np.int64)
     for t in range(destinations):
         steps = trees[t]
-        count = enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        count = read_tree(fabric, legality, steps, fabric.root[t], tree)
         for i in range(count):
-            taken[tree.queue[i]] = 0
+            layers_above[tree.queue[i]] = 0
         for i in range(count - 1, 0, -1):
             u = tree.queue[i]
             good = tree.good[u]
             if good:
                 lowest = good & -good
-                taken[u] |= lowest
+                layers_above[u] |= lowest
                 number = 0
                 while lowest > 1:
                     lowest >>= 1
                     number += 1
                 layer[u, t] = number
             v = fabric.target[steps[u]]
-            taken[v] |= taken[u]
+            layers_above[v] |= layers_above[u]
             if steps[v] >= 0:
-                used[fabric.turn_start[steps[u]] + fabric.place[steps[v]]] |= taken[u]
+                used_layers[fabric.turn_start[steps[u]] + fabric.port[steps[v]]] |= layers_above[u]
         layer[fabric.root[t], t] = 0
-    return layer, used
+    return layer, used_layers
 
 
 @jit
@@ -97,32 +97,32 @@ def order_channels(fabric, used, layer, priority):
         Place of each channel; −1 for channels on or behind a cycle.
     """
     channels = len(fabric.source)
-    waiting = np.zeros(channels, np.int32)
+    num_predecessors = np.zeros(channels, np.int32)
     bit = np.int64(1) << layer
     for c in range(channels):
         v = fabric.target[c]
         for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[i]
-            if used[fabric.turn_start[c] + fabric.place[d]] & bit:
-                waiting[d] += 1
+            if used[fabric.turn_start[c] + fabric.port[d]] & bit:
+                num_predecessors[d] += 1
     heap = np.empty(channels, np.int32)
     size = 0
     for c in range(channels):
-        if waiting[c] == 0:
+        if num_predecessors[c] == 0:
             size = push(heap, size, priority, c)
     rank = np.full(channels, -1, np.int32)
-    placed = 0
+    position = 0
     while size:
         c = heap[0]
         size = pop(heap, size, priority)
-        rank[c] = placed
-        placed += 1
+        rank[c] = position
+        position += 1
         v = fabric.target[c]
         for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[i]
-            if used[fabric.turn_start[c] + fabric.place[d]] & bit:
-                waiting[d] -= 1
-                if waiting[d] == 0:
+            if used[fabric.turn_start[c] + fabric.port[d]] & bit:
+                num_predecessors[d] -= 1
+                if num_predecessors[d] == 0:
                     size = push(heap, size, priority, d)
     return rank
 
@@ -145,12 +145,12 @@ def turn_loads(fabric, legality, trees):
     load = np.zeros(fabric.turn_start[-1], np.int64)
     for t in range(len(trees)):
         steps = trees[t]
-        count = enter_tree(fabric, legality, steps, fabric.root[t], tree)
+        count = read_tree(fabric, legality, steps, fabric.root[t], tree)
         for i in range(1, count):
             u = tree.queue[i]
-            following = steps[fabric.target[steps[u]]]
-            if following >= 0:
-                load[fabric.turn_start[steps[u]] + fabric.place[following]] += tree.weight[u]
+            next_channel = steps[fabric.target[steps[u]]]
+            if next_channel >= 0:
+                load[fabric.turn_start[steps[u]] + fabric.port[next_channel]] += tree.weight[u]
     return load
 
 
@@ -169,16 +169,16 @@ def order_of_turns(fabric, turns):
         Place of each channel.
     """
     channels = len(fabric.source)
-    before = np.empty(fabric.turn_start[-1], np.int32)
-    after = np.empty(fabric.turn_start[-1], np.int32)
+    turn_source = np.empty(fabric.turn_start[-1], np.int32)
+    turn_target = np.empty(fabric.turn_start[-1], np.int32)
     for c in range(channels):
         v = fabric.target[c]
         for i in range(fabric.out_start[v], fabric.out_start[v + 1]):
             d = fabric.out_channel[i]
-            turn = fabric.turn_start[c] + fabric.place[d]
-            before[turn], after[turn] = c, d
-    edges = list_edges(fabric.turn_start, after)
-    graph = no_edges(channels, len(after))
+            turn = fabric.turn_start[c] + fabric.port[d]
+            turn_source[turn], turn_target[turn] = c, d
+    edges = list_edges(fabric.turn_start, turn_target)
+    graph = empty_graph(channels, len(turn_target))
     for turn in turns:
-        add_edge(edges, graph, before[turn], turn)
-    return graph.place
+        add_edge(edges, graph, turn_source[turn], turn)
+    return graph.position

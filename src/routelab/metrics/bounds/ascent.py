@@ -99,8 +99,8 @@ def _by_direction(
     """Return weights for every direction that count only its channels."""
     chosen = []
     for direction in range(len(topology.directions)):
-        own = np.zeros(classes)
-        own[channel_class[topology.channel_direction == direction]] = 1.0
-        if own.any():
-            chosen.append(own)
+        weights = np.zeros(classes)
+        weights[channel_class[topology.channel_direction == direction]] = 1.0
+        if weights.any():
+            chosen.append(weights)
     return chosen

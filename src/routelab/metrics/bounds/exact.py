@@ -40,12 +40,12 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     program = _route_program(graph, at_least)
     if program is None:
         return None
-    found = solve_program(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
-    if found is None:
+    solution = solve_program(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
+    if solution is None:
         return None
-    load, _ = found
-    less = min(TOLERANCE * max(load, 1.0), 0.5)
-    return least_attainable(graph.topology, max(Fraction(load - less), Fraction(0)))
+    objective, _ = solution
+    less = min(TOLERANCE * max(objective, 1.0), 0.5)
+    return least_attainable(graph.topology, max(Fraction(objective - less), Fraction(0)))
 
 
 def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:
@@ -74,10 +74,10 @@ def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | N
     program.variables(1, cost=1.0, lower=float(at_least), integer=whole)
     loads = program.rows(np.full(topology.num_channels, -np.inf), -fixed)
     program.entries(loads, np.zeros(len(loads), np.int64), -1.0 / factor)
-    taken = program.variables(int(chosen.sum()), integer=True)
+    is_taken = program.variables(int(chosen.sum()), integer=True)
     number = np.cumsum(chosen) - 1
-    program.entries(hops[open_hop], taken[number[hop_route[open_hop]]], amount[open_hop])
+    program.entries(hops[open_hop], is_taken[number[hop_route[open_hop]]], amount[open_hop])
     _, place = np.unique(pair[chosen], return_inverse=True)
-    one = program.rows(np.ones(place.max(initial=-1) + 1), np.ones(place.max(initial=-1) + 1))
-    program.entries(one[place], taken, 1.0)
+    one_route = program.rows(np.ones(place.max(initial=-1) + 1), np.ones(place.max(initial=-1) + 1))
+    program.entries(one_route[place], is_taken, 1.0)
     return program

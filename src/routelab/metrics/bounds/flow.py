@@ -111,8 +111,8 @@ def _add_flow(
     # otherwise the flow chooses
     stopped = program.variables(int((~alone).sum()))
     program.entries(conserved[np.searchsorted(vertices, stops[~alone])], stopped, -1.0)
-    _, first, choice = np.unique(switch[~alone], return_index=True, return_inverse=True)
-    arriving = program.rows(demand[~alone][first], demand[~alone][first])
+    _, first_vertex, choice = np.unique(switch[~alone], return_index=True, return_inverse=True)
+    arriving = program.rows(demand[~alone][first_vertex], demand[~alone][first_vertex])
     program.entries(arriving[choice], stopped, 1.0)
 
 

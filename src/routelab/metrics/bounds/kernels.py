@@ -32,14 +32,14 @@ def least_weights(graph, sources, terminals, weight):
     count = len(sources)
     least = np.zeros(count, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
-    best = np.empty(len(graph.begin), np.int32)
+    best_vertex = np.empty(len(graph.begin), np.int32)
     far = np.int32(len(tree.level))
     for q in range(count):
         visited = grow_tree(graph, graph.begin[sources[q]], weight, False, far, tree)
-        settle_switches(graph, tree, visited, best)
-        for t in range(len(best)):
-            if t != sources[q] and best[t] >= 0:
-                least[q] += terminals[t] * tree.cost[best[t]]
+        settle_switches(graph, tree, visited, best_vertex)
+        for t in range(len(best_vertex)):
+            if t != sources[q] and best_vertex[t] >= 0:
+                least[q] += terminals[t] * tree.cost[best_vertex[t]]
     return least
 
 
@@ -62,16 +62,16 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
     """
     size = len(graph.vertex_switch)
     tree = tree_scratch(size)
-    best = np.empty(len(graph.begin), np.int32)
+    best_vertex = np.empty(len(graph.begin), np.int32)
     flow = np.zeros(size, np.int64)
     far = np.int32(size)
     least = np.int64(0)
     for s in sources:
         visited = grow_tree(graph, graph.begin[s], weight, False, far, tree)
-        settle_switches(graph, tree, visited, best)
-        for t in range(len(best)):
-            if t != s and best[t] >= 0:
-                flow[best[t]] = terminals[s] * terminals[t]
+        settle_switches(graph, tree, visited, best_vertex)
+        for t in range(len(best_vertex)):
+            if t != s and best_vertex[t] >= 0:
+                flow[best_vertex[t]] = terminals[s] * terminals[t]
         # in the queue a vertex follows the previous one on its route
         for k in range(visited - 1, 0, -1):
             v = tree.queue[k]

@@ -88,15 +88,15 @@ def bound_from_weights(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
     InputError
         If `weights` is not one non-negative integer per channel.
     """
-    given = np.asarray(weights)
-    if given.shape != (graph.topology.num_channels,) or not np.issubdtype(given.dtype, np.integer):
+    array = np.asarray(weights)
+    if array.shape != (graph.topology.num_channels,) or not np.issubdtype(array.dtype, np.integer):
         raise InputError(
             f"bound: expected an integer weight for each of {graph.topology.num_channels} "
-            f"channels, found {given.dtype} of shape {given.shape}"
+            f"channels, found {array.dtype} of shape {array.shape}"
         )
-    if given.size and given.min() < 0:
-        raise InputError(f"bound: channel {int(given.argmin())} has a negative weight")
-    return _quotient(graph, frozen_array(given, np.int64), graph.topology.endpoints, 1)
+    if array.size and array.min() < 0:
+        raise InputError(f"bound: channel {int(array.argmin())} has a negative weight")
+    return _quotient(graph, frozen_array(array, np.int64), graph.topology.endpoints, 1)
 
 
 def symmetric_bound_from_weights(

@@ -121,8 +121,8 @@ def _best(
 ) -> tuple[Fraction, Int64Array]:
     """Return the weights that prove the largest bound; the first of equals."""
     for candidate in candidates:
-        own = candidate[symmetry.channel_class]
-        proven = symmetric_bound_from_weights(graph, own, symmetry)
+        class_weights = candidate[symmetry.channel_class]
+        proven = symmetric_bound_from_weights(graph, class_weights, symmetry)
         if proven > value:
-            value, weights = proven, own // max(int(np.gcd.reduce(own)), 1)
+            value, weights = proven, class_weights // max(int(np.gcd.reduce(class_weights)), 1)
     return value, weights

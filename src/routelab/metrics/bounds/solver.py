@@ -66,7 +66,7 @@ class LinearProgram:
         lp.a_matrix_.value_ = np.bincount(inverse, weights=part["value"])
         if part["integer"].any():
             kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-            lp.integrality_ = [kinds[int(one)] for one in part["integer"]]
+            lp.integrality_ = [kinds[int(kind)] for kind in part["integer"]]
         return lp
 
 

@@ -61,8 +61,8 @@ def refine_cut(start, neighbour, weight, slack, side):
             kind = side[s] if weight[s] else EITHER
             _insert(head, after, before, top, kind, gain[s] + widest, s)
         links //= 2
-        initial = best = links
-        count = kept = 0
+        initial = fewest = links
+        count = num_kept = 0
         while True:
             chosen = -1
             for kind in range(3):
@@ -92,21 +92,21 @@ def refine_cut(start, neighbour, weight, slack, side):
                 _remove(head, after, before, kind, gain[t] + widest, t)
                 gain[t] += -2 if side[t] == side[s] else 2
                 _insert(head, after, before, top, kind, gain[t] + widest, t)
-            if links < best and abs(balance) <= slack:
-                best, kept = links, count
-        for k in range(kept, count):
+            if links < fewest and abs(balance) <= slack:
+                fewest, num_kept = links, count
+        for k in range(num_kept, count):
             side[moved[k]] = 1 - side[moved[k]]
-        if best == initial:
-            return best
+        if fewest == initial:
+            return fewest
 
 
 @jit
 def _insert(head, after, before, top, kind, place, s):
     """Put a switch at the head of a list."""
-    first = head[kind, place]
-    after[s], before[s] = first, -1
-    if first >= 0:
-        before[first] = s
+    old_head = head[kind, place]
+    after[s], before[s] = old_head, -1
+    if old_head >= 0:
+        before[old_head] = s
     head[kind, place] = s
     top[kind] = max(top[kind], place)
 

@@ -36,51 +36,51 @@ def sum_distances(start, neighbour, demand):
     """
     size = len(demand)
     sources = np.flatnonzero(demand)
-    seen = np.zeros(size, np.uint64)
+    reached_by = np.zeros(size, np.uint64)
     visit = np.zeros(size, np.uint64)
-    following = np.zeros(size, np.uint64)
+    next_visit = np.zeros(size, np.uint64)
     frontier = np.empty(size, np.int32)
     reached = np.empty(size, np.int32)
     longest = pairs = hops = weighted_pairs = weighted_hops = np.int64(0)
-    for first in range(0, len(sources), BATCH):
-        count = min(BATCH, len(sources) - first)
-        seen[:] = 0
+    for batch in range(0, len(sources), BATCH):
+        count = min(BATCH, len(sources) - batch)
+        reached_by[:] = 0
         for i in range(count):
-            s = sources[first + i]
-            seen[s] = visit[s] = np.uint64(1) << np.uint64(i)
+            s = sources[batch + i]
+            reached_by[s] = visit[s] = np.uint64(1) << np.uint64(i)
             frontier[i] = s
         distance = np.int64(0)
         while count:
             distance += 1
-            found = 0
+            num_reached = 0
             for k in range(count):
                 s = frontier[k]
                 bits = visit[s]
                 visit[s] = 0
                 for e in range(start[s], start[s + 1]):
                     t = neighbour[e]
-                    new = bits & ~seen[t]
-                    if new:
-                        if not following[t]:
-                            reached[found] = t
-                            found += 1
-                        following[t] |= new
-            for k in range(found):
+                    new_bits = bits & ~reached_by[t]
+                    if new_bits:
+                        if not next_visit[t]:
+                            reached[num_reached] = t
+                            num_reached += 1
+                        next_visit[t] |= new_bits
+            for k in range(num_reached):
                 t = reached[k]
-                bits = following[t]
-                following[t] = 0
+                bits = next_visit[t]
+                next_visit[t] = 0
                 visit[t] = bits
-                seen[t] |= bits
+                reached_by[t] |= bits
                 frontier[k] = t
                 if demand[t] == 0:
                     continue
                 longest = max(longest, distance)
                 while bits:
-                    product = demand[sources[first + lowest(bits)]] * demand[t]
+                    product = demand[sources[batch + lowest(bits)]] * demand[t]
                     bits &= bits - np.uint64(1)
                     pairs += 1
                     hops += distance
                     weighted_pairs += product
                     weighted_hops += product * distance
-            count = found
+            count = num_reached
     return longest, pairs, hops, weighted_pairs, weighted_hops

@@ -113,17 +113,19 @@ class FlowSimulation:
         """
         from routelab.simulation.flow.kernels.loop import run_moments
 
-        last = int(self._flow.ints[at.MOMENTS]) + moments
+        last_moment = int(self._flow.ints[at.MOMENTS]) + moments
         while True:
-            why = run_moments(self._flow, min(last - int(self._flow.ints[at.MOMENTS]), 2**62))
-            if why == at.FULL_MESSAGES:
+            status = run_moments(
+                self._flow, min(last_moment - int(self._flow.ints[at.MOMENTS]), 2**62)
+            )
+            if status == at.FULL_MESSAGES:
                 self._flow = more_messages(self._flow)
-            elif why == at.FULL_RING:
+            elif status == at.FULL_RING:
                 self._flow = larger_ring(self._flow)
-            elif why == at.STUCK:
+            elif status == at.STUCK:
                 raise stuck_error(tuple(self._waiting_ranks()), self.schedule.ranks)
             else:
-                self.finished = why == at.FINISHED
+                self.finished = status == at.FINISHED
                 return self.finished
 
     @property
@@ -139,8 +141,10 @@ class FlowSimulation:
             count=bundles["count"].astype(np.int64),
             rate=bundles["rate"].copy(),
             resources=[
-                flow.crossings["resource"][one["first"] :][: one["crossings"]].astype(np.int64)
-                for one in bundles
+                flow.crossings["resource"][bundle["first"] :][: bundle["crossings"]].astype(
+                    np.int64
+                )
+                for bundle in bundles
             ],
             capacity=flow.resources["capacity"].copy(),
         )
@@ -150,26 +154,30 @@ class FlowSimulation:
         over = set(flow.free[: flow.ints[at.FREE]].tolist())
         over |= set(np.flatnonzero(flow.messages["state"] & at.DONE).tolist())
         peers: dict[int, set[int]] = {}
-        for number, one in enumerate(flow.messages):
+        for number, message in enumerate(flow.messages):
             if number in over:
                 continue
-            source, target, state = int(one["source"]), int(one["target"]), int(one["state"])
+            source, target, state = (
+                int(message["source"]),
+                int(message["target"]),
+                int(message["state"]),
+            )
             if state & at.SENDER_WAITS:
                 peers.setdefault(source, set()).add(target)
             if state & at.RECEIVER_WAITS:
                 peers.setdefault(target, set()).add(source)
         for number, rank in enumerate(flow.ranks):
-            place, last = int(rank["place"]), int(rank["operation"]) - 1
+            place, operation = int(rank["place"]), int(rank["operation"]) - 1
             if place == len(schedule.tape):
                 continue
             block = int(schedule.tape[place])
             yield WaitingRank(
                 rank=number,
-                kind=int(flow.operations["kind"][last]),
+                kind=int(flow.operations["kind"][operation]),
                 peers=tuple(sorted(peers.get(number, ()))),
                 block=schedule.names[block],
                 place=place,
-                operation=last - int(flow.block_start[block, number]),
+                operation=operation - int(flow.block_start[block, number]),
                 seconds=float(rank["clock"]),
             )
 
@@ -177,16 +185,16 @@ class FlowSimulation:
         """Return the result of a program that has ended."""
         flow, schedule, ways = self._flow, self.schedule, self._ways
         topology = self.paths.topology
-        missing = schedule.rounds_of - schedule.rounds
+        missing_rounds = schedule.rounds_of - schedule.rounds
         marked = {int(place): flow.marked[k] for k, place in enumerate(flow.marks)}
         begin, end = (marked[place] for place in schedule.timed)
         finish = marked[len(schedule.tape)]
-        if missing:
-            first, behind = schedule.round_start[-1 - self._half], schedule.round_start[-1]
-            span = np.array([marked[int(first)], marked[int(behind)]])
+        if missing_rounds:
+            half_start, half_end = schedule.round_start[-1 - self._half], schedule.round_start[-1]
+            span = np.array([marked[int(half_start)], marked[int(half_end)]])
             more = extrapolate(span, schedule.rounds, schedule.rounds_of, self._half)
             end, finish = end + more, finish + more
-        scale = np.array([0.0, 1.0, 1.0 + (missing / self._half if missing else 0.0)])
+        scale = np.array([0.0, 1.0, 1.0 + (missing_rounds / self._half if missing_rounds else 0.0)])
         sent, messages = flow.sent_bytes @ scale, flow.sent @ scale
         hops = np.diff(ways.hop_start)
         channel_bytes = _sums(ways.hop_channel, np.repeat(sent, hops), topology.num_channels)
@@ -225,23 +233,23 @@ def _sums(places: Any, values: Any, size: int) -> Float64Array:
 
 def more_messages(flow: at.FlowState) -> at.FlowState:
     """Double the room for messages in transit."""
-    old, ranks = len(flow.messages), len(flow.ranks)
-    messages = np.zeros(2 * old, at.MESSAGE)
-    messages[:old] = flow.messages
-    free = np.zeros(2 * old, np.int32)
+    count_before, ranks = len(flow.messages), len(flow.ranks)
+    messages = np.zeros(2 * count_before, at.MESSAGE)
+    messages[:count_before] = flow.messages
+    free = np.zeros(2 * count_before, np.int32)
     count = int(flow.ints[at.FREE])
     free[:count] = flow.free[:count]
-    free[count : count + old] = np.arange(2 * old - 1, old - 1, -1)
-    flow.ints[at.FREE] = count + old
-    time, event = np.zeros(2 * old + ranks), np.zeros(2 * old + ranks, np.int32)
-    time[: old + ranks], event[: old + ranks] = flow.event_time, flow.event
+    free[count : count + count_before] = np.arange(2 * count_before - 1, count_before - 1, -1)
+    flow.ints[at.FREE] = count + count_before
+    time, event = np.zeros(2 * count_before + ranks), np.zeros(2 * count_before + ranks, np.int32)
+    time[: count_before + ranks], event[: count_before + ranks] = flow.event_time, flow.event
     return flow._replace(messages=messages, free=free, event_time=time, event=event)
 
 
 def larger_ring(flow: at.FlowState) -> at.FlowState:
     """Double the room for messages of the blocks that ranks work on."""
-    old = flow.ring
-    made = np.flatnonzero(old >= 0)
-    ring = np.full(2 * len(old), -1, np.int32)
-    ring[flow.messages["slot"][old[made]] & (len(ring) - 1)] = old[made]
+    ring_before = flow.ring
+    used = np.flatnonzero(ring_before >= 0)
+    ring = np.full(2 * len(ring_before), -1, np.int32)
+    ring[flow.messages["slot"][ring_before[used]] & (len(ring) - 1)] = ring_before[used]
     return flow._replace(ring=ring)

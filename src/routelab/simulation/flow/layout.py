@@ -93,15 +93,15 @@ def _operations(
     """Return operations, their places, messages by block, and communicating terminals."""
     blocks, terminals = schedule.blocks, paths.topology.num_terminals
     sizes = np.array([len(block.kind) for block in blocks], np.int64)
-    first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    operations = np.zeros(first[-1], at.OPERATION)
+    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    operations = np.zeros(start[-1], at.OPERATION)
     block_start = np.zeros((len(blocks), schedule.ranks + 1), np.int64)
     messages = np.zeros(len(blocks), np.int64)
     place = paths.terminal.astype(np.int64)
     talks = []
     for number, block in enumerate(blocks):
-        block_start[number] = first[number] + block.start
-        rows = operations[first[number] : first[number + 1]]
+        block_start[number] = start[number] + block.start
+        rows = operations[start[number] : start[number + 1]]
         rows["amount"], rows["kind"], rows["peer"] = block.amount, block.kind, block.peer
         computes = block.kind == COMPUTE
         rate = machine.compute_rate
@@ -113,7 +113,7 @@ def _operations(
         rows["slot"][sends] = rows["slot"][block.receive_of[sends]]
         pair = place[block.rank_of()[sends]] * terminals + place[block.peer[sends]]
         talks.append((rows, sends, pair))
-    used = np.unique(np.concatenate([np.unique(pair) for _, _, pair in talks] or [first[:0]]))
+    used = np.unique(np.concatenate([np.unique(pair) for _, _, pair in talks] or [start[:0]]))
     for rows, sends, pair in talks:
         rows["pair"][sends] = np.searchsorted(used, pair)
     return operations, block_start, messages, used // terminals, used % terminals
@@ -134,23 +134,23 @@ def _network(
     leaves = ~inside & (machine.ejection_bandwidth > 0)
     copies = inside & (machine.memory_bandwidth > 0)
     length = hops + enters + leaves + copies
-    first = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
-    if max(first[-1], count) > _LARGEST:
+    start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
+    if max(start[-1], count) > _LARGEST:
         raise UnsupportedError(
-            f"the flow engine: {count} paths with {first[-1]} channels between the ranks are too "
+            f"the flow engine: {count} paths with {start[-1]} channels between the ranks are too "
             "many; use fewer ranks, or more ranks per terminal"
         )
-    crossings = np.zeros(first[-1], at.CROSSING)
+    crossings = np.zeros(start[-1], at.CROSSING)
     resource = crossings["resource"]
-    resource[first[:-1][enters]] = channels + ways.source[enters]
-    resource[first[:-1][copies]] = channels + 2 * terminals + ways.source[copies]
-    resource[first[1:][leaves] - 1] = channels + terminals + ways.target[leaves]
+    resource[start[:-1][enters]] = channels + ways.source[enters]
+    resource[start[:-1][copies]] = channels + 2 * terminals + ways.source[copies]
+    resource[start[1:][leaves] - 1] = channels + terminals + ways.target[leaves]
     of_way = np.repeat(np.arange(count), hops)
-    resource[first[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
+    resource[start[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
         ways.hop_channel
     )
     bundles = np.zeros(count, at.BUNDLE)
-    bundles["first"], bundles["crossings"] = first[:-1], length
+    bundles["first"], bundles["crossings"] = start[:-1], length
     bundles["upto"] = ways.upto
     bundles["delay"] = np.where(
         inside, machine.memory_latency, machine.latency + hops * machine.hop_latency
@@ -177,16 +177,18 @@ def _parts(schedule: Schedule, half: int) -> tuple[NDArray[np.int8], Int64Array]
     part[slice(*schedule.timed)] = at.TIMED
     marks = {*schedule.timed, len(schedule.tape)}
     if schedule.rounds_of > schedule.rounds:
-        first, end = int(schedule.round_start[-1 - half]), int(schedule.round_start[-1])
-        part[first:end] = at.REPEATED
-        marks |= {first, end}
+        begin, end = int(schedule.round_start[-1 - half]), int(schedule.round_start[-1])
+        part[begin:end] = at.REPEATED
+        marks |= {begin, end}
     return part, np.array(sorted(marks), np.int64)
 
 
 def _most_requests(schedule: Schedule) -> Int64Array:
     """Return the largest number of open requests of each rank; int64, shape (ranks,)."""
-    most = np.zeros(schedule.ranks, np.int64)
+    requests = np.zeros(schedule.ranks, np.int64)
     for block in schedule.blocks:
         asks = (block.kind == ISEND) | (block.kind == IRECV)
-        most = np.maximum(most, np.bincount(block.rank_of()[asks], minlength=schedule.ranks))
-    return most
+        requests = np.maximum(
+            requests, np.bincount(block.rank_of()[asks], minlength=schedule.ranks)
+        )
+    return requests

@@ -64,10 +64,10 @@ class Paths:
         place = frozen_array(terminal, np.int32)
         if place.ndim != 1 or not len(place):
             raise InputError("placement: expected a terminal for each rank, got none")
-        wrong = np.flatnonzero((place < 0) | (place >= table.topology.num_terminals))
-        if len(wrong):
+        unknown = np.flatnonzero((place < 0) | (place >= table.topology.num_terminals))
+        if len(unknown):
             raise InputError(
-                f"placement: rank {wrong[0]} is on terminal {place[wrong[0]]}; "
+                f"placement: rank {unknown[0]} is on terminal {place[unknown[0]]}; "
                 f"the network has terminals 0 to {table.topology.num_terminals - 1}"
             )
         return cls(table, place)

@@ -82,23 +82,23 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
     try:
         text = read_text(path, encoding="utf-8-sig")
     except OSError as error:
-        known = ", ".join(PLACEMENTS)
+        names = ", ".join(PLACEMENTS)
         raise InputError(
-            f"placement {path}: {error.strerror}; name a file, or one of {known}"
+            f"placement {path}: {error.strerror}; name a file, or one of {names}"
         ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
-    found, problems = [], []
+    slots, problems = [], []
     for number, line in enumerate(text.splitlines(), 1):
         cell = line.partition("#")[0].strip()
         if cell.isascii() and cell.isdigit() and len(cell) < 10:
-            found.append((number, int(cell)))
+            slots.append((number, int(cell)))
         elif cell:
             problems.append(f"{path}:{number}: {cell!r} is not a terminal (0, 1, ...)")
-    if not found and not problems:
+    if not slots and not problems:
         problems.append(f"{path}: no line names a terminal")
     _refuse(problems)
-    return found
+    return slots
 
 
 def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:

@@ -84,7 +84,7 @@ class WaitingRank:
 
 def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
     """Return the error about a program that cannot continue."""
-    names = [str(one) for one in waiting[:MAX_NAMED_RANKS]]
+    names = [str(rank) for rank in waiting[:MAX_NAMED_RANKS]]
     if len(waiting) > MAX_NAMED_RANKS:
         names.append(f"and {len(waiting) - MAX_NAMED_RANKS} more")
     head = (
@@ -124,8 +124,8 @@ class PairBytes:
         """
         between = (source != target) & (amount > 0)
         ends = np.stack((source[between], target[between]), axis=1) // block
-        pairs, where = np.unique(ends, axis=0, return_inverse=True)
-        sums = np.bincount(where.ravel(), weights=amount[between], minlength=len(pairs))
+        pairs, pair_number = np.unique(ends, axis=0, return_inverse=True)
+        sums = np.bincount(pair_number.ravel(), weights=amount[between], minlength=len(pairs))
         return cls(pairs[:, 0] * block, pairs[:, 1] * block, sums.astype(np.float64))
 
     def in_blocks(self, block: int) -> PairBytes:

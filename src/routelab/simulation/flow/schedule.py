@@ -68,9 +68,9 @@ class Schedule:
         """
         counts = np.bincount(self.tape, minlength=len(self.blocks)).astype(np.int64)
         if self.rounds:
-            one = self.tape[self.round_start[0] : self.round_start[1]]
+            round_tape = self.tape[self.round_start[0] : self.round_start[1]]
             left_out = self.rounds_of - self.rounds
-            counts += left_out * np.bincount(one, minlength=len(self.blocks))
+            counts += left_out * np.bincount(round_tape, minlength=len(self.blocks))
         return counts
 
     def bytes_between(self) -> Float64Array:
@@ -122,14 +122,14 @@ def schedule(
         (part for part in parts if part.loops), key=lambda part: part.operations, default=None
     )
     pieces, begins, rounds = list(before), 0, 0
-    first = sum(map(len, pieces))
+    timed_begin = sum(map(len, pieces))
     for part in parts:
         times = part.times
         if part is outermost:
             rounds = times = times if iterations is None else min(times, iterations)
             begins = sum(map(len, pieces))
         pieces.append(_repeat(part.round, times))
-    last = sum(map(len, pieces))
+    timed_end = sum(map(len, pieces))
     pieces += [_tape((step,), blocks) for step in program.after]
     size = len(outermost.round) if outermost else 0
     return Schedule(
@@ -137,7 +137,7 @@ def schedule(
         blocks=tuple(blocks.made),
         names=tuple(blocks.names),
         tape=frozen_array(np.concatenate([_EMPTY, *pieces]), np.int32),
-        timed=(first, last),
+        timed=(timed_begin, timed_end),
         round_start=frozen_array(begins + size * np.arange(rounds + 1), np.int64),
         rounds_of=outermost.times if outermost else 0,
         operations=program.operations,
@@ -164,10 +164,10 @@ class _Part:
             if isinstance(step, Loop)
             else (_tape((step,), blocks), 1)
         )
-        found, counts = np.unique(tape, return_counts=True)
+        numbers, counts = np.unique(tape, return_counts=True)
         work = sum(
             count * len(blocks.made[number].kind)
-            for number, count in zip(found.tolist(), counts.tolist(), strict=True)
+            for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)
         )
         return cls(tape, times, loops and len(tape) > 0 and times > 0, work * times)
 
@@ -216,10 +216,10 @@ class _Blocks:
         # the program keeps its steps, so that their identities stay unique
         if id(step) not in self._of_step:
             if isinstance(step, Block):
-                found = self._add(step, f"messages {len(self.made)}")
+                block_number = self._add(step, f"messages {len(self.made)}")
             else:
-                found = self._call(step)
-            self._of_step[id(step)] = found
+                block_number = self._call(step)
+            self._of_step[id(step)] = block_number
         return self._of_step[id(step)]
 
     def _call(self, call: Collective) -> int | None:

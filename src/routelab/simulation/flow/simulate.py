@@ -94,8 +94,10 @@ def set_up_flows(
     assert isinstance(workload, WorkloadPlugin)
     case.tell(workload.name, "program")
     program = program_of(workload, Job.placed(paths.terminal, case.network))
-    made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
-    return made, paths, machine, facts | {"convention": program.convention}
+    program_schedule = schedule(
+        program, parse_choice(settings.collectives), settings.iterations or None
+    )
+    return program_schedule, paths, machine, facts | {"convention": program.convention}
 
 
 def _table(case: EngineCase) -> RouteTable:

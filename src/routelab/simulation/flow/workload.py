@@ -61,12 +61,12 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         if value is not None and value < 1
     ]
     problems += [
-        f"`{name}` is {value}, the limit is {most}"
-        for name, value, most in (
+        f"`{name}` is {value}, the limit is {limit}"
+        for name, value, limit in (
             ("ranks", ranks, MAX_RANKS),
             ("ranks_per_node", ranks_per_node, MAX_RANKS_PER_NODE),
         )
-        if value is not None and value > most
+        if value is not None and value > limit
     ]
     if ranks is None and topology is None:
         problems.append(

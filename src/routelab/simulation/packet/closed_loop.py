@@ -40,20 +40,20 @@ def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: in
     if listed is None:
         demand = demand_of(traffic, topology, seed)
         _refuse_many(int(np.count_nonzero(demand.rate)), count)
-        made = draw_messages(demand, count, seed)
+        messages = draw_messages(demand, count, seed)
     else:
         _refuse_many(len(listed.target), count)
-        made = repeat_messages(listed, count)
-    if not len(made.target):
+        messages = repeat_messages(listed, count)
+    if not len(messages.target):
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
-    return made
+    return messages
 
 
-def _refuse_many(each: int, count: int) -> None:
-    if each * count > MOST_MESSAGES:
+def _refuse_many(per_round: int, count: int) -> None:
+    if per_round * count > MOST_MESSAGES:
         raise InputError(
-            f"{each * count} messages are more than the {MOST_MESSAGES} that a run can list; "
-            f"lower messages to {MOST_MESSAGES // each}"
+            f"{per_round * count} messages are more than the {MOST_MESSAGES} that a run can list; "
+            f"lower messages to {MOST_MESSAGES // per_round}"
         )
 
 

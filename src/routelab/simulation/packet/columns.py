@@ -21,18 +21,18 @@ def _interval(name: str, meaning: str, heading: str = "", **more: Any) -> Iterat
     """Return a column and the ends of its confidence interval."""
     more = {"of": _RUN, **more}
     yield Column(name, meaning, heading, **more)
-    rest = {key: value for key, value in more.items() if key not in ("shown", "better")}
+    common = {key: value for key, value in more.items() if key not in ("shown", "better")}
     title = heading or name.replace("_", " ")
     for end, word in (("low", "lower"), ("high", "upper")):
         yield Column(
             f"{name}_{end}",
             f"{word} end of the confidence interval of `{name}`",
             f"{title}, {word} confidence limit",
-            **rest,
+            **common,
         )
 
 
-def _spread(name: str, what: str) -> Iterator[Column]:
+def _distribution(name: str, quantity: str) -> Iterator[Column]:
     """Return the columns of a load's distribution over the terminals that send."""
     for part, words, title, seeds in (
         ("min", "smallest", "minimum", "min"),
@@ -44,8 +44,8 @@ def _spread(name: str, what: str) -> Iterator[Column]:
         pooling: Any = seeds
         yield Column(
             f"{name}_{part}",
-            f"{words} {what} of a terminal, over all terminals that send",
-            f"{what} of terminals, {title}",
+            f"{words} {quantity} of a terminal, over all terminals that send",
+            f"{quantity} of terminals, {title}",
             unit=_RATE,
             seeds=pooling,
             of=_RUN,
@@ -60,14 +60,14 @@ def _latency() -> Iterator[Column]:
         "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )
     more: Any = {"unit": _CYCLES, "seeds": "all-mean"}
-    better: Any = {**more, "better": "lower", "shown": _SHOWN}
-    yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **better)
+    options: Any = {**more, "better": "lower", "shown": _SHOWN}
+    yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **options)
     yield from _interval("latency_p50", f"median {meaning}", "median latency", **more, shown=_SHOWN)
     yield from _interval(
         "latency_p95", f"95 % quantile of the {meaning}", "95th-percentile latency", **more
     )
     yield from _interval(
-        "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **better
+        "latency_p99", f"99 % quantile of the {meaning}", "99th-percentile latency", **options
     )
     yield Column(
         "latency_max",
@@ -154,8 +154,8 @@ MEASURED: tuple[Column, ...] = (
         better="higher",
         shown=_SHOWN,
     ),
-    *_spread("offered", "offered load"),
-    *_spread("accepted", "accepted load"),
+    *_distribution("offered", "offered load"),
+    *_distribution("accepted", "accepted load"),
     Column(
         "jain",
         "Jain's fairness index of the accepted loads of terminals, relative to their rates: 1 if "

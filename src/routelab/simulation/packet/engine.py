@@ -173,13 +173,13 @@ class Simulation:
             vc_flits=vc_flits,
         )
 
-    def _histogram(self, which: int) -> Histogram:
-        bins = self._engine.histograms[which].copy()
+    def _histogram(self, kind: int) -> Histogram:
+        bins = self._engine.histograms[kind].copy()
         return Histogram(
             bins=bins,
             total=int(bins.sum()),
-            sum=int(self._engine.totals[at.SUM_LATENCY + which]),
-            maximum=int(self._engine.totals[at.MAX_LATENCY + which]),
+            sum=int(self._engine.totals[at.SUM_LATENCY + kind]),
+            maximum=int(self._engine.totals[at.MAX_LATENCY + kind]),
         )
 
     def audit(self) -> Int64Array:
@@ -190,8 +190,8 @@ class Simulation:
         """
         from routelab.simulation.packet.kernels.checks import count_units
 
-        found = count_units(self._places, self.now, self.router.router_delay)
-        rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
+        counts = count_units(self._places, self.now, self.router.router_delay)
+        rows: Int64Array = counts.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
     def audit_fifos(self) -> Int64Array:
@@ -203,12 +203,12 @@ class Simulation:
         engine = self._engine
         queues = (self._ports.of_channel[:, None] * self.router.vcs)[:, :, None]
         queues = (queues + np.arange(self.router.vcs)[None, :, None]).reshape(-1)
-        found = np.zeros((len(queues), 3), np.int64)
+        counts = np.zeros((len(queues), 3), np.int64)
         if self.router.fifo_units:
-            found[:, 0] = engine.space["credits"][queues]
-            found[:, 1] = engine.fifos["count"][queues]
-            found[:, 2] = np.isin(queues, engine.links["sending"])
-        return found.reshape(-1, self.router.vcs, 3)
+            counts[:, 0] = engine.space["credits"][queues]
+            counts[:, 1] = engine.fifos["count"][queues]
+            counts[:, 2] = np.isin(queues, engine.links["sending"])
+        return counts.reshape(-1, self.router.vcs, 3)
 
     def blocked(self) -> Blockage | None:
         """Return why packets can never move again, or move without end; None if neither."""
@@ -238,14 +238,14 @@ class Simulation:
         """Follow waiting queues until they form a cycle."""
         engine, vcs = self._engine, self.router.vcs
         queue = int(np.flatnonzero(stuck)[0])
-        seen: dict[int, int] = {}
+        position_of: dict[int, int] = {}
         chain: list[int] = []
-        while queue not in seen:
-            seen[queue] = len(chain)
+        while queue not in position_of:
+            position_of[queue] = len(chain)
             chain.append(queue)
             queue = self._stuck_target(queue, stuck)
         cycle = []
-        for member in chain[seen[queue] :]:
+        for member in chain[position_of[queue] :]:
             channel = int(engine.inputs["channel"][member // vcs])
             cycle.append((channel, member % vcs))
         names = [f"{self.topology.channel_name(c)} vc {v}" for c, v in cycle]
@@ -262,8 +262,8 @@ class Simulation:
         count, begin = int(row["choices"]), queue * self.program.candidates
         rows = engine.candidates[begin : begin + count] if count > 1 else [row]
         for candidate in rows:
-            first, kind = int(candidate["first"]), int(candidate["kind"])
-            for place in range(first, first + (kind >> at.LANES)):
+            first_lane, kind = int(candidate["first"]), int(candidate["kind"])
+            for place in range(first_lane, first_lane + (kind >> at.LANES)):
                 if stuck[place]:
                     return place
                 holder = int(engine.more["holder"][place]) - 1

@@ -68,9 +68,9 @@ def highest_load_facts(
     # the facts of the whole have the settings of these names
     row = {key: value for key, value in row.items() if key not in ("seed", "seeds")}
     terminal = row["worst_terminal"]
-    known = terminal is not None and terminal >= 0
-    switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None
-    name = topology.terminal_name(terminal) if known else None
+    is_known = terminal is not None and terminal >= 0
+    switch = topology.switch_names[topology.terminal_switch[terminal]] if is_known else None
+    name = topology.terminal_name(terminal) if is_known else None
     return {**row, "worst_terminal_switch": switch, "worst_terminal_name": name}
 
 

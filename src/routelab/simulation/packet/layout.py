@@ -137,7 +137,7 @@ def build_arrays(
     held = capacity + router.fifo_units
     most_messages = (queues * held + terminals) if traffic.message_packets > 1 else 1
     words = (queues + 63) // 64
-    made = run_tables(
+    run_arrays = run_tables(
         program,
         topology,
         router.vcs,
@@ -149,18 +149,18 @@ def build_arrays(
         unit_cycles=outputs["busy"][ports.of_channel],
     )
     i32, i64, u64 = np.int32, np.int64, np.uint64
-    room = made.queues.view(at.ROOM).reshape(-1)
+    room = run_arrays.queues.view(at.ROOM).reshape(-1)
     fifos = _fifo_arrays(router, ports, room, wheel)
     packets = _rows(queues * held + terminals, at.PACKET)
-    most = program.candidates
+    max_candidates = program.candidates
     engine = Engine(
         setting=_settings(program, router, traffic, wheel, ports, seed),
         classes=class_rows(program, router.vcs),
-        tables=made.tables,
+        tables=run_arrays.tables,
         reals=np.array(program.reals),
         queues=_queue_rows(router, ports),
         room=room,
-        public=made.queues,
+        public=run_arrays.queues,
         more=_more_rows(queues),
         inputs=inputs,
         outputs=outputs,
@@ -169,7 +169,7 @@ def build_arrays(
         decided=np.zeros(queues if program.waiting else 1, i32),
         tried=np.zeros(queues if program.again else 1, i32),
         class_of=_class_of(program, router),
-        candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
+        candidates=np.zeros(queues * max_candidates if max_candidates > 1 else 1, at.CANDIDATE),
         packets=packets,
         states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
         free_packets=np.zeros(queues * held + terminals, i32),
@@ -186,7 +186,7 @@ def build_arrays(
         num_stalled=np.zeros(topology.num_switches, i32),
         active=_rows(queues, at.WORK),
         proposals=_rows(ports.ways_in, at.PROPOSAL),
-        out=np.zeros((most + SPARE, 3), i32),
+        out=np.zeros((max_candidates + SPARE, 3), i32),
         random=_streams(seed, 1, 0)[:, :1].copy(),
         source_random=_streams(seed, terminals, 1),
         known=np.zeros((terminals, 2), i32),
@@ -231,8 +231,8 @@ def _rows(count: int, kind: np.dtype[Any]) -> Array:
     """Return rows of zeros, the first at the beginning of a cache line."""
     line = 64
     memory = np.zeros(count * kind.itemsize + line, np.uint8)
-    first = -memory.ctypes.data % line
-    return memory[first : first + count * kind.itemsize].view(kind)
+    offset = -memory.ctypes.data % line
+    return memory[offset : offset + count * kind.itemsize].view(kind)
 
 
 def _streams(seed: int, count: int, kind: int) -> Array:
@@ -299,13 +299,13 @@ def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
     delay = np.full(topology.num_channels, router.link_delay, np.int32)
     if router.cycle_seconds > 0:
         cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)
-        known = topology.channel_latency > 0
+        has_latency = topology.channel_latency > 0
         if cycles.max(initial=0.0) > MOST_CYCLES:
             raise InputError(
                 f"a latency of {topology.channel_latency.max():g} s is {cycles.max():.3g} cycles; "
                 f"the engine's limit is {MOST_CYCLES}: raise cycle_seconds"
             )
-        delay[known] = np.maximum(cycles, 1)[known]
+        delay[has_latency] = np.maximum(cycles, 1)[has_latency]
     return delay
 
 
@@ -324,11 +324,11 @@ def _hold(router: Router, slow: Float64Array) -> Int64Array:
 
 def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
     """Return a power of two above every delay."""
-    most = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "hold")}
+    longest = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "hold")}
     slack = outputs["slack"]
-    most["slack"] = int(slack[slack < at.ALWAYS].max(initial=1))
-    credit = most["hold"] + int(inputs["credit_delay"].max(initial=1))
-    needed = max(sum(most.values()), credit) + 8 + 2 * router.speedup
+    longest["slack"] = int(slack[slack < at.ALWAYS].max(initial=1))
+    credit = longest["hold"] + int(inputs["credit_delay"].max(initial=1))
+    needed = max(sum(longest.values()), credit) + 8 + 2 * router.speedup
     return 1 << max(needed - 1, 1).bit_length()
 
 

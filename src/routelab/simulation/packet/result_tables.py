@@ -99,7 +99,7 @@ def terminal_table(
         got = _sum(runs, lambda counts: counts.received)
         with_latency = all(run.latency is not None for run in runs)
         finished = runs[0].state in ("finished", "unfinished")
-        last = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
+        last_arrival = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
         received = _means(_sum(runs, lambda counts: counts.ejected), receiving)
         cycles = _cycles(runs) / len(runs)
         return {
@@ -113,10 +113,10 @@ def terminal_table(
             "latency_mean_received": _means(
                 _sum(runs, lambda c: c.latency_by_target), got, with_latency
             ),
-            "finished_at": [c if finished and c >= 0 else None for c in last],
+            "finished_at": [c if finished and c >= 0 else None for c in last_arrival],
             "throughput": [
                 mean * cycles / c if mean is not None and finished and c > 0 else None
-                for mean, c in zip(received, last, strict=True)
+                for mean, c in zip(received, last_arrival, strict=True)
             ],
         }
 
@@ -190,16 +190,16 @@ def _cycles_of(runs: Sequence[LoadResult], takes_part: Sequence[NDArray[np.bool_
     return cycles
 
 
-def _means(sums: Int64Array, numbers: Int64Array, known: bool = True) -> list[float | None]:
+def _means(sums: Int64Array, numbers: Int64Array, is_known: bool = True) -> list[float | None]:
     means: Float64Array = sums / np.maximum(numbers, 1)
     pairs = zip(means.tolist(), numbers.tolist(), strict=True)
-    return [mean if known and number else None for mean, number in pairs]
+    return [mean if is_known and number else None for mean, number in pairs]
 
 
 def _merge(histograms: Sequence[Histogram]) -> Histogram:
     return Histogram(
-        bins=np.sum([one.bins for one in histograms], axis=0),
-        total=sum(one.total for one in histograms),
-        sum=sum(one.sum for one in histograms),
-        maximum=max(one.maximum for one in histograms),
+        bins=np.sum([histogram.bins for histogram in histograms], axis=0),
+        total=sum(histogram.total for histogram in histograms),
+        sum=sum(histogram.sum for histogram in histograms),
+        maximum=max(histogram.maximum for histogram in histograms),
     )

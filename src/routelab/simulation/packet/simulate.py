@@ -73,12 +73,12 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
 
     @cache
     def demand(seed: int) -> Demand:
-        made = demand_of(traffic, network, seed)
+        drawn = demand_of(traffic, network, seed)
         require_unchanged(traffic.name, network)
-        return made
+        return drawn
 
-    first = demand(settings.seed)
-    if not first.rate.any():
+    first_demand = demand(settings.seed)
+    if not first_demand.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
     router = settings.routers()
@@ -116,13 +116,13 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     points = measure(settings.loads)
     bubble = bool(program.bubble)
     facts = {
-        "convention": first.convention,
+        "convention": first_demand.convention,
         **checked,
         **highest_load_facts(points, network, bubble=bubble),
     }
     curve = [curve_row(point, bubble=bubble) for point in points]
     if settings.find_saturation:
-        limit = _overload(table, first)
+        limit = _overload(table, first_demand)
         saturation = find_saturation(measure, settings, points, limit)
         facts |= saturation_facts(saturation)
         curve = [curve_row(point, bubble=bubble) for point in saturation.points]
@@ -154,13 +154,13 @@ def _check_proof(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -
     """Stop if what is proven free of deadlock is in deadlock: one of the two is wrong."""
     if facts["deadlock"] not in PROVEN or all(row["state"] != "deadlock" for row in curve):
         return
-    both = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
-    raise RuntimeError(f"{both}, and the simulation ends in a deadlock ({facts['blocked']})")
+    check = f"the check says {facts['deadlock']} ({facts['deadlock_reason']})"
+    raise RuntimeError(f"{check}, and the simulation ends in a deadlock ({facts['blocked']})")
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def _overload(table: RouteTable | None, demand: Demand) -> float:

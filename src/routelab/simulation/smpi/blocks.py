@@ -31,23 +31,25 @@ def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float
     speed : float
         Operations per second of a host.
     """
-    blocks, first = [], 0
+    blocks, next_tag = [], 0
     for block in schedule.blocks:
-        tags = _unique_tags(block, first)
-        first = int(tags.max(initial=first)) + 1
-        made = replace(block, tag=tags)
-        blocks.append(_with_overhead(made, machine.overhead * speed) if machine.overhead else made)
+        tags = _unique_tags(block, next_tag)
+        next_tag = int(tags.max(initial=next_tag)) + 1
+        tagged = replace(block, tag=tags)
+        blocks.append(
+            _with_overhead(tagged, machine.overhead * speed) if machine.overhead else tagged
+        )
     steps = tuple(blocks[number] for number in schedule.tape[:places].tolist())
     return Program(schedule.ranks, steps, "as scheduled")
 
 
-def _unique_tags(block: Block, first: int) -> Int32Array:
+def _unique_tags(block: Block, first_tag: int) -> Int32Array:
     sends = np.flatnonzero(block.receive_of >= 0)
     ranks, peers = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
     counted: Counter[tuple[int, int]] = Counter()
     tags = np.zeros(len(block.kind), dtype=np.int32)
     for send, pair in zip(sends.tolist(), zip(ranks, peers, strict=True), strict=True):
-        tags[send] = tags[block.receive_of[send]] = first + counted[pair]
+        tags[send] = tags[block.receive_of[send]] = first_tag + counted[pair]
         counted[pair] += 1
     return frozen_array(tags, np.int32)
 
@@ -80,9 +82,9 @@ def _operations(block: Block, operations: float) -> Iterator[tuple[int, int, int
         for kind, peer, amount, tag in zip(*(c[part].tolist() for c in columns), strict=True):
             if kind == WAIT:
                 for _ in range(len(receives) if peer == ALL else 1):
-                    which = 0 if peer == ALL else peer
-                    yield rank, WAIT, which, 0.0, 0
-                    if receives.pop(which):
+                    request = 0 if peer == ALL else peer
+                    yield rank, WAIT, request, 0.0, 0
+                    if receives.pop(request):
                         yield rank, COMPUTE, -1, operations, 0
                 continue
             if kind in (SEND, ISEND):

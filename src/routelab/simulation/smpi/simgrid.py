@@ -90,12 +90,12 @@ def find(program: str = PROGRAM) -> str:
     InputError
         If the program is not installed.
     """
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         raise InputError(
             f"{program} is not on PATH; install SimGrid (Debian and Ubuntu: the package {PACKAGE})"
         )
-    return found
+    return path
 
 
 def settings(machine: Machine, *, fair: bool = True) -> list[str]:
@@ -199,10 +199,10 @@ def replay(
             return simulated
 
     seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
-    missing, half = schedule.rounds_of - schedule.rounds, last_half(schedule)
-    if missing:
+    missing_rounds, half = schedule.rounds_of - schedule.rounds, last_half(schedule)
+    if missing_rounds:
         start = schedule.round_start
-        seconds += (upto(int(start[-1])) - upto(int(start[-1 - half]))) * missing / half
+        seconds += (upto(int(start[-1])) - upto(int(start[-1 - half]))) * missing_rounds / half
     return SmpiRun(
         seconds,
         schedule.rounds,
@@ -292,12 +292,12 @@ def _smpirun(
     """Run in a separate folder; return simulated seconds and standard output."""
     (folder / "platform.xml").write_text(platform, "utf-8")
     (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts), "utf-8")
-    given = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
+    options = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
     # files, not pipes: a pipe stays open as long as any process that smpirun started
     files = folder / "output.txt", folder / "messages.txt"
     with files[0].open("wb") as out, files[1].open("wb") as err:
         process = subprocess.Popen(
-            [program, *given, *more],
+            [program, *options, *more],
             cwd=folder,
             env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
             stdin=subprocess.DEVNULL,
@@ -324,10 +324,10 @@ def _smpirun(
             f"(ranks {ranks}); if blocking sends face each other, receive first on one side, send "
             "without blocking, or raise eager_bytes"
         )
-    found = _TIME.findall(messages)
+    times = _TIME.findall(messages)
     # an exit code of 0 alone does not prove success
-    if process.returncode or not found:
+    if process.returncode or not times:
         lines = [line for line in messages.splitlines() if line.strip()][-SHOWN_LINES:]
         message = "\n    ".join([f"exit code {process.returncode}", *lines])
         raise SmpiError(f"SimGrid printed no simulated time: {message}")
-    return float(found[-1]), output
+    return float(times[-1]), output

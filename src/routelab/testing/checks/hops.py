@@ -6,8 +6,8 @@ import numpy as np
 
 from routelab.api import HopProgram, needed_classes
 from routelab.deadlock.fixed_states import explore_fixed
-from routelab.deadlock.hop_by_hop import judge_states
-from routelab.deadlock.hop_states import Exploration
+from routelab.deadlock.hop_checker import verdict_from_states
+from routelab.deadlock.reachable_states import ReachableStates
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks.common import list_some
 from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
@@ -94,7 +94,7 @@ def minimal(trial: Trial) -> str:
 
 def multipath(trial: Trial) -> str:
     """Check that all packets of a pair take the same route, unless several are claimed."""
-    example = _exploration(trial).several_ways
+    example = _exploration(trial).several_routes
     if example:
         raise Failed(f"packets may take several routes, but it does not claim multipath: {example}")
     return ""
@@ -134,14 +134,14 @@ def deadlock_free(trial: Trial) -> str:
     for exploration in explorations:
         if exploration.problems:
             raise Skipped("its candidates are wrong, see the other checks")
-        verdict = judge_states(exploration, routing.proof)
+        verdict = verdict_from_states(exploration, routing.proof)
         if not verdict.proven:
             cycle = verdict.describe_cycle()
             raise Failed(f"proof {verdict.proof}: {verdict.reason}: {list_some(cycle)}")
     return f"{routing.proof}: {verdict.reason}"
 
 
-def _exploration(trial: Trial) -> Exploration:
+def _exploration(trial: Trial) -> ReachableStates:
     if not decides(trial):
         raise Skipped("it has a route table")
     return trial.exploration

@@ -87,7 +87,9 @@ def coordinates(topology: Topology) -> Int32Array:
 
 
 def hamming_tables(topology: Topology, own: list[int], *more: ArrayLike) -> Int32Array:
-    """Return the tables for `routelab.kernels.families.hamming_hops`.
+    """Return the tables of a Hamming graph for hop functions: graph, coordinates, dimensions.
+
+    `routelab.kernels.families.hamming_hops` reads them.
 
     Parameters
     ----------

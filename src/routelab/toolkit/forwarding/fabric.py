@@ -14,8 +14,8 @@ def fabric_of(topology: Topology) -> Fabric:
     """Return a network as kernels take it."""
     out_start, out_channel = topology.outgoing
     in_start, in_channel = topology.incoming
-    place = np.empty(topology.num_channels, np.int32)
-    place[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
+    port = np.empty(topology.num_channels, np.int32)
+    port[out_channel] = np.arange(len(out_channel)) - np.repeat(out_start[:-1], np.diff(out_start))
     turn_start = np.zeros(topology.num_channels + 1, np.int64)
     np.cumsum(np.diff(out_start)[topology.channel_target], out=turn_start[1:])
     width = np.unique(topology.channel_capacity, return_inverse=True)[1]
@@ -26,7 +26,7 @@ def fabric_of(topology: Topology) -> Fabric:
         out_channel=out_channel,
         in_start=in_start,
         in_channel=in_channel,
-        place=place,
+        port=port,
         turn_start=turn_start,
         hosts=topology.terminals_per_switch.astype(np.int64),
         root=topology.terminal_switch,

@@ -71,12 +71,12 @@ def turn_graph(
     place = np.arange(len(before)) - np.repeat(np.cumsum(degree) - degree, degree)
     after = leaving[start[target[before]] + place]
     key = _turn_keys(source[before], target[before], target[after], switches)
-    banned = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
+    prohibited_turns = np.array(sorted(set(prohibited)), dtype=np.int64).reshape(-1, 3)
+    a, b, c = prohibited_turns.T
+    prohibited_keys = _turn_keys(a, b, c, switches)
     links = np.bincount(np.unique(source * switches + target) // max(switches, 1))
     turns = int((links * (links - 1)).sum())
-    allowed = (source[before] != target[after]) & ~np.isin(
-        key, _turn_keys(banned[:, 0], banned[:, 1], banned[:, 2], switches)
-    )
+    allowed = (source[before] != target[after]) & ~np.isin(key, prohibited_keys)
     graph = RoutingGraph.create(
         topology,
         vertex_switch=np.concatenate((begin, target)),
@@ -88,11 +88,11 @@ def turn_graph(
         turn_set=turn_set,
         facts={
             **(facts or {}),
-            "prohibited_turns": len(banned),
-            "prohibited_share": len(banned) / turns if turns else 0.0,
+            "prohibited_turns": len(prohibited_turns),
+            "prohibited_share": len(prohibited_turns) / turns if turns else 0.0,
         },
         channel_facts=channel_facts,
-        prohibited=banned,
+        prohibited=prohibited_turns,
     )
     return merged(graph) if merge else graph
 

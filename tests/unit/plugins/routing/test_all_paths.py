@@ -13,7 +13,7 @@ from naive_simple_paths import simple_paths
 from small_graphs import networks
 
 from routelab.api import Topology
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels.hops import RandomWord, pick_large
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
 from routelab.registry.instances import load, load_routing

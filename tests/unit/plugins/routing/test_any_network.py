@@ -15,7 +15,7 @@ from small_graphs import networks
 
 from routelab.api import Demand, needed_classes
 from routelab.api.hops import program_digest
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation

@@ -12,7 +12,7 @@ from low_load import measure_uniform
 from naive_low_diameter import hierarchical_routes, places
 
 from routelab.api import Topology
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walk, Walker

@@ -14,7 +14,7 @@ from naive_polarized import PolarizedRoutes
 
 from routelab.api import Topology
 from routelab.api.traffic import Demand
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router

@@ -396,7 +396,7 @@ def test_turns_are_counted_right_and_the_order_keeps_the_first_ones(topology, se
     table, naive = table_of_trees(topology, trees), np.zeros_like(load)
     for a, b in pairwise(table.path_start):
         for c, d in pairwise(table.hop_channel[a:b].tolist()):
-            naive[fabric.turn_start[c] + fabric.place[d]] += 1
+            naive[fabric.turn_start[c] + fabric.port[d]] += 1
     hosts = topology.terminals_per_switch
     if np.all(hosts[topology.endpoints] == 1):
         assert load.tolist() == naive.tolist()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naive_polarized import PolarizedRoutes
 
 from routelab.api import Topology, run_tables
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.programs import part_of, program

@@ -11,7 +11,7 @@ from low_load import measure_uniform
 from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 
 from routelab.api import Topology
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation

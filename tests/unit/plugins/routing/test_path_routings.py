@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api import InputError, Topology, run_tables
 from routelab.deadlock import check_table
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing

@@ -10,7 +10,7 @@ import pytest
 from hop_cases import distances
 
 from routelab.api import Demand, run_tables
-from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation

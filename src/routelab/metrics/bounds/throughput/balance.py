@@ -114,8 +114,8 @@ def smallest_line(problem: FlowProblem, weights: Float64Array) -> tuple[float, F
         return problem.routed, np.zeros_like(weights)
     factor = 1 / cost[order[place - 1]]
     scaled = np.minimum(weights * factor, 1.0)
-    missing = float(demand @ np.maximum(1 - cost * factor, 0))
-    return carried * factor + missing, scaled
+    rejected = float(demand @ np.maximum(1 - cost * factor, 0))
+    return carried * factor + rejected, scaled
 
 
 def balance_sustained(
@@ -192,7 +192,7 @@ def _search(
     """Balance loads; `level` is about the greatest one, and `rejected` a weight (see `Prices`)."""
     end = np.inf
     bound, weights = start
-    best, blur = 0.0, BLUNT
+    largest, blur = 0.0, BLUNT
     routes, load = _no_routes(problem), np.zeros(len(problem.capacity) + 1)
     inverse = 1 / problem.capacity
     nodes, resources = len(problem.demand), len(inverse)
@@ -211,32 +211,32 @@ def _search(
             problem.network, routes, Prices(inverse, sharpness, level, scale, rejected), load
         )
         spent += search + int(routes.length[routes.flow > 0].sum())
-        now, level = attained(routes)
-        best = max(best, now)
+        latest_attained, level = attained(routes)
+        largest = max(largest, latest_attained)
         height = np.clip(sharpness * (load[:-1] * inverse - level), -STEEPEST, STEEPEST)
         weight = np.exp(height) * inverse * scale
         # a new array: the best weights may be an earlier mean
         mean = mean + MEAN * (weight / weight.max() - mean)
-        latest = evaluate(weight)
-        candidates = [latest, evaluate(mean)] if number % 3 == 2 else [latest]
+        latest_bound = evaluate(weight)
+        candidates = [latest_bound, evaluate(mean)] if number % 3 == 2 else [latest_bound]
         for candidate in candidates:
             if candidate[0] < bound:
                 bound, weights = candidate
-        if bound <= best * (1 + GOAL):
+        if bound <= largest * (1 + GOAL):
             break
         if number + 1 == check:
-            gaps.append(bound / best - 1 if best > 0 else np.inf)
-            if best >= enough or gaps[-1] > SMALLER * gaps[-3]:
+            gaps.append(bound / largest - 1 if largest > 0 else np.inf)
+            if largest >= enough or gaps[-1] > SMALLER * gaps[-3]:
                 break
             check *= 2
-        gap = latest[0] / now - 1 if now > 0 else np.inf
+        gap = latest_bound[0] / latest_attained - 1 if latest_attained > 0 else np.inf
         settled = abs(gap - before) < SETTLED * gap
         before = gap
         if gap > FAR * blur:
             blur = min(blur * COARSER, BLUNT)
         elif gap < NEAR * blur or settled:
             blur = max(blur * FINER, SHARP)
-    return Found(min(best, bound), bound, weights)
+    return Found(min(largest, bound), bound, weights)
 
 
 def _mean_weight(problem: FlowProblem) -> float:

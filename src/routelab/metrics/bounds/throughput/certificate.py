@@ -57,8 +57,8 @@ class ChannelWeights:
     @classmethod
     def of_channels(cls, topology: Topology, channel: Int64Array) -> ChannelWeights:
         """Return weights of 0 for the channels of terminals."""
-        none = frozen_array(np.zeros(topology.num_terminals), np.int64)
-        return cls(frozen_array(channel, np.int64), none, none, 1)
+        zeros = frozen_array(np.zeros(topology.num_terminals), np.int64)
+        return cls(frozen_array(channel, np.int64), zeros, zeros, 1)
 
     def __post_init__(self) -> None:
         for name in ("channel", "injection", "ejection"):
@@ -120,9 +120,9 @@ def accepted_from_weights(traffic: Traffic, weights: ChannelWeights) -> tuple[Fr
     """
     if not traffic.senders:
         raise InputError("bound: no terminal sends anything")
-    carried, _, missing = _sums(traffic, weights)
+    carried, _, missing_weight = _sums(traffic, weights)
     share = weights.one * traffic.senders
-    return carried / share, missing / share
+    return carried / share, missing_weight / share
 
 
 def terminal_limit(traffic: Traffic) -> Fraction | None:
@@ -152,9 +152,9 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
         ("injection", topology.num_terminals),
         ("ejection", topology.num_terminals),
     ):
-        found = len(getattr(weights, name))
-        if found != expected:
-            raise InputError(f"bound: {found} weights of {name} for {expected}")
+        count = len(getattr(weights, name))
+        if count != expected:
+            raise InputError(f"bound: {count} weights of {name} for {expected}")
     ends = sum(int(part.max(initial=0)) for part in (weights.injection, weights.ejection))
     longest = int(weights.channel.max(initial=0)) * topology.num_switches + ends
     if max(longest, weights.one) * max(_pairs(traffic), 1) >= MOST:
@@ -163,7 +163,7 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
     by_speed = [sum(weights.channel[speed == k].tolist()) for k in range(len(factors))]
     carried = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
     carried += sum(weights.injection.tolist()) + sum(weights.ejection.tolist())
-    weighed, missing = sum_costs(
+    weighed, missing_weight = sum_costs(
         traffic.arrays,
         traffic.part_class,
         len(traffic.amounts),
@@ -176,9 +176,9 @@ def _sums(traffic: Traffic, weights: ChannelWeights) -> tuple[Fraction, Fraction
 
     def total(sums: Int64Array) -> Fraction:
         pairs = zip(traffic.amounts, sums.tolist(), strict=True)
-        return sum((amount * one for amount, one in pairs), Fraction(0))
+        return sum((amount * class_sum for amount, class_sum in pairs), Fraction(0))
 
-    return carried, total(weighed), total(missing)
+    return carried, total(weighed), total(missing_weight)
 
 
 def _pairs(traffic: Traffic) -> int:

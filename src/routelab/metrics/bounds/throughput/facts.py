@@ -26,13 +26,13 @@ def throughput_numbers(bound: ThroughputBound) -> dict[str, Any]:
         "throughput_seconds": bound.seconds,
         "accepted": [
             {
-                "load": one.load,
-                "accepted_bound": one.value,
-                "accepted_attained": one.attained,
-                "start": float(one.start),
-                "slope": float(one.slope),
+                "load": accepted.load,
+                "accepted_bound": accepted.value,
+                "accepted_attained": accepted.attained,
+                "start": float(accepted.start),
+                "slope": float(accepted.slope),
             }
-            for one in bound.accepted
+            for accepted in bound.accepted
         ],
     }
 
@@ -54,15 +54,15 @@ def throughput_facts(numbers: Sequence[Mapping[str, Any]], load: float | None) -
     """
     if not numbers:
         return dict.fromkeys(THROUGHPUT_FIELDS)
-    least = min(numbers, key=lambda one: float(one["sustained_bound"]))
+    least = min(numbers, key=lambda bounds: float(bounds["sustained_bound"]))
     facts = {name: least.get(name) for name in THROUGHPUT_FIELDS}
     if not load:
         return facts
-    attained = [_attained(one["accepted"], load) for one in numbers]
-    known = [value for value in attained if value is not None]
+    attained = [_attained(bounds["accepted"], load) for bounds in numbers]
+    defined = [value for value in attained if value is not None]
     return facts | {
-        "accepted_bound": fmean(_accepted(one["accepted"], load) for one in numbers),
-        "accepted_attained": fmean(known) if len(known) == len(numbers) else None,
+        "accepted_bound": fmean(_accepted(bounds["accepted"], load) for bounds in numbers),
+        "accepted_attained": fmean(defined) if len(defined) == len(numbers) else None,
     }
 
 
@@ -74,12 +74,12 @@ def traffic_seeds(settings: Any) -> tuple[int, ...]:
 
 def _accepted(lines: Iterable[Mapping[str, Any]], load: float) -> float:
     """Return the smallest bound at a load: each certificate proves one for every load."""
-    return min((float(one["start"]) + float(one["slope"]) * load for one in lines), default=load)
+    return min((float(line["start"]) + float(line["slope"]) * load for line in lines), default=load)
 
 
 def _attained(lines: Iterable[Mapping[str, Any]], load: float) -> float | None:
-    same = [float(one["accepted_attained"]) for one in lines if one["load"] == load]
-    return same[0] if same else None
+    attained = [float(line["accepted_attained"]) for line in lines if line["load"] == load]
+    return attained[0] if attained else None
 
 
 def _percent(bound: float, attained: float) -> float | None:

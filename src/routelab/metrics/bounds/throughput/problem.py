@@ -88,7 +88,7 @@ class Traffic:
         """
         total = np.zeros((nodes, nodes))
         sent, received = np.zeros((2, len(self.demand.rate)))
-        amount = np.array([float(one) for one in self.amounts])[self.part_class]
+        amount = np.array([float(amount_) for amount_ in self.amounts])[self.part_class]
         switch, ends = self.topology.terminal_switch, (source_node, target_node)
         add_demand(self.arrays, amount, switch, self._hops, *ends, total, sent, received)
         return total, sent, received

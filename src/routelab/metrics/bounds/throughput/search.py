@@ -138,9 +138,9 @@ def bound_throughput(
     seconds /= 1 + len(loads)
     work = RATE * seconds
     if problem.routed:
-        found, method = _sustained(problem, seconds, work, terminal)
-        value, weights = _prove_sustained(traffic, found.weights)
-        attained = min(found.attained, value, terminal)
+        outcome, method = _sustained(problem, seconds, work, terminal)
+        value, weights = _prove_sustained(traffic, outcome.weights)
+        attained = min(outcome.attained, value, terminal)
     else:
         value, method, attained = inf, "none", terminal
         weights = _no_weights(topology)
@@ -166,22 +166,22 @@ def _sustained(
     problem: FlowProblem, seconds: float, work: float, enough: float
 ) -> tuple[Found, str]:
     folding = fold(problem)
-    found = None if folding is None else solve_sustained(problem, folding, seconds)
-    if found is not None:
-        return found, "lp"
+    outcome = None if folding is None else solve_sustained(problem, folding, seconds)
+    if outcome is not None:
+        return outcome, "lp"
     return balance_sustained(problem, seconds, work, enough), "balance"
 
 
 def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, ChannelWeights]:
     """Return the smallest bound that integer multiples of weights prove."""
-    best, chosen = inf, _no_weights(traffic.topology)
+    least, chosen = inf, _no_weights(traffic.topology)
     equal = np.ones(len(weights), dtype=np.int64)
     for candidate in [equal, *_integers(weights)]:
-        own = ChannelWeights.of_channels(traffic.topology, candidate)
-        value = sustained_from_weights(traffic, own)
-        if value is not None and value < best:
-            best, chosen = float(value), own
-    return best, chosen
+        certificate = ChannelWeights.of_channels(traffic.topology, candidate)
+        value = sustained_from_weights(traffic, certificate)
+        if value is not None and value < least:
+            least, chosen = float(value), certificate
+    return least, chosen
 
 
 def _accepted(
@@ -201,24 +201,24 @@ def _accepted(
     weights, attained = np.zeros(count), problem.routed
     if load > sustained and problem.routed:
         folding = fold(problem)
-        found = None if folding is None else solve_accepted(problem, folding, seconds)
-        found = found or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
-        weights = np.minimum(found.weights, 1.0)
-        attained = max(found.attained, problem.routed * sustained / load)
+        outcome = None if folding is None else solve_accepted(problem, folding, seconds)
+        outcome = outcome or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
+        weights = np.minimum(outcome.weights, 1.0)
+        attained = max(outcome.attained, problem.routed * sustained / load)
     exact = as_fraction(load)
-    best: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
+    tightest: tuple[Fraction, Fraction, Fraction, ChannelWeights] | None = None
     top = float(weights.max(initial=0.0))
     for candidate, one in [
         (np.zeros(count, dtype=np.int64), 1),
-        *((own, max(round(int(own.max()) / top), 1)) for own in _integers(weights)),
+        *((rounded, max(round(int(rounded.max()) / top), 1)) for rounded in _integers(weights)),
     ]:
         certificate = _split(problem, traffic.topology, candidate, one)
         start, slope = accepted_from_weights(traffic, certificate)
         value = start + slope * exact
-        if best is None or value < best[0]:
-            best = value, start, slope, certificate
-    assert best is not None
-    bound, start, slope, certificate = best
+        if tightest is None or value < tightest[0]:
+            tightest = value, start, slope, certificate
+    assert tightest is not None
+    bound, start, slope, certificate = tightest
     mean = float((attained + problem.local) / traffic.senders)
     return AcceptedBound(load, float(bound), min(mean, float(bound)), start, slope, certificate)
 
@@ -236,8 +236,8 @@ def _integers(weights: Float64Array) -> list[Int64Array]:
     if top <= 0:
         return []
     rounded = [np.rint(weights / top * scale).astype(np.int64) for scale in SCALES]
-    least = [one // max(int(np.gcd.reduce(one)), 1) for one in rounded]
-    return list({one.tobytes(): one for one in least}.values())
+    least = [multiple // max(int(np.gcd.reduce(multiple)), 1) for multiple in rounded]
+    return list({multiple.tobytes(): multiple for multiple in least}.values())
 
 
 def _split(

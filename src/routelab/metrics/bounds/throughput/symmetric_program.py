@@ -73,12 +73,12 @@ def fold(problem: FlowProblem) -> Folding | None:
     channel: Colours = np.unique(problem.capacity, return_inverse=True)[1].astype(np.uint64)
     count = 0
     for _ in range(MOST_ROUNDS):
-        new = len(np.unique(pair[sends])) + len(np.unique(channel))
-        if new > MOST_PAIRS + MOST_FLOWS:
+        folded_size = len(np.unique(pair[sends])) + len(np.unique(channel))
+        if folded_size > MOST_PAIRS + MOST_FLOWS:
             return None
-        if new == count:
+        if folded_size == count:
             break
-        count = new
+        count = folded_size
         pair, channel = refine_colours(*ends, pair, channel, sends)
     return _classes(problem, sends, pair, channel)
 
@@ -92,10 +92,10 @@ def _classes(
     network = problem.network
     ends = network.channel_source, network.channel_target
     senders = np.flatnonzero(sends)
-    _, first, size = np.unique(pair[senders], return_index=True, return_counts=True)
-    if len(first) > MOST_PAIRS:
+    _, first_pair, size = np.unique(pair[senders], return_index=True, return_counts=True)
+    if len(first_pair) > MOST_PAIRS:
         return None
-    source, node = senders[first // len(pair)], first % len(pair)
+    source, node = senders[first_pair // len(pair)], first_pair % len(pair)
     _, representative, channel_class = np.unique(channel, return_index=True, return_inverse=True)
     row, via, sign = [], [], []
     for end, direction in ((ends[1], 1), (ends[0], -1)):
@@ -111,8 +111,8 @@ def _classes(
     colour = hop_colours(*ends, pair, channel, source[rows], vias)
     carrying = np.repeat(representative, len(senders))
     carried = hop_colours(*ends, pair, channel, np.tile(senders, len(representative)), carrying)
-    known, flow = np.unique(colour, return_inverse=True)
-    if len(known) > MOST_FLOWS:
+    colours, flow = np.unique(colour, return_inverse=True)
+    if len(colours) > MOST_FLOWS:
         return None
     return Folding(
         source=source,
@@ -124,8 +124,8 @@ def _classes(
         flow=flow.astype(np.int64),
         sign=np.concatenate(sign),
         load=np.repeat(np.arange(len(representative)), len(senders)),
-        carried=np.searchsorted(known, carried),
-        flows=len(known),
+        carried=np.searchsorted(colours, carried),
+        flows=len(colours),
     )
 
 
@@ -144,13 +144,13 @@ def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Fo
     """Find the largest traffic that arrives if pairs may be served in part."""
     program = LinearProgram()
     demand = problem.demand[folding.source, folding.node]
-    wanted = np.flatnonzero(demand > 0)
+    sending = np.flatnonzero(demand > 0)
     accepted = np.concatenate(
-        [program.variables(1, cost=-float(size)) for size in folding.pair_size[wanted]]
+        [program.variables(1, cost=-float(size)) for size in folding.pair_size[sending]]
     )
     conserved = _add_flows(program, problem, folding)
-    program.entries(conserved[wanted], accepted, -1.0)
-    limits = program.rows(np.full(len(wanted), -np.inf), demand[wanted])
+    program.entries(conserved[sending], accepted, -1.0)
+    limits = program.rows(np.full(len(sending), -np.inf), demand[sending])
     program.entries(limits, accepted, 1.0)
     return _solve(program, problem, folding, seconds)
 
@@ -164,8 +164,8 @@ def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -
     channels = len(folding.channel)
     capacity = program.rows(np.full(channels, -np.inf), problem.capacity[folding.channel])
     program.entries(capacity[folding.load], flows[folding.carried], 1.0)
-    own = np.where(folding.source == folding.node, -np.inf, 0.0)
-    conserved = program.rows(own, np.full(len(own), np.inf))
+    supply = np.where(folding.source == folding.node, -np.inf, 0.0)
+    conserved = program.rows(supply, np.full(len(supply), np.inf))
     program.entries(conserved[folding.row], flows[folding.flow], folding.sign)
     return conserved
 

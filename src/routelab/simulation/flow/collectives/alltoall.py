@@ -48,18 +48,20 @@ def scattered(group: Group) -> None:
 def _windows(group: Group, width: int) -> None:
     at, bytes_ = group.at, group.pair()
     empty_too = group.matrix is None
-    for first in range(0, group.size, width):
-        steps = range(max(first, 1), min(first + width, group.size))
+    for first_step in range(0, group.size, width):
+        steps = range(max(first_step, 1), min(first_step + width, group.size))
         for step in steps:
             source = (at + step) % group.size
-            one = at[empty_too | (bytes_[source, at] > 0)]
+            partner = at[empty_too | (bytes_[source, at] > 0)]
             group.builder.ireceive(
-                group.rank[one], group.rank[source[one]], bytes_[source[one], one]
+                group.rank[partner], group.rank[source[partner]], bytes_[source[partner], partner]
             )
         for step in steps:
             to = (at - step) % group.size
-            one = at[empty_too | (bytes_[at, to] > 0)]
-            group.builder.isend(group.rank[one], group.rank[to[one]], bytes_[one, to[one]])
+            partner = at[empty_too | (bytes_[at, to] > 0)]
+            group.builder.isend(
+                group.rank[partner], group.rank[to[partner]], bytes_[partner, to[partner]]
+            )
         group.builder.wait(group.rank)
 
 

@@ -31,8 +31,8 @@ def scatter_recursive_doubling(group: Group) -> None:
     edges = _scatter(group)
     place = group.at
     for mask in halvings(group.size):
-        first = place // mask * mask
-        sent = edges[first + mask] - edges[first]
+        subtree_root = place // mask * mask
+        sent = edges[subtree_root + mask] - edges[subtree_root]
         at, to = _from_root(group, place), _from_root(group, place ^ mask)
         group.exchange(at, to, sent, to, sent[place ^ mask])
 
@@ -52,8 +52,12 @@ def _scatter(group: Group) -> Int64Array:
         sender = at[(at % (2 * mask) == 0) & (at + mask < size)]
         target = sender + mask
         sent = edges[np.minimum(target + mask, size)] - edges[target]
-        some = sent > 0
-        group.message(_from_root(group, sender[some]), _from_root(group, target[some]), sent[some])
+        has_bytes = sent > 0
+        group.message(
+            _from_root(group, sender[has_bytes]),
+            _from_root(group, target[has_bytes]),
+            sent[has_bytes],
+        )
     return edges
 
 

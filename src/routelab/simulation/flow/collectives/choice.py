@@ -53,14 +53,14 @@ def parse_choice(text: str) -> dict[str, str]:
     problems = []
     for part in [] if text.strip() in ("", MPICH) else text.split("+"):
         name, equals, algorithm = (piece.strip() for piece in part.partition("="))
-        known = ALGORITHMS.get(name)  # type: ignore[call-overload]
+        algorithms = ALGORITHMS.get(name)  # type: ignore[call-overload]
         if not equals:
             problems.append(f"{part!r} is not valid; write collective=algorithm")
-        elif known is None:
+        elif algorithms is None:
             problems.append(f"there is no collective {name!r}, there are {', '.join(ALGORITHMS)}")
-        elif algorithm not in (*known, MPICH):
+        elif algorithm not in (*algorithms, MPICH):
             problems.append(
-                f"{name} has no algorithm {algorithm!r}, it has {', '.join((*known, MPICH))}"
+                f"{name} has no algorithm {algorithm!r}, it has {', '.join((*algorithms, MPICH))}"
             )
         elif name in choice:
             problems.append(f"{name} is chosen twice")

@@ -53,12 +53,12 @@ class Halves:
             middle = (self.low + self.high) // 2
             upper = (place & mask) > 0
             low, high = np.where(upper, middle, self.low), np.where(upper, self.high, middle)
-            other = place ^ mask
+            partner = place ^ mask
             self.group.exchange(
                 self.at,
-                self.at[other],
-                self.bytes(low[other], high[other]),
-                self.at[other],
+                self.at[partner],
+                self.bytes(low[partner], high[partner]),
+                self.at[partner],
                 self.bytes(low, high),
             )
             self.low, self.high = low, high
@@ -67,12 +67,12 @@ class Halves:
         """Double recursively, in the reverse order of the halvings."""
         place = np.arange(len(self.at))
         for mask in reversed(list(halvings(len(self.at)))):
-            other = place ^ mask
+            partner = place ^ mask
             sent = self.bytes(self.low, self.high)
-            self.group.exchange(self.at, self.at[other], sent, self.at[other], sent[other])
+            self.group.exchange(self.at, self.at[partner], sent, self.at[partner], sent[partner])
             self.low, self.high = (
-                np.minimum(self.low, self.low[other]),
-                np.maximum(self.high, self.high[other]),
+                np.minimum(self.low, self.low[partner]),
+                np.maximum(self.high, self.high[partner]),
             )
 
     def gather(self, root: int) -> None:
@@ -80,8 +80,8 @@ class Halves:
         place = np.arange(len(self.at))
         for mask in reversed(list(halvings(len(self.at)))):
             # the remaining places agree with the root in all bits above the mask
-            left = place[(place & ~(2 * mask - 1)) == (root & ~(2 * mask - 1))]
-            sender = left[(left & mask) != (root & mask)]
+            remaining = place[(place & ~(2 * mask - 1)) == (root & ~(2 * mask - 1))]
+            sender = remaining[(remaining & mask) != (root & mask)]
             target = sender ^ mask
             self.group.message(
                 self.at[sender], self.at[target], self.bytes(self.low[sender], self.high[sender])

@@ -33,7 +33,7 @@ def push_event(flow, time, event):
 def pop_event(flow):
     """Remove the first event and return it."""
     times, events = flow.event_time, flow.event
-    first = events[0]
+    next_event = events[0]
     size = flow.ints[at.EVENTS] - 1
     flow.ints[at.EVENTS] = size
     time, event = times[u(size)], events[u(size)]
@@ -49,7 +49,7 @@ def pop_event(flow):
         child = 2 * place + 1
     times[u(place)] = time
     events[u(place)] = event
-    return first
+    return next_event
 
 
 @helper(_nrt=False)
@@ -90,13 +90,13 @@ def schedule_finish(flow, bundle):
 def pop_finish(flow):
     """Remove the bundle with the first finish and return it."""
     bundles, queue = flow.bundles, flow.finishes
-    first = queue[0]
-    bundles[u(first)].queue = -1
+    bundle = queue[0]
+    bundles[u(bundle)].queue = -1
     size = flow.ints[at.FINISHES] - 1
     flow.ints[at.FINISHES] = size
     if size > 0:
-        last = queue[u(size)]
-        queue[0] = last
-        bundles[u(last)].queue = 0
-        schedule_finish(flow, last)
-    return first
+        last_bundle = queue[u(size)]
+        queue[0] = last_bundle
+        bundles[u(last_bundle)].queue = 0
+        schedule_finish(flow, last_bundle)
+    return bundle

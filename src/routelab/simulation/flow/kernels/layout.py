@@ -95,9 +95,9 @@ MEMBER = np.dtype([("bundle", np.int32), ("crossing", np.int32)])
 RESOURCE = np.dtype(
     [
         ("capacity", np.float64),  # bytes per second
-        ("left", np.float64),  # scratch of the computation: free capacity,
+        ("free_capacity", np.float64),  # scratch of the computation: what others leave,
         ("fastest", np.float64),  # … the largest rate that is not recomputed,
-        ("given", np.float64),  # … the largest that is recomputed
+        ("last_share", np.float64),  # … the largest that is recomputed
         ("first", np.int64),  # in `members`
         ("members", np.int32),  # bundles with messages
         ("limits", np.int32),  # bundles that it limits

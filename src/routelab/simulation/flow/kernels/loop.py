@@ -48,7 +48,7 @@ def run_moments(flow, moments):
     before its shares are computed, once.
     """
     ints, reals = flow.ints, flow.reals
-    last = ints[at.MOMENTS] + moments
+    last_moment = ints[at.MOMENTS] + moments
     while True:
         while ints[at.READY_RANKS] > 0:
             if ints[at.FREE] < at.BURST:
@@ -66,7 +66,7 @@ def run_moments(flow, moments):
         time = _first(flow)
         if time == at.NEVER:
             return at.FINISHED if ints[at.ENDED] == ints[at.S_RANKS] else at.STUCK
-        if ints[at.MOMENTS] >= last:
+        if ints[at.MOMENTS] >= last_moment:
             return at.PAUSED
         ints[at.MOMENTS] += 1
         reals[at.UNTIL] = time * (1.0 + at.TOLERANCE)

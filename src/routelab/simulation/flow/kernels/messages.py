@@ -45,8 +45,8 @@ def release_message(flow, message, end):
     """Release a message from one of its ends; free it after both."""
     state = flow.messages[u(message)].state | end
     flow.messages[u(message)].state = state
-    both = at.SENDER_GONE | at.RECEIVER_GONE
-    if state & both == both:
+    both_ends = at.SENDER_GONE | at.RECEIVER_GONE
+    if state & both_ends == both_ends:
         flow.free[u(flow.ints[at.FREE])] = message
         flow.ints[at.FREE] += 1
 
@@ -65,10 +65,10 @@ def _wake(flow, rank, busy):
 @helper(_nrt=False)
 def _deliver(flow, message):
     """Complete a message after its last byte."""
-    one = flow.messages[u(message)]
-    source, target = one.source, one.target
-    state = one.state | at.DONE
-    one.state = state
+    delivered = flow.messages[u(message)]
+    source, target = delivered.source, delivered.target
+    state = delivered.state | at.DONE
+    delivered.state = state
     if state & at.RECEIVER_WAITS:
         _wake(flow, target, flow.reals[at.OVERHEAD])
     if state & at.SENDER_WAITS:
@@ -168,6 +168,6 @@ def share(flow):
         _serve(flow, bundle)
         bundles[u(bundle)].rate = fresh
         head = bundles[u(bundle)].head
-        left = max(messages[u(head)].until - bundles[u(bundle)].served, 0.0)
-        bundles[u(bundle)].finish = flow.reals[at.NOW] + left / fresh
+        remaining = max(messages[u(head)].until - bundles[u(bundle)].served, 0.0)
+        bundles[u(bundle)].finish = flow.reals[at.NOW] + remaining / fresh
         schedule_finish(flow, bundle)

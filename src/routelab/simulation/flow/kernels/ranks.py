@@ -24,13 +24,13 @@ _COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 @helper(_nrt=False)
 def draw_path(flow, pair, place, number):
     """Return a message's path; several are drawn by share, from seed and place only."""
-    first, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
-    if end - first == 1:
-        return first
+    begin, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
+    if end - begin == 1:
+        return begin
     key = (np.uint64(place) << np.uint64(32)) + np.uint64(number)
     word = at.mix(at.mix(key) ^ np.uint64(flow.ints[at.S_SEED]))
     point = np.float64(word >> np.uint64(11)) * 2.0**-53
-    for bundle in range(first, end - 1):
+    for bundle in range(begin, end - 1):
         if flow.bundles[u(bundle)].upto > point:
             return bundle
     return end - 1
@@ -39,41 +39,45 @@ def draw_path(flow, pair, place, number):
 @helper(_nrt=False)
 def _send(flow, rank, operation, number):
     """Begin to send; return the message if the rank must wait for it, else −1."""
-    one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
-    place = me.place
-    bundle = draw_path(flow, one.pair, place, number)
+    operation_row, rank_row = flow.operations[u(operation)], flow.ranks[u(rank)]
+    place = rank_row.place
+    bundle = draw_path(flow, operation_row.pair, place, number)
     part = flow.part[u(place)]
-    flow.sent_bytes[u(bundle), u(part)] += one.amount
+    flow.sent_bytes[u(bundle), u(part)] += operation_row.amount
     flow.sent[u(bundle), u(part)] += 1
-    me.clock += flow.reals[at.OVERHEAD]
-    message = find_message(flow, me.slot + one.slot)
-    it = flow.messages[u(message)]
-    it.source, it.target = rank, one.peer
-    it.bytes, it.bundle = one.amount, bundle
-    it.state |= at.SENT
-    if one.amount <= flow.reals[at.EAGER]:
-        it.state |= at.SENDER_GONE
-        schedule_message(flow, message, me.clock, 1.0)
+    rank_row.clock += flow.reals[at.OVERHEAD]
+    message = find_message(flow, rank_row.slot + operation_row.slot)
+    message_row = flow.messages[u(message)]
+    message_row.source, message_row.target = rank, operation_row.peer
+    message_row.bytes, message_row.bundle = operation_row.amount, bundle
+    message_row.state |= at.SENT
+    if operation_row.amount <= flow.reals[at.EAGER]:
+        message_row.state |= at.SENDER_GONE
+        schedule_message(flow, message, rank_row.clock, 1.0)
         return -1
-    if it.state & at.READY:
-        schedule_message(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
+    if message_row.state & at.READY:
+        schedule_message(
+            flow, message, max(rank_row.clock, message_row.time), 1.0 + flow.ints[at.S_HANDSHAKE]
+        )
     else:
-        it.time = me.clock
+        message_row.time = rank_row.clock
     return message
 
 
 @helper(_nrt=False)
 def _receive(flow, rank, operation):
     """Post a receive; return its message."""
-    one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
-    message = find_message(flow, me.slot + one.slot)
-    it = flow.messages[u(message)]
-    it.state |= at.READY
-    if it.state & at.SENT == 0:
-        it.source, it.target = one.peer, rank
-        it.time = me.clock
-    elif it.bytes > flow.reals[at.EAGER]:
-        schedule_message(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
+    operation_row, rank_row = flow.operations[u(operation)], flow.ranks[u(rank)]
+    message = find_message(flow, rank_row.slot + operation_row.slot)
+    message_row = flow.messages[u(message)]
+    message_row.state |= at.READY
+    if message_row.state & at.SENT == 0:
+        message_row.source, message_row.target = operation_row.peer, rank
+        message_row.time = rank_row.clock
+    elif message_row.bytes > flow.reals[at.EAGER]:
+        schedule_message(
+            flow, message, max(rank_row.clock, message_row.time), 1.0 + flow.ints[at.S_HANDSHAKE]
+        )
     return message
 
 
@@ -83,39 +87,39 @@ def _await(flow, rank, request):
     if request < 0:
         return
     message, receives = request >> 1, request & 1
-    it, me = flow.messages[u(message)], flow.ranks[u(rank)]
-    if it.state & at.DONE:
+    message_row, rank_row = flow.messages[u(message)], flow.ranks[u(rank)]
+    if message_row.state & at.DONE:
         if receives:
-            me.clock += flow.reals[at.OVERHEAD]
+            rank_row.clock += flow.reals[at.OVERHEAD]
             release_message(flow, message, at.RECEIVER_GONE)
         else:
             release_message(flow, message, at.SENDER_GONE)
         return
-    it.state |= at.RECEIVER_WAITS if receives else at.SENDER_WAITS
-    me.awaited += 1
+    message_row.state |= at.RECEIVER_WAITS if receives else at.SENDER_WAITS
+    rank_row.awaited += 1
 
 
 @helper(_nrt=False)
-def _wait(flow, rank, which):
+def _wait(flow, rank, position):
     """Wait for one open request, or for all (−1)."""
-    me, first = flow.ranks[u(rank)], flow.request_start[u(rank)]
-    if which >= 0:
-        request = flow.requests[u(first + which)]
-        me.open -= 1
-        for k in range(which, me.open):
-            flow.requests[u(first + k)] = flow.requests[u(first + k + 1)]
+    rank_row, first_request = flow.ranks[u(rank)], flow.request_start[u(rank)]
+    if position >= 0:
+        request = flow.requests[u(first_request + position)]
+        rank_row.open -= 1
+        for k in range(position, rank_row.open):
+            flow.requests[u(first_request + k)] = flow.requests[u(first_request + k + 1)]
         _await(flow, rank, request)
         return
-    for k in range(me.open):
-        _await(flow, rank, flow.requests[u(first + k)])
-    me.open = 0
+    for k in range(rank_row.open):
+        _await(flow, rank, flow.requests[u(first_request + k)])
+    rank_row.open = 0
 
 
 @helper(_nrt=False)
 def _next_block(flow, rank):
     """Continue at the next place on the tape; return False without room for its messages."""
-    me, ints, tape = flow.ranks[u(rank)], flow.ints, flow.tape
-    place = me.place + 1
+    rank_row, ints, tape = flow.ranks[u(rank)], flow.ints, flow.tape
+    place = rank_row.place + 1
     if place < len(tape):
         live = flow.tape_slot[u(place) + u(1)] - flow.tape_slot[u(ints[at.OLDEST])]
         if live > len(flow.ring):
@@ -124,54 +128,54 @@ def _next_block(flow, rank):
         flow.left[u(place) - u(1)] += 1
         while ints[at.OLDEST] < len(tape) and flow.left[u(ints[at.OLDEST])] == ints[at.S_RANKS]:
             ints[at.OLDEST] += 1
-    me.place = place
-    while me.mark < len(flow.marks) and flow.marks[u(me.mark)] == place:
-        flow.marked[u(me.mark), u(rank)] = me.clock
-        me.mark += 1
+    rank_row.place = place
+    while rank_row.mark < len(flow.marks) and flow.marks[u(rank_row.mark)] == place:
+        flow.marked[u(rank_row.mark), u(rank)] = rank_row.clock
+        rank_row.mark += 1
     if place == len(tape):
         ints[at.ENDED] += 1
         return True
     block = tape[u(place)]
-    me.operation = flow.block_start[u(block), u(rank)]
-    me.end = flow.block_start[u(block), u(rank) + 1]
-    me.slot = flow.tape_slot[u(place)]
+    rank_row.operation = flow.block_start[u(block), u(rank)]
+    rank_row.end = flow.block_start[u(block), u(rank) + 1]
+    rank_row.slot = flow.tape_slot[u(place)]
     return True
 
 
 @helper(_nrt=False)
 def run_rank(flow, rank):
     """Let a rank continue; return False without room for the blocks that it reaches."""
-    me, places = flow.ranks[u(rank)], len(flow.tape)
+    rank_row, places = flow.ranks[u(rank)], len(flow.tape)
     for _ in range(at.BURST):
-        while me.operation == me.end:
+        while rank_row.operation == rank_row.end:
             if not _next_block(flow, rank):
                 return False
-            if me.place == places:
+            if rank_row.place == places:
                 return True
-        operation = me.operation
-        me.operation = operation + 1
-        one = flow.operations[u(operation)]
-        kind = one.kind
+        operation = rank_row.operation
+        rank_row.operation = operation + 1
+        operation_row = flow.operations[u(operation)]
+        kind = operation_row.kind
         if kind == _COMPUTE:
-            me.clock += one.amount
+            rank_row.clock += operation_row.amount
             continue
         if kind <= _ISEND:
-            number = operation - flow.block_start[u(flow.tape[u(me.place)]), 0]
+            number = operation - flow.block_start[u(flow.tape[u(rank_row.place)]), 0]
             message = _send(flow, rank, operation, number)
             request = 2 * message if message >= 0 else -1
         elif kind <= _IRECV:
             request = 2 * _receive(flow, rank, operation) + 1
         else:
-            _wait(flow, rank, one.peer)
-            if me.awaited > 0:
+            _wait(flow, rank, operation_row.peer)
+            if rank_row.awaited > 0:
                 return True
             continue
         if kind in (_ISEND, _IRECV):
-            flow.requests[u(flow.request_start[u(rank)] + me.open)] = request
-            me.open += 1
+            flow.requests[u(flow.request_start[u(rank)] + rank_row.open)] = request
+            rank_row.open += 1
         else:
             _await(flow, rank, request)
-            if me.awaited > 0:
+            if rank_row.awaited > 0:
                 return True
-    push_event(flow, me.clock, -1 - rank)
+    push_event(flow, rank_row.clock, -1 - rank)
     return True

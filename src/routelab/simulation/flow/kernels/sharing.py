@@ -21,8 +21,8 @@ from routelab.simulation.flow.kernels import layout as at
 @helper(_nrt=False)
 def enter_resources(flow, bundle):
     """Add a bundle, which has messages now, to the resources of its path."""
-    one = flow.bundles[u(bundle)]
-    for crossing in range(one.first, one.first + one.crossings):
+    bundle_row = flow.bundles[u(bundle)]
+    for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
         resource = flow.crossings[u(crossing)].resource
         place = flow.resources[u(resource)].members
         flow.resources[u(resource)].members = place + 1
@@ -35,20 +35,20 @@ def enter_resources(flow, bundle):
 @helper(_nrt=False)
 def leave_resources(flow, bundle):
     """Remove a bundle without messages from its resources; list those that limit others."""
-    one = flow.bundles[u(bundle)]
-    if one.limit >= 0:
-        flow.resources[u(one.limit)].limits -= 1
+    bundle_row = flow.bundles[u(bundle)]
+    if bundle_row.limit >= 0:
+        flow.resources[u(bundle_row.limit)].limits -= 1
         flow.bundles[u(bundle)].limit = -1
-    for crossing in range(one.first, one.first + one.crossings):
+    for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
         resource = flow.crossings[u(crossing)].resource
-        last = flow.resources[u(resource)].members - 1
-        flow.resources[u(resource)].members = last
-        first = flow.resources[u(resource)].first
+        last_member = flow.resources[u(resource)].members - 1
+        flow.resources[u(resource)].members = last_member
+        first_member = flow.resources[u(resource)].first
         place = flow.crossings[u(crossing)].place
-        moved = flow.members[u(first + last)]
-        flow.members[u(first + place)].bundle = moved.bundle
+        moved = flow.members[u(first_member + last_member)]
+        flow.members[u(first_member + place)].bundle = moved.bundle
         flow.crossings[u(moved.crossing)].place = place
-        flow.members[u(first + place)].crossing = moved.crossing
+        flow.members[u(first_member + place)].crossing = moved.crossing
         if flow.resources[u(resource)].limits > 0:
             flow.freed[u(flow.ints[at.FREED])] = resource
             flow.ints[at.FREED] += 1
@@ -64,88 +64,88 @@ def change(flow, bundle):
 
 
 @inline
-def _add_bundle(flow, bundle, taken):
+def _add_bundle(flow, bundle, num_bundles):
     """Add a bundle to the computation; return the number of bundles in it."""
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.bundles[u(bundle)].epoch == epoch:
-        return taken
+        return num_bundles
     flow.bundles[u(bundle)].epoch = epoch
-    flow.sharing[u(taken)] = bundle
-    return taken + 1
+    flow.sharing[u(num_bundles)] = bundle
+    return num_bundles + 1
 
 
 @helper(_nrt=False)
-def _add_members(flow, resource, taken):
+def _add_members(flow, resource, num_bundles):
     """Add all bundles of a resource; return the number of bundles in the computation."""
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.resources[u(resource)].whole == epoch:
-        return taken
+        return num_bundles
     flow.resources[u(resource)].whole = epoch
-    first = flow.resources[u(resource)].first
-    for member in range(first, first + flow.resources[u(resource)].members):
-        taken = _add_bundle(flow, flow.members[u(member)].bundle, taken)
-    return taken
+    first_member = flow.resources[u(resource)].first
+    for member in range(first_member, first_member + flow.resources[u(resource)].members):
+        num_bundles = _add_bundle(flow, flow.members[u(member)].bundle, num_bundles)
+    return num_bundles
 
 
 @helper(_nrt=False)
-def _add_faster(flow, resource, rate, taken):
+def _add_faster(flow, resource, rate, num_bundles):
     """Add the bundles that a resource limits, and its bundles above a rate."""
-    first = flow.resources[u(resource)].first
-    for member in range(first, first + flow.resources[u(resource)].members):
+    first_member = flow.resources[u(resource)].first
+    for member in range(first_member, first_member + flow.resources[u(resource)].members):
         bundle = flow.members[u(member)].bundle
         if flow.bundles[u(bundle)].limit == resource or flow.bundles[u(bundle)].rate > rate:
-            taken = _add_bundle(flow, bundle, taken)
-    return taken
+            num_bundles = _add_bundle(flow, bundle, num_bundles)
+    return num_bundles
 
 
 @helper(_nrt=False)
 def _add_changed(flow):
     """Add the changed bundles; return their number."""
-    taken = 0
+    num_bundles = 0
     for k in range(flow.ints[at.CHANGED]):
         bundle = flow.changed[u(k)]
         if flow.bundles[u(bundle)].count > 0:
-            taken = _add_bundle(flow, bundle, taken)
+            num_bundles = _add_bundle(flow, bundle, num_bundles)
         else:
             flow.bundles[u(bundle)].changed = 0
-    changed = taken
+    changed = num_bundles
     for k in range(flow.ints[at.FREED]):
-        taken = _add_faster(flow, flow.freed[u(k)], at.NEVER, taken)
+        num_bundles = _add_faster(flow, flow.freed[u(k)], at.NEVER, num_bundles)
     for k in range(changed):
-        one = flow.bundles[u(flow.sharing[u(k)])]
-        for crossing in range(one.first, one.first + one.crossings):
+        bundle_row = flow.bundles[u(flow.sharing[u(k)])]
+        for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].limits > 0:
-                taken = _add_faster(flow, resource, at.NEVER, taken)
+                num_bundles = _add_faster(flow, resource, at.NEVER, num_bundles)
     if flow.ints[at.S_FULL] != 0:
         for bundle in range(len(flow.bundles)):
             if flow.bundles[u(bundle)].count > 0:
-                taken = _add_bundle(flow, bundle, taken)
+                num_bundles = _add_bundle(flow, bundle, num_bundles)
     flow.ints[at.CHANGED] = 0
     flow.ints[at.FREED] = 0
-    return taken
+    return num_bundles
 
 
 @helper(_nrt=False)
-def _spread(flow, begin, taken, touched, far):
+def _spread(flow, begin, num_bundles, touched, far):
     """Add the resources of the bundles from `begin` on; return the numbers of both.
 
     With `far`, also add all bundles of resources that limit any, recursively.
     """
     epoch = np.int32(flow.ints[at.EPOCH])
     place = begin
-    while place < taken:
-        one = flow.bundles[u(flow.sharing[u(place)])]
-        for crossing in range(one.first, one.first + one.crossings):
+    while place < num_bundles:
+        bundle_row = flow.bundles[u(flow.sharing[u(place)])]
+        for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].epoch != epoch:
                 flow.resources[u(resource)].epoch = epoch
                 flow.shared[u(touched)] = resource
                 touched += 1
             if far and flow.resources[u(resource)].limits > 0:
-                taken = _add_members(flow, resource, taken)
+                num_bundles = _add_members(flow, resource, num_bundles)
         place += 1
-    return taken, touched
+    return num_bundles, touched
 
 
 @helper(_nrt=False)
@@ -155,7 +155,7 @@ def _reset_resources(flow, touched):
     for k in range(touched):
         resource = flow.shared[u(k)]
         row = flow.resources[u(resource)]
-        left, fastest, weight, held = row.capacity, 0.0, 0, 0
+        free_capacity, fastest, weight, held = row.capacity, 0.0, 0, 0
         for member in range(row.first, row.first + row.members):
             bundle = flow.members[u(member)].bundle
             count = flow.bundles[u(bundle)].count
@@ -163,19 +163,19 @@ def _reset_resources(flow, touched):
                 weight += count
             else:
                 rate = flow.bundles[u(bundle)].rate
-                left -= rate * count
+                free_capacity -= rate * count
                 fastest = max(fastest, rate)
                 held += flow.bundles[u(bundle)].limit == resource
         # a full resource has a rounding error around zero
-        flow.resources[u(resource)].left = max(left, 0.0)
+        flow.resources[u(resource)].free_capacity = max(free_capacity, 0.0)
         flow.resources[u(resource)].fastest = fastest
         flow.resources[u(resource)].weight = weight
         flow.resources[u(resource)].held = held
-        flow.resources[u(resource)].given = 0.0
+        flow.resources[u(resource)].last_share = 0.0
 
 
 @helper(_nrt=False)
-def _sink(flow, place, size):
+def _sift_down(flow, place, size):
     """Move a resource down the heap of levels to its place."""
     level, at_level = flow.level, flow.at_level
     share, resource = level[u(place)], at_level[u(place)]
@@ -194,89 +194,90 @@ def _sink(flow, place, size):
 
 
 @helper(_nrt=False)
-def _give(flow, resource, share):
+def _set_rates(flow, resource, share):
     """Set the rate of the bundles of a resource that have none yet."""
     epoch = np.int32(flow.ints[at.EPOCH])
-    first = flow.resources[u(resource)].first
-    for member in range(first, first + flow.resources[u(resource)].members):
+    first_member = flow.resources[u(resource)].first
+    for member in range(first_member, first_member + flow.resources[u(resource)].members):
         bundle = flow.members[u(member)].bundle
         if flow.bundles[u(bundle)].epoch != epoch or flow.bundles[u(bundle)].fresh >= 0.0:
             continue
         flow.bundles[u(bundle)].fresh = share
         flow.bundles[u(bundle)].fresh_limit = resource
-        one = flow.bundles[u(bundle)]
-        for crossing in range(one.first, one.first + one.crossings):
-            there = flow.crossings[u(crossing)].resource
-            flow.resources[u(there)].left -= share * one.count
-            flow.resources[u(there)].weight -= one.count
-            flow.resources[u(there)].given = share
+        bundle_row = flow.bundles[u(bundle)]
+        for crossing in range(bundle_row.first, bundle_row.first + bundle_row.crossings):
+            crossed = flow.crossings[u(crossing)].resource
+            flow.resources[u(crossed)].free_capacity -= share * bundle_row.count
+            flow.resources[u(crossed)].weight -= bundle_row.count
+            flow.resources[u(crossed)].last_share = share
 
 
 @helper(_nrt=False)
-def _fill(flow, taken, touched):
+def _fill(flow, num_bundles, touched):
     """Fill progressively; return the new number of bundles in the computation.
 
     The filling must be repeated if the number has grown. A resource's share only grows while others
     get theirs, so the queue of resources may be out of date.
     """
     level, at_level = flow.level, flow.at_level
-    for k in range(taken):
+    for k in range(num_bundles):
         flow.bundles[u(flow.sharing[u(k)])].fresh = -1.0
-    size, after = touched, taken
+    size, num_after = touched, num_bundles
     for k in range(touched):
         resource = flow.shared[u(k)]
-        level[u(k)] = flow.resources[u(resource)].left / flow.resources[u(resource)].weight
+        level[u(k)] = flow.resources[u(resource)].free_capacity / flow.resources[u(resource)].weight
         at_level[u(k)] = resource
     for k in range((size >> 1) - 1, -1, -1):
-        _sink(flow, k, size)
-    last = 0.0
+        _sift_down(flow, k, size)
+    level_now = 0.0
     while size > 0:
         resource = at_level[0]
         weight = flow.resources[u(resource)].weight
         if weight > 0:
-            share = max(flow.resources[u(resource)].left, 0.0) / weight
+            share = max(flow.resources[u(resource)].free_capacity, 0.0) / weight
             if share > level[0] * (1.0 + at.TOLERANCE):
                 level[0] = share
-                _sink(flow, 0, size)
+                _sift_down(flow, 0, size)
                 continue
             if flow.resources[u(resource)].fastest > share * (1.0 + at.TOLERANCE):
-                after = _add_faster(flow, resource, share, after)
-            last = max(last, share)
-            _give(flow, resource, last)
+                num_after = _add_faster(flow, resource, share, num_after)
+            level_now = max(level_now, share)
+            _set_rates(flow, resource, level_now)
         size -= 1
         level[0] = level[u(size)]
         at_level[0] = at_level[u(size)]
-        _sink(flow, 0, size)
-    return after
+        _sift_down(flow, 0, size)
+    return num_after
 
 
 @helper(_nrt=False)
-def _check(flow, taken, touched):
+def _add_unlimited(flow, num_bundles, touched):
     """Add the bundles that have lost their limit; return the new number of bundles."""
     for k in range(touched):
         row = flow.resources[u(flow.shared[u(k)])]
         if row.held > 0 and (
-            row.left > row.capacity * at.TOLERANCE or row.given > row.fastest * (1.0 + at.TOLERANCE)
+            row.free_capacity > row.capacity * at.TOLERANCE
+            or row.last_share > row.fastest * (1.0 + at.TOLERANCE)
         ):
-            taken = _add_faster(flow, flow.shared[u(k)], at.NEVER, taken)
-    return taken
+            num_bundles = _add_faster(flow, flow.shared[u(k)], at.NEVER, num_bundles)
+    return num_bundles
 
 
 @helper(_nrt=False)
 def shares(flow):
     """Recompute changed shares; return the number of bundles in `sharing` with a new `fresh`."""
     flow.ints[at.EPOCH] += 1
-    taken = _add_changed(flow)
-    if taken == 0:
+    num_bundles = _add_changed(flow)
+    if num_bundles == 0:
         return 0
     flow.ints[at.SHARINGS] += 1
-    done, touched, tries = 0, 0, 0
-    while done < taken:
+    num_spread, touched, tries = 0, 0, 0
+    while num_spread < num_bundles:
         tries += 1
         far = tries > at.NEAR
-        taken, touched = _spread(flow, 0 if far else done, taken, touched, far)
-        flow.ints[at.SHARED] += taken
+        num_bundles, touched = _spread(flow, 0 if far else num_spread, num_bundles, touched, far)
+        flow.ints[at.SHARED] += num_bundles
         _reset_resources(flow, touched)
-        done = taken
-        taken = _check(flow, _fill(flow, taken, touched), touched)
-    return taken
+        num_spread = num_bundles
+        num_bundles = _add_unlimited(flow, _fill(flow, num_bundles, touched), touched)
+    return num_bundles

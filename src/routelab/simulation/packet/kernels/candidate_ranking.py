@@ -17,7 +17,7 @@ def keep_best(engine, count, shift):
     These are one, or one and the escapes.
     """
     out = engine.out
-    best, least, ties = 0, np.int64(0), np.uint64(0)
+    chosen, least, ties = 0, np.int64(0), np.uint64(0)
     for k in range(count):
         cost = np.int64(out[k, 2])
         if engine.setting[at.S_OCCUPANCY] != 0:
@@ -32,30 +32,30 @@ def keep_best(engine, count, shift):
             continue
         else:
             ties = np.uint64(0)
-        best, least = k, cost
+        chosen, least = k, cost
     for column in range(3):
-        first = out[0, column]
-        out[0, column] = out[best, column]
-        out[best, column] = first
+        swapped = out[0, column]
+        out[0, column] = out[chosen, column]
+        out[chosen, column] = swapped
     if engine.setting[at.S_RANKING] == at.BEST:
         return 1
-    stand = 1
+    num_kept = 1
     for k in range(1, count):
         if out[k, 2] >= of.ESCAPE:
             for column in range(3):
-                out[stand, column] = out[k, column]
-            stand += 1
-    return stand
+                out[num_kept, column] = out[k, column]
+            num_kept += 1
+    return num_kept
 
 
 @inline
 def class_units(engine, port, name):
     """Return the units that a class of a channel holds, in FIFOs, on the way and in buffers."""
-    first = port * engine.setting[at.S_VCS] + engine.classes[name, 0]
-    taken = np.int64(0)
-    for queue in range(first, first + engine.classes[name, 1]):
-        taken += engine.room[u(queue)].capacity - engine.room[u(queue)].credits
-    return taken
+    first_queue = port * engine.setting[at.S_VCS] + engine.classes[name, 0]
+    units = np.int64(0)
+    for queue in range(first_queue, first_queue + engine.classes[name, 1]):
+        units += engine.room[u(queue)].capacity - engine.room[u(queue)].credits
+    return units
 
 
 @inline

@@ -21,27 +21,27 @@ def _is_free(holder, now):
 
 
 @inline
-def find_queue(engine, out, first, kind, now, wormhole):
+def find_queue(engine, out, first_lane, kind, now, wormhole):
     """Return the queue that a candidate leads to now, or a code why it has none."""
     outputs, room, space = engine.outputs, engine.room, engine.space
     if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
         return BUSY_LINK
-    if first == at.LEAVES:
+    if first_lane == at.LEAVES:
         return at.LEAVES
     need, lanes = kind & at.NEED, kind >> at.LANES
     if lanes == 1 and not wormhole:
-        return first if space[u(first)].credits >= need else NO_ROOM
-    found, most = NO_ROOM, np.int64(0)
-    for queue in range(first, first + lanes):
-        known = np.int64(room[u(queue)].credits)
+        return first_lane if space[u(first_lane)].credits >= need else NO_ROOM
+    emptiest, most_credits = NO_ROOM, np.int64(0)
+    for queue in range(first_lane, first_lane + lanes):
+        num_credits = np.int64(room[u(queue)].credits)
         # one condition for both: branches would be mispredicted
-        better = (known > most) & (space[u(queue)].credits >= need)
-        if wormhole and better and kind & at.BODY == 0:
+        is_better = (num_credits > most_credits) & (space[u(queue)].credits >= need)
+        if wormhole and is_better and kind & at.BODY == 0:
             # a lane that another packet holds has no room for this one
-            better = _is_free(engine.more[u(queue)].holder, now)
-        most = known if better else most
-        found = queue if better else found
-    return found
+            is_better = _is_free(engine.more[u(queue)].holder, now)
+        most_credits = num_credits if is_better else most_credits
+        emptiest = queue if is_better else emptiest
+    return emptiest
 
 
 @inline
@@ -52,9 +52,9 @@ def idle_time(outputs, out):
 
 
 @inline
-def has_space(engine, first, kind):
+def has_space(engine, first_lane, kind):
     """Return whether a unit may cross the switch towards a candidate, were its channel idle."""
-    for place in range(first, first + (kind >> at.LANES)):
+    for place in range(first_lane, first_lane + (kind >> at.LANES)):
         if engine.space[u(place)].credits > 0:
             return True
     return False
@@ -66,12 +66,12 @@ def candidate_units(engine, place):
     setting, candidates, room = engine.setting, engine.candidates, engine.room
     if setting[at.S_OCCUPANCY] == 0:
         return np.int64(0)
-    first = np.int64(candidates[u(place)].first)
+    first_lane = np.int64(candidates[u(place)].first)
     if setting[at.S_AGAIN] == at.RANK_ON_CHANGE and candidates[u(place)].kind >> at.LANES == 1:
         # without bubbles, this is the only virtual channel of the class
-        return np.int64(room[u(first)].capacity - room[u(first)].credits)
+        return np.int64(room[u(first_lane)].capacity - room[u(first_lane)].credits)
     port = np.int64(candidates[u(place)].out)
-    name = np.int64(engine.class_of[u(first - port * setting[at.S_VCS])])
+    name = np.int64(engine.class_of[u(first_lane - port * setting[at.S_VCS])])
     return class_units(engine, port, name)
 
 
@@ -87,18 +87,18 @@ def rank_candidates(engine, queue, now):
     """Choose the candidate of least cost among several; each of equal ones is equally likely."""
     queues, candidates = engine.queues, engine.candidates
     begin = queue * engine.setting[at.S_MOST]
-    best, least, ties = begin, np.int64(1) << 40, 0
+    chosen, least, ties = begin, np.int64(1) << 40, 0
     for place in range(begin, begin + queues[u(queue)].choices):
         cost = candidates[u(place)].penalty + candidate_units(engine, place)
         if cost < least:
-            best, least, ties = place, cost, 0
+            chosen, least, ties = place, cost, 0
         elif cost == least:
             ties += 1
             if of.pick_word(tie_word(engine, queue, now, ties), np.uint64(ties + 1)) == 0:
-                best = place
-    queues[u(queue)].out = candidates[u(best)].out
-    queues[u(queue)].first = candidates[u(best)].first
-    queues[u(queue)].kind = candidates[u(best)].kind
+                chosen = place
+    queues[u(queue)].out = candidates[u(chosen)].out
+    queues[u(queue)].first = candidates[u(chosen)].first
+    queues[u(queue)].kind = candidates[u(chosen)].kind
     if engine.setting[at.S_WAITING] >= 0:
         publish_decision(engine, queue, np.int64(engine.inputs[u(queues[u(queue)].out)].channel))
 
@@ -122,12 +122,12 @@ def next_change(engine, queue, now):
             continue
         if cost < least:
             least, soonest = cost, np.int64(-1)
-        first, kind = np.int64(candidates[u(place)].first), np.int64(candidates[u(place)].kind)
-        if not has_space(engine, first, kind):
+        first_lane, kind = np.int64(candidates[u(place)].first), np.int64(candidates[u(place)].kind)
+        if not has_space(engine, first_lane, kind):
             continue
         # a candidate may have become the best in this cycle
-        when = max(now + 1, idle_time(engine.outputs, np.int64(candidates[u(place)].out)))
-        if soonest < 0 or when < soonest:
-            soonest = when
+        feasible_at = max(now + 1, idle_time(engine.outputs, np.int64(candidates[u(place)].out)))
+        if soonest < 0 or feasible_at < soonest:
+            soonest = feasible_at
     engine.watches[u(queue)].most = least - lowest
     return soonest

@@ -63,20 +63,23 @@ def _can_be_freed(engine, queue, stuck, now):
         if ranked and candidates[k].penalty > least:
             continue
         out = queues[queue].out if count == 1 else candidates[k].out
-        first = queues[queue].first if count == 1 else candidates[k].first
+        first_lane = queues[queue].first if count == 1 else candidates[k].first
         kind = queues[queue].kind if count == 1 else candidates[k].kind
-        if first == at.LEAVES or engine.outputs[out].free_at > now:
+        if first_lane == at.LEAVES or engine.outputs[out].free_at > now:
             return True
-        for place in range(first, first + (kind >> at.LANES)):
+        for place in range(first_lane, first_lane + (kind >> at.LANES)):
             holder = engine.more[place].holder - 1
             if holder >= 0 and holder != queue and stuck[holder]:
                 continue
-            known = np.int64(engine.room[place].credits)
+            num_credits = np.int64(engine.room[place].credits)
             if has_fifos:
-                known = np.int64(engine.fifos[place].credits)
-                if known > 0:
+                num_credits = np.int64(engine.fifos[place].credits)
+                if num_credits > 0:
                     return True
-            if engine.setting[at.S_CAPACITY] - queues[place].count > known or not stuck[place]:
+            if (
+                engine.setting[at.S_CAPACITY] - queues[place].count > num_credits
+                or not stuck[place]
+            ):
                 return True
     return False
 
@@ -95,17 +98,17 @@ def count_units(places, now, delay):
     engine = engine_at(places)
     queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
     has_fifos = engine.setting[at.S_FIFO] != 0
-    found = np.zeros((len(queues), 4), np.int64)
+    counts = np.zeros((len(queues), 4), np.int64)
     for queue in range(len(queues)):
-        found[queue, 0] = engine.room[queue].credits
+        counts[queue, 0] = engine.room[queue].credits
         if has_fifos and engine.inputs[queues[queue].port].from_ >= 0:
-            found[queue, 0] = engine.fifos[queue].credits
+            counts[queue, 0] = engine.fifos[queue].credits
         for k in range(queues[queue].count):
             slot = (queues[queue].front + k) % capacity
             ready = queues[queue].ready if k == 0 else slots[queue * capacity + slot].ready
             there = ready - delay < now
-            found[queue, 1 if there else 2] += 1
+            counts[queue, 1 if there else 2] += 1
         word, bit = queue >> 6, np.uint64(queue & 63)
         for row in range(engine.credits.shape[0]):
-            found[queue, 3] += np.int64((engine.credits[row, word] >> bit) & np.uint64(1))
-    return found
+            counts[queue, 3] += np.int64((engine.credits[row, word] >> bit) & np.uint64(1))
+    return counts

@@ -86,31 +86,31 @@ def _collect_heads(engine, now):
     """Move this cycle's queues into `active`, ascending; return their number."""
     heads, active = engine.heads, engine.active
     row = now & engine.setting[at.S_MASK]
-    found = 0
+    num_heads = 0
     for word in range(heads.shape[1]):
         bits = heads[row, word]
         if bits == np.uint64(0):
             continue
         heads[row, word] = np.uint64(0)
         while bits != np.uint64(0):
-            active[u(found)].queue = (word << 6) + lowest(bits)
+            active[u(num_heads)].queue = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
-            found += 1
-    return found
+            num_heads += 1
+    return num_heads
 
 
 @inline
-def _end_of_block(engine, begin, found):
+def _end_of_block(engine, begin, num_heads):
     """Return the end of a block of `active`, which contains all queues of its switches."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    end = min(begin + _BLOCK, found)
+    end = min(begin + _BLOCK, num_heads)
     if engine.setting[at.S_FAR] != 0:
         for k in range(begin, end):
             prefetch(queues, active[u(k)].queue)
-    if end == found:
+    if end == num_heads:
         return end
     switch = inputs[u(queues[u(active[u(end - 1)].queue)].port)].switch
-    while end < found and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
+    while end < num_heads and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
         end += 1
     return end
 
@@ -121,7 +121,7 @@ def _route_heads(engine, hop, begin, end, now):
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
     again = engine.setting[at.S_AGAIN]
-    last = begin
+    block_end = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         port = np.int64(queues[u(queue)].port)
@@ -141,11 +141,11 @@ def _route_heads(engine, hop, begin, end, now):
             prefetch(engine.packets, packet)
             if again == at.RANK_ON_CHANGE and queues[u(queue)].choices > 1:
                 _prefetch_candidates(engine, queue)
-        active[u(last)].queue = queue
-        active[u(last)].port = port
-        active[u(last)].packet = packet
-        last += 1
-    for k in range(begin, last):
+        active[u(block_end)].queue = queue
+        active[u(block_end)].port = port
+        active[u(block_end)].packet = packet
+        block_end += 1
+    for k in range(begin, block_end):
         queue = np.int64(active[u(k)].queue)
         fresh = queues[u(queue)].choices == 0
         if fresh and again != at.ONCE:
@@ -157,14 +157,14 @@ def _route_heads(engine, hop, begin, end, now):
             rank_candidates(engine, queue, now)
         if far:
             _prefetch_outputs(engine, queue)
-    return last
+    return block_end
 
 
 @inline
 def _prefetch_candidates(engine, queue):
     """Prefetch the candidates of the packet at a queue's front, four to a line of the cache."""
-    first = queue * engine.setting[at.S_MOST]
-    for place in range(first, first + engine.queues[u(queue)].choices, 4):
+    begin = queue * engine.setting[at.S_MOST]
+    for place in range(begin, begin + engine.queues[u(queue)].choices, 4):
         prefetch(engine.candidates, place)
 
 
@@ -178,8 +178,8 @@ def _prefetch_outputs(engine, queue):
             prefetch(engine.room, queues[u(queue)].first)
             prefetch(queues, queues[u(queue)].first)
         return
-    first = queue * engine.setting[at.S_MOST]
-    for place in range(first, first + queues[u(queue)].choices):
+    begin = queue * engine.setting[at.S_MOST]
+    for place in range(begin, begin + queues[u(queue)].choices):
         prefetch(engine.outputs, engine.candidates[u(place)].out)
         prefetch(engine.room, engine.candidates[u(place)].first)
 
@@ -204,13 +204,13 @@ def run_cycles(places, hop, inject, begin, end):
         if engine.setting[at.S_WAITING] >= 0:
             publish_cycle(engine, now)
         inject_units(engine, hop, inject, now)
-        found = _collect_heads(engine, now)
-        examined += found
+        num_heads = _collect_heads(engine, now)
+        examined += num_heads
         begin_block = 0
-        while begin_block < found:
-            end_block = _end_of_block(engine, begin_block, found)
-            last = _route_heads(engine, hop, begin_block, end_block, now)
-            allocate(engine, begin_block, last, now)
+        while begin_block < num_heads:
+            end_block = _end_of_block(engine, begin_block, num_heads)
+            routed_end = _route_heads(engine, hop, begin_block, end_block, now)
+            allocate(engine, begin_block, routed_end, now)
             begin_block = end_block
         if engine.setting[at.S_FIFO] != 0:
             begin_transmissions(engine, now)

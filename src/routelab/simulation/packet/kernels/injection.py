@@ -16,9 +16,9 @@ _FAR = np.int64(1 << 30)
 
 
 @inline
-def next_gap(engine, terminal, which):
+def next_gap(engine, terminal, stream):
     """Draw the cycles to the next message of a terminal, geometrically."""
-    word = draw(engine.source_random, terminal, which)
+    word = draw(engine.source_random, terminal, stream)
     # in (0, 1]: its logarithm is finite
     share = (np.float64(word >> np.uint64(11)) + 1.0) * (1.0 / 9007199254740992.0)
     gap = 1.0 + np.floor(np.log(share) * engine.gap[terminal])
@@ -95,13 +95,13 @@ def _inject_unit(engine, hop, inject, terminal, now):
 def _find_injection_queue(engine, port):
     """Return the free virtual channel of an injection with most room; −1 for none."""
     room, vcs = engine.room, engine.setting[at.S_VCS]
-    most, found = np.int64(0), np.int64(-1)
+    most_credits, emptiest = np.int64(0), np.int64(-1)
     for queue in range(port * vcs, (port + 1) * vcs):
-        known = np.int64(room[u(queue)].credits)
-        better = known > most
-        most = known if better else most
-        found = queue if better else found
-    return found
+        num_credits = np.int64(room[u(queue)].credits)
+        is_better = num_credits > most_credits
+        most_credits = num_credits if is_better else most_credits
+        emptiest = queue if is_better else emptiest
+    return emptiest
 
 
 @inline
@@ -126,16 +126,16 @@ def _begin_message(engine, terminal, due):
     number = terminals[u(terminal)].number
     terminals[u(terminal)].number = number + 1
     if setting[at.S_CLOSED] != 0:
-        first = engine.part_start[terminal]
-        terminals[u(terminal)].target = engine.members[first + number]
-        if first + number + 1 >= engine.part_start[terminal + 1]:
+        begin = engine.part_start[terminal]
+        terminals[u(terminal)].target = engine.members[begin + number]
+        if begin + number + 1 >= engine.part_start[terminal + 1]:
             terminals[u(terminal)].due = -1
     else:
         terminals[u(terminal)].target = _destination(engine, terminal)
-        following = due + next_gap(engine, terminal, 0)
+        next_due = due + next_gap(engine, terminal, 0)
         if setting[at.S_QUEUE_LIMIT] > 0:
-            following = _next_room(engine, terminal, number + 1, following)
-        terminals[u(terminal)].due = following
+            next_due = _next_room(engine, terminal, number + 1, next_due)
+        terminals[u(terminal)].due = next_due
     if size > 1:
         if totals[at.FREE_MESSAGES] > 0:
             totals[at.FREE_MESSAGES] -= 1
@@ -180,24 +180,24 @@ def _count_entry(engine, terminal, now):
 def _destination(engine, terminal):
     """Draw the terminal that a message goes to."""
     part_start, part_upto = engine.part_start, engine.part_upto
-    part, last = part_start[terminal], part_start[terminal + 1] - 1
-    if part < last:
+    part, last_part = part_start[terminal], part_start[terminal + 1] - 1
+    if part < last_part:
         word = draw(engine.random, 0, 0)
         share = np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-        while part < last:
-            middle = (part + last) >> 1
+        while part < last_part:
+            middle = (part + last_part) >> 1
             if share < part_upto[middle]:
-                last = middle
+                last_part = middle
             else:
                 part = middle + 1
     group = engine.part_set[part]
-    first = engine.set_start[group]
-    size = engine.set_start[group + 1] - first
+    begin = engine.set_start[group]
+    size = engine.set_start[group + 1] - begin
     if size == 1:
-        return np.int64(engine.members[first])
+        return np.int64(engine.members[begin])
     while True:
         word = draw(engine.random, 0, 0)
-        target = np.int64(engine.members[first + of.pick_word(word, size)])
+        target = np.int64(engine.members[begin + of.pick_word(word, size)])
         if target != terminal or engine.setting[at.S_TO_SELF] != 0:
             return target
 

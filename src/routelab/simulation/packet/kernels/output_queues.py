@@ -98,26 +98,26 @@ def _transmit(engine, port, now):
     """Send a unit from one of the FIFOs of a channel."""
     fifos, links, outputs, setting = engine.fifos, engine.links, engine.outputs, engine.setting
     size = setting[at.S_FIFO]
-    first = np.int64(engine.inputs[u(port)].queue)
+    first_queue = np.int64(engine.inputs[u(port)].queue)
     able = links[u(port)].able
-    best, least = np.int64(-1), np.int64(0)
+    chosen_vc, least_rank = np.int64(-1), np.int64(0)
     packet = np.int64(-1)
     while able != np.uint64(0):
         vc = lowest(able)
         able &= able - np.uint64(1)
-        queue = first + vc
-        one = np.int64(engine.fifo_slots[u(queue * size + fifos[u(queue)].front)])
-        rank = rank_packet(engine, vc - links[u(port)].turn, one)
-        if best < 0 or rank < least:
-            best, least, packet = vc, rank, one
-    queue = first + best
-    count, front = fifos[u(queue)].count - 1, fifos[u(queue)].front + 1
+        queue = first_queue + vc
+        front_packet = np.int64(engine.fifo_slots[u(queue * size + fifos[u(queue)].front)])
+        rank = rank_packet(engine, vc - links[u(port)].turn, front_packet)
+        if chosen_vc < 0 or rank < least_rank:
+            chosen_vc, least_rank, packet = vc, rank, front_packet
+    queue = first_queue + chosen_vc
+    count, new_front = fifos[u(queue)].count - 1, fifos[u(queue)].front + 1
     fifos[u(queue)].count = count
-    fifos[u(queue)].front = front if front < size else 0
+    fifos[u(queue)].front = new_front if new_front < size else 0
     fifos[u(queue)].credits -= 1
     if count == 0 or fifos[u(queue)].credits == 0:
-        links[u(port)].able &= ~(np.uint64(1) << np.uint64(best))
-    links[u(port)].turn = best + 1
+        links[u(port)].able &= ~(np.uint64(1) << np.uint64(chosen_vc))
+    links[u(port)].turn = chosen_vc + 1
     links[u(port)].sending = queue
     outputs[u(port)].free_at = now + outputs[u(port)].busy
     mark(engine.departures, outputs[u(port)].free_at & setting[at.S_MASK], port)

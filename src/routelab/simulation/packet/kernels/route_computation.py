@@ -38,12 +38,12 @@ def route_packet(engine, hop, queue, port, packet, now):
             queues[u(queue)].kind = 0
             return
     shift = packets[u(packet)].phase * setting[at.S_CLASSES]
-    here = queue - port * vcs
-    came_by = np.int64(engine.class_of[u(here)])
+    lane = queue - port * vcs
+    arrival_class = np.int64(engine.class_of[u(lane)])
     waypoint = packets[u(packet)].waypoint
     random = of.RandomWord(draw(engine.random, 0, 0), np.uint64(0))
     # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
-    begins = (channel < 0) | (came_by < shift)
+    begins = (channel < 0) | (arrival_class < shift)
     count = hop(
         engine.tables,
         engine.states[packet : packet + 1],
@@ -51,7 +51,7 @@ def route_packet(engine, hop, queue, port, packet, now):
         engine.public,
         switch,
         np.int64(-1) if begins else np.int64(channel),
-        np.int64(-1) if begins else came_by - shift,
+        np.int64(-1) if begins else arrival_class - shift,
         random,
         engine.out,
     )
@@ -76,13 +76,13 @@ def route_packet(engine, hop, queue, port, packet, now):
     for k in range(count):
         out = engine.port_of_channel[engine.out[k, 0]]
         name = engine.out[k, 1] + shift
-        first = out * vcs + classes[name, 0]
+        first_lane = out * vcs + classes[name, 0]
         lanes = np.int64(classes[name, 1])
         kind = (lanes << at.LANES) | 1
         if classes[name, 2] != 0 and inputs[u(out)].ring_next >= 0:
-            if channel >= 0 and inputs[u(port)].ring_next == out and came_by == name:
+            if channel >= 0 and inputs[u(port)].ring_next == out and arrival_class == name:
                 # along its ring a packet stays in its lane
-                first = out * vcs + here
+                first_lane = out * vcs + lane
                 kind = (1 << at.LANES) | 1
             else:
                 kind = (lanes << at.LANES) | 2
@@ -90,12 +90,12 @@ def route_packet(engine, hop, queue, port, packet, now):
             kind |= at.ESCAPES
         if count == 1:
             queues[u(queue)].out = out
-            queues[u(queue)].first = first
+            queues[u(queue)].first = first_lane
             queues[u(queue)].kind = kind
         else:
             place = queue * setting[at.S_MOST] + k
             engine.candidates[u(place)].out = out
-            engine.candidates[u(place)].first = first
+            engine.candidates[u(place)].first = first_lane
             engine.candidates[u(place)].kind = kind
             engine.candidates[u(place)].penalty = engine.out[k, 2]
             if k == 0 and ranking != at.ROOM_NOW and not ranks:

@@ -27,11 +27,11 @@ def bin_of(cycles, bins):
 
 
 @inline
-def _record(engine, which, cycles):
-    engine.histograms[which, bin_of(cycles, engine.histograms.shape[1])] += 1
-    engine.totals[at.SUM_LATENCY + which] += cycles
-    if cycles > engine.totals[at.MAX_LATENCY + which]:
-        engine.totals[at.MAX_LATENCY + which] = cycles
+def _record(engine, histogram, cycles):
+    engine.histograms[histogram, bin_of(cycles, engine.histograms.shape[1])] += 1
+    engine.totals[at.SUM_LATENCY + histogram] += cycles
+    if cycles > engine.totals[at.MAX_LATENCY + histogram]:
+        engine.totals[at.MAX_LATENCY + histogram] = cycles
 
 
 @inline
@@ -71,14 +71,14 @@ def _count_message(engine, packet, when):
     if engine.setting[at.S_IN_ORDER] != 0:
         number = engine.packets[u(packet)].sequence
         arrived[message, number >> 6] |= np.uint64(1) << np.uint64(number & 63)
-        following = messages[u(message)].expected
+        expected = messages[u(message)].expected
         # all packets that waited for this one are delivered with it
-        while following < size and (
-            arrived[message, following >> 6] >> np.uint64(following & 63)
+        while expected < size and (
+            arrived[message, expected >> 6] >> np.uint64(expected & 63)
         ) & np.uint64(1) != np.uint64(0):
             _record(engine, IN_ORDER, when - born)
-            following += 1
-        messages[u(message)].expected = following
+            expected += 1
+        messages[u(message)].expected = expected
     if messages[u(message)].arrived == size:
         _record(engine, MESSAGES, when - born)
         totals[at.DONE_MESSAGES] += 1

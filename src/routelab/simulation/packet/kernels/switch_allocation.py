@@ -30,19 +30,19 @@ def _select_candidate(engine, queue, now):
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
     weigh, fixed = engine.setting[at.S_OCCUPANCY] != 0, engine.setting[at.S_FIXED] != 0
-    best = NO_ROOM
+    next_queue = NO_ROOM
     least, ties = np.int64(0), np.uint64(0)
     begin = queue * engine.setting[at.S_MOST]
     for k in range(begin, begin + queues[u(queue)].choices):
-        out, first = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
+        out, first_lane = np.int64(candidates[u(k)].out), np.int64(candidates[u(k)].first)
         kind = np.int64(candidates[u(k)].kind)
-        place = find_queue(engine, out, first, kind, now, wormhole)
+        place = find_queue(engine, out, first_lane, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
         if weigh:
             cost += room[u(place)].capacity - room[u(place)].credits
-        if best >= 0 and cost == least:
+        if next_queue >= 0 and cost == least:
             # each of equal candidates is equally likely
             ties += np.uint64(1)
             if fixed:
@@ -51,15 +51,15 @@ def _select_candidate(engine, queue, now):
                 word = draw(engine.random, 0, 0)
             if of.pick_word(word, ties + np.uint64(1)) != 0:
                 continue
-        elif best >= 0 and cost > least:
+        elif next_queue >= 0 and cost > least:
             continue
         else:
             ties = np.uint64(0)
         least = cost
-        best = place
+        next_queue = place
         queues[u(queue)].out = out
         queues[u(queue)].kind = kind
-    return best
+    return next_queue
 
 
 @inline
@@ -76,15 +76,15 @@ def _arbitrate_inputs(engine, begin, end, now, last):
     )
     wormhole = engine.setting[at.S_UNITS] > 1
     ranked = engine.setting[at.S_AGAIN] >= at.RANK_AGAIN
-    made, latest = -1, -1
+    last_proposal, latest = -1, -1
     for k in range(begin, end):
         queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
         if queues[u(queue)].choices == 1 or ranked:
             kind = np.int64(queues[u(queue)].kind)
-            out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
-            place = find_queue(engine, out, first, kind, now, wormhole)
+            out, first_lane = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+            place = find_queue(engine, out, first_lane, kind, now, wormhole)
         else:
             place = np.int64(_select_candidate(engine, queue, now))
             if place >= 0 and engine.setting[at.S_FAR] != 0:
@@ -100,18 +100,18 @@ def _arbitrate_inputs(engine, begin, end, now, last):
         # the queues of a port are consecutive
         if port != latest:
             latest = port
-            made += 1
-        elif rank >= proposals[u(made)].rank:
+            last_proposal += 1
+        elif rank >= proposals[u(last_proposal)].rank:
             continue
-        proposals[u(made)].entry = k
-        proposals[u(made)].place = place
-        proposals[u(made)].out = queues[u(queue)].out
-        proposals[u(made)].rank = rank
-    return made + 1
+        proposals[u(last_proposal)].entry = k
+        proposals[u(last_proposal)].place = place
+        proposals[u(last_proposal)].out = queues[u(queue)].out
+        proposals[u(last_proposal)].rank = rank
+    return last_proposal + 1
 
 
 @inline
-def _arbitrate_outputs(engine, made, now):
+def _arbitrate_outputs(engine, num_proposals, now):
     """Let every output accept one proposal, and move its unit."""
     inputs, outputs, active, proposals = (
         engine.inputs,
@@ -120,21 +120,23 @@ def _arbitrate_outputs(engine, made, now):
         engine.proposals,
     )
     by_age = engine.setting[at.S_PRIORITY] == at.AGE
-    for j in range(made):
+    for j in range(num_proposals):
         out = np.int64(proposals[u(j)].out)
         rank = np.int64(proposals[u(j)].rank)
         if not by_age:
-            one = active[u(proposals[u(j)].entry)]
-            turn = np.int64(one.port - outputs[u(out)].turn)
-            rank = rank_packet(engine, turn, np.int64(one.packet))
+            head = active[u(proposals[u(j)].entry)]
+            turn = np.int64(head.port - outputs[u(out)].turn)
+            rank = rank_packet(engine, turn, np.int64(head.packet))
             proposals[u(j)].rank = rank
-        best = outputs[u(out)].choice
+        accepted = outputs[u(out)].choice
         # an old choice may be any number; it is valid if it is a proposal of this round for `out`.
         # One condition for all: branches would be mispredicted
-        old = proposals[u(best)]
-        better = (best >= j) | (old.out != out) | (rank < old.rank)
-        outputs[u(out)].choice = j if better else best
-    for j in range(made):
+        accepted_proposal = proposals[u(accepted)]
+        is_better = (
+            (accepted >= j) | (accepted_proposal.out != out) | (rank < accepted_proposal.rank)
+        )
+        outputs[u(out)].choice = j if is_better else accepted
+    for j in range(num_proposals):
         out = np.int64(proposals[u(j)].out)
         if outputs[u(out)].choice != j:
             continue
@@ -156,8 +158,8 @@ def allocate(engine, begin, end, now):
     active, inputs = engine.active, engine.inputs
     speedup, mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
     for turn in range(speedup):
-        made = _arbitrate_inputs(engine, begin, end, now, turn == speedup - 1)
-        _arbitrate_outputs(engine, made, now)
+        num_proposals = _arbitrate_inputs(engine, begin, end, now, turn == speedup - 1)
+        _arbitrate_outputs(engine, num_proposals, now)
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         if queue >= 0:

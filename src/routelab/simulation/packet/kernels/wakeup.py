@@ -29,8 +29,8 @@ def watch_candidates(engine, queue):
         lowest = min(lowest, np.int64(candidates[u(place)].penalty))
     near, far, gap = np.uint64(0), np.uint64(0), np.int64(at.NO_LIMIT)
     for place in range(begin, end):
-        out, first = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
-        bit = _watch_bit(engine, out, first)
+        out, first_lane = np.int64(candidates[u(place)].out), np.int64(candidates[u(place)].first)
+        bit = _watch_bit(engine, out, first_lane)
         more = candidates[u(place)].penalty - lowest
         if more == 0:
             near |= bit
@@ -58,27 +58,29 @@ def wake_stalled(engine, place, switch, row):
     name = engine.class_of[u(place - port * vcs)]
     changed = _watch_bit(engine, port, place)
     units = class_units(engine, port, np.int64(name))
-    first = np.int64(engine.switch_ports[u(switch)]) * vcs
-    last = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
+    first_queue = np.int64(engine.switch_ports[u(switch)]) * vcs
+    last_queue = np.int64(engine.switch_ports[u(switch + 1)]) * vcs - 1
     awake = 0
-    for word in range(first >> 6, (last >> 6) + 1):
+    for word in range(first_queue >> 6, (last_queue >> 6) + 1):
         bits = stalled[u(word)]
-        if word == first >> 6:
-            bits &= ~np.uint64(0) << np.uint64(first & 63)
-        if word == last >> 6:
-            bits &= ~np.uint64(0) >> np.uint64(63 - (last & 63))
+        if word == first_queue >> 6:
+            bits &= ~np.uint64(0) << np.uint64(first_queue & 63)
+        if word == last_queue >> 6:
+            bits &= ~np.uint64(0) >> np.uint64(63 - (last_queue & 63))
         woken = np.uint64(0)
         while bits != np.uint64(0):
             queue = (word << 6) + lowest(bits)
-            one = bits & (~bits + np.uint64(1))
-            bits ^= one
-            most = np.int64(watches[u(queue)].most)
-            if units > most:
+            bit = bits & (~bits + np.uint64(1))
+            bits ^= bit
+            max_units = np.int64(watches[u(queue)].most)
+            if units > max_units:
                 continue
             near = watches[u(queue)].near & changed != np.uint64(0)
             far = watches[u(queue)].far & changed != np.uint64(0)
-            if near or (far and (most == at.NO_LIMIT or units <= most - watches[u(queue)].gap)):
-                woken |= one
+            if near or (
+                far and (max_units == at.NO_LIMIT or units <= max_units - watches[u(queue)].gap)
+            ):
+                woken |= bit
                 awake += 1
                 queues[u(queue)].waiting = 0
         stalled[u(word)] ^= woken
@@ -95,8 +97,8 @@ def wake_rankers(engine, place, switch, row):
     vcs = engine.setting[at.S_VCS]
     port = np.int64(engine.queues[u(place)].port)
     name = engine.class_of[u(place - port * vcs)]
-    first = port * vcs + engine.classes[name, 0]
-    if has_space(engine, first, np.int64(engine.classes[name, 1]) << at.LANES):
+    first_queue = port * vcs + engine.classes[name, 0]
+    if has_space(engine, first_queue, np.int64(engine.classes[name, 1]) << at.LANES):
         wake_stalled(engine, place, switch, row)
 
 
@@ -125,8 +127,8 @@ def stall_until(engine, queue, port, now, soonest):
     # the wheel of cycles may be shorter than the wait
     mark(engine.heads, min(soonest, now + mask) & mask, queue)
     if count == 1:
-        first = np.int64(engine.queues[u(queue)].first)
-        bit = _watch_bit(engine, np.int64(engine.queues[u(queue)].out), first)
+        first_lane = np.int64(engine.queues[u(queue)].first)
+        bit = _watch_bit(engine, np.int64(engine.queues[u(queue)].out), first_lane)
         engine.watches[u(queue)].near, engine.watches[u(queue)].most = bit, at.NO_LIMIT
     elif engine.setting[at.S_FIXED] == 0:
         _watch_all(engine, queue)
@@ -155,14 +157,14 @@ def stall(engine, queue, port, now):
         if soonest >= 0:
             mark(engine.heads, soonest & mask, queue)
     elif count == 1:
-        out, first = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
+        out, first_lane = np.int64(queues[u(queue)].out), np.int64(queues[u(queue)].first)
         idle = idle_time(engine.outputs, out)
         if idle > now:
             mark(engine.heads, idle & mask, queue)
             return
         if queues[u(queue)].kind >> at.LANES == 1:
-            engine.more[u(queue)].wait_next = queues[u(first)].wait_first
-            queues[u(first)].wait_first = queue
+            engine.more[u(queue)].wait_next = queues[u(first_lane)].wait_first
+            queues[u(first_lane)].wait_first = queue
             queues[u(queue)].waiting = 1
             return
         _watch_all(engine, queue)
@@ -170,12 +172,15 @@ def stall(engine, queue, port, now):
         fixed = engine.setting[at.S_FIXED] != 0
         soonest = np.int64(-1)
         for k in range(count):
-            one = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
-            idle = idle_time(engine.outputs, np.int64(one.out))
+            candidate = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)]
+            idle = idle_time(engine.outputs, np.int64(candidate.out))
             if (
                 idle > now
                 and (soonest < 0 or idle < soonest)
-                and (not fixed or has_space(engine, np.int64(one.first), np.int64(one.kind)))
+                and (
+                    not fixed
+                    or has_space(engine, np.int64(candidate.first), np.int64(candidate.kind))
+                )
             ):
                 soonest = idle
         if soonest >= 0:

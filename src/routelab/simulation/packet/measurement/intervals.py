@@ -104,13 +104,13 @@ def ratio(
         return Estimate(nan, confidence=confidence)
     value = float(total.sum() / weight.sum())
     residual = total - value * weight
-    width, left, independent = group_batches(residual, least)
+    width, correlation, independent = group_batches(residual, least)
     groups = len(residual) // width
     if groups < 2:
         return Estimate(value, confidence=confidence)
     grouped = _group_sums(residual, width)
     mean_weight = weight.sum() / len(weight) * width
-    widen = sqrt((1 + left) / (1 - left))
+    widen = sqrt((1 + correlation) / (1 - correlation))
     error = float(grouped.std(ddof=1) / sqrt(groups) / mean_weight) * widen
     return Estimate(value, error, groups - 1, confidence, independent)
 
@@ -128,7 +128,7 @@ def group_batches(residual: Float64Array, least: int = LEAST_GROUPS) -> tuple[in
     -------
     width : int
         Power of two: the smallest that passes, or else the largest with at least `least` groups.
-    left : float
+    correlation : float
         Lag-1 correlation between the groups, at least 0 and below 1.
     independent : bool
         Whether the groups pass.
@@ -171,11 +171,11 @@ def pool(estimates: Sequence[Estimate]) -> Estimate:
     """Average estimates of the same quantity from independent runs, with equal weights."""
     count = len(estimates)
     return Estimate(
-        value=sum(one.value for one in estimates) / count,
-        error=sqrt(sum(one.error**2 for one in estimates)) / count,
-        freedom=sum(one.freedom for one in estimates),
+        value=sum(estimate.value for estimate in estimates) / count,
+        error=sqrt(sum(estimate.error**2 for estimate in estimates)) / count,
+        freedom=sum(estimate.freedom for estimate in estimates),
         confidence=estimates[0].confidence,
-        independent=all(one.independent for one in estimates),
+        independent=all(estimate.independent for estimate in estimates),
     )
 
 

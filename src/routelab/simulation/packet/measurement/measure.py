@@ -251,12 +251,12 @@ def _undecided_state(
         text = f"undecided: packets move, but none arrives {short}: does the routing go in circles?"
         return "undecided", text
     if reason := _overload(run, settings, samples):
-        rest = (
+        shortcoming = (
             f"intervals are wider than precision={settings.precision}"
             if warm
             else "the accepted load was not stationary yet"
         )
-        return "saturated", f"saturated: {reason}; {rest} {short}"
+        return "saturated", f"saturated: {reason}; {shortcoming} {short}"
     if _is_settled(samples, settings, warm):
         return "stationary", (
             f"stationary, but intervals are wider than precision={settings.precision} {short}"
@@ -292,10 +292,10 @@ def _verdict(blocked: Blockage | None) -> tuple[State, str]:
 def _finish(run: _Run, settings: SimulationSettings) -> LoadResult:
     """Run until all messages have arrived."""
     while not run.simulation.finished and not run.blocked:
-        left = settings.finish_within - run.cycles
-        if left <= 0:
+        remaining = settings.finish_within - run.cycles
+        if remaining <= 0:
             break
-        run.record(run.simulation.run(min(settings.sample_cycles, left)))
+        run.record(run.simulation.run(min(settings.sample_cycles, remaining)))
     if not run.simulation.finished and run.look():
         outcome = _verdict(run.blocked)
     elif run.simulation.finished:

@@ -194,7 +194,7 @@ class LoadResult:
 
     def facts(self) -> dict[str, Any]:
         """Return flat numbers and words, None if unknown; ``_low``, ``_high``: intervals."""
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "load": self.load,
             "seed": self.seed,
             "seeds": 1,
@@ -203,27 +203,27 @@ class LoadResult:
             "text": self.text,
             "offered_load": self.offered,
         }
-        found |= interval("accepted_load", self.accepted)
+        values |= interval("accepted_load", self.accepted)
         for name, spread in (
             ("offered", self.offered_by_terminal),
             ("accepted", self.accepted_by_terminal),
         ):
-            found |= {
+            values |= {
                 f"{name}_min": spread.minimum,
                 f"{name}_q25": spread.lower_quartile,
                 f"{name}_median": spread.median,
                 f"{name}_q75": spread.upper_quartile,
                 f"{name}_max": spread.maximum,
             }
-        found |= {
+        values |= {
             "jain": self.jain,
             "worst_terminal": self.worst.terminal if self.worst.terminal >= 0 else None,
             "worst_share": self.worst.share,
             "starved_terminals": self.starved,
         }
         for name in _LATENCIES:
-            found |= _latency(name, getattr(self, name))
-        found |= {
+            values |= _latency(name, getattr(self, name))
+        values |= {
             "hops_mean": self.hops_mean,
             "hops_max": int(np.flatnonzero(self.hops)[-1]) if self.hops.any() else None,
             "escape_share": self.escape_share,
@@ -239,7 +239,7 @@ class LoadResult:
             "cpu_seconds": self.cpu_seconds,
             "flit_hops_per_cpu_s": self.flit_hops_per_cpu_second,
         }
-        return {name: none_for_nan(value) for name, value in found.items()}
+        return {name: none_for_nan(value) for name, value in values.items()}
 
 
 def interval(name: str, estimate: Estimate | None) -> dict[str, float | None]:
@@ -254,14 +254,14 @@ def none_for_nan(value: Any) -> Any:
 
 
 def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for part in ("mean", "p50", "p95", "p99"):
         estimate = getattr(latency, part) if latency else None
         whole = interval(f"{name}_{part}", estimate)
         if name != "latency":
             whole = {f"{name}_{part}": whole[f"{name}_{part}"]}
-        found |= whole
-    return found | {f"{name}_max": latency.maximum if latency else None}
+        facts |= whole
+    return facts | {f"{name}_max": latency.maximum if latency else None}
 
 
 _LATENCIES = ("latency", "network_latency", "message_latency", "in_order_latency")

@@ -28,8 +28,8 @@ def to_row(measured: LoadResult) -> dict[str, Any]:
 
 def from_row(row: dict[str, Any], settings: SimulationSettings) -> LoadResult:
     """Return the measurement that `to_row` converted; `settings` are those it was measured with."""
-    made = {name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _OUTSIDE}
-    return LoadResult(settings=settings, **made)
+    fields = {name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _OUTSIDE}
+    return LoadResult(settings=settings, **fields)
 
 
 def _plain(value: Any) -> Any:

@@ -30,13 +30,13 @@ class Samples:
     ----------
     cycles : int
         Cycles of each added sample; `cycles` doubles whenever samples are merged.
-    most : int or None
+    max_samples : int or None
         Largest number of samples; None: no limit.
     """
 
-    def __init__(self, cycles: int, most: int | None = None) -> None:
+    def __init__(self, cycles: int, max_samples: int | None = None) -> None:
         self.cycles = cycles
-        self._most = most
+        self._max_samples = max_samples
         self._rows: list[Int64Array] = []
         self._latencies: list[Int64Array] = []
         self._counted: Int64Array | None = None
@@ -74,13 +74,14 @@ class Samples:
             before = 0 if self._counted is None else self._counted
             self._latencies.append(latencies - before)
             self._counted = latencies
-        if len(self._rows) == self._most:
+        if len(self._rows) == self._max_samples:
             self._rows = [
-                one + other for one, other in zip(self._rows[::2], self._rows[1::2], strict=True)
+                row + next_row
+                for row, next_row in zip(self._rows[::2], self._rows[1::2], strict=True)
             ]
             self._latencies = [
-                one + other
-                for one, other in zip(self._latencies[::2], self._latencies[1::2], strict=True)
+                row + next_row
+                for row, next_row in zip(self._latencies[::2], self._latencies[1::2], strict=True)
             ]
             self.cycles *= 2
 
@@ -135,33 +136,33 @@ class Samples:
             Histogram of all samples.
         """
         residual = self._column(4) - self._column(4).sum() / self.packets.sum() * self.packets
-        width, left, independent = group_batches(residual)
+        width, correlation, independent = group_batches(residual)
         bins = np.array(self._latencies)[len(self) % width :]
         grouped = bins.reshape(len(self) // width, width, -1).sum(axis=1)
         values = np.array(
             [
-                Histogram(one, int(one.sum()), 0, whole.maximum).quantile(share)
-                for one in grouped
-                if one.any()
+                Histogram(group, int(group.sum()), 0, whole.maximum).quantile(share)
+                for group in grouped
+                if group.any()
             ]
         )
         if len(values) < 2:
             return Estimate(whole.quantile(share), confidence=confidence)
-        widen = ((1 + left) / (1 - left)) ** 0.5
+        widen = ((1 + correlation) / (1 - correlation)) ** 0.5
         error = float(values.std(ddof=1)) / len(values) ** 0.5 * widen
         return Estimate(whole.quantile(share), error, len(values) - 1, confidence, independent)
 
-    def is_growing(self, first: int = 0) -> bool:
+    def is_growing(self, num_ignored: int = 0) -> bool:
         """Return whether arrivals are certainly below generation and the backlog grows.
 
         Parameters
         ----------
-        first : int
+        num_ignored : int
             Number of samples at the beginning to ignore.
         """
-        cycles = self._column(0)[first:]
-        shortfall = (self._column(1) - self._column(2))[first:]
-        backlog = self._column(5)[first:]
+        cycles = self._column(0)[num_ignored:]
+        shortfall = (self._column(1) - self._column(2))[num_ignored:]
+        backlog = self._column(5)[num_ignored:]
         return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
 
     def is_balanced(self, precision: float) -> bool:
@@ -182,8 +183,8 @@ class Samples:
         generated = self._column(1)
         backlog = np.cumsum(generated - self._column(2))
         half = len(backlog) // 2
-        first, second = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
-        growth = second.value - first.value + sqrt(first.half_width**2 + second.half_width**2)
+        early, late = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
+        growth = late.value - early.value + sqrt(early.half_width**2 + late.half_width**2)
         return (
             growth <= precision * generated.sum() / 2
             and mean_estimate(backlog, CERTAIN).independent
@@ -203,10 +204,10 @@ class Samples:
             (self._column(2), self._column(0)),
         )
         for sums, weights in series:
-            rest = ratio(sums[cut:], weights[cut:], confidence)
-            if rest.independent and weights[:cut].sum() > 0:
-                first = float(sums[:cut].sum() / weights[:cut].sum())
+            steady = ratio(sums[cut:], weights[cut:], confidence)
+            if steady.independent and weights[:cut].sum() > 0:
+                first_quarter = float(sums[:cut].sum() / weights[:cut].sum())
                 # the error of the first quarter: about that of a third of the rest
-                if abs(first - rest.value) > 2 * rest.half_width:
+                if abs(first_quarter - steady.value) > 2 * steady.half_width:
                     return True
         return False

@@ -88,9 +88,9 @@ def find_saturation(
 
     def try_loads(*loads: float) -> None:
         nonlocal budget
-        new = [load for load in dict.fromkeys(loads) if load not in points][:budget]
-        budget -= len(new)
-        points.update((point.load, point) for point in measure(new))
+        untried = [load for load in dict.fromkeys(loads) if load not in points][:budget]
+        budget -= len(untried)
+        points.update((point.load, point) for point in measure(untried))
 
     if len(points) < len(FIRST_LOADS):
         try_loads(*FIRST_LOADS)
@@ -163,7 +163,7 @@ def _summarize(
     points: dict[float, Point], settings: SimulationSettings, limit: float
 ) -> Saturation:
     low, high = _bracket(points, settings.tolerance, limit)
-    best = max(points.values(), key=lambda point: point.accepted.value)
+    highest = max(points.values(), key=lambda point: point.accepted.value)
     load = low
     if low and points[low].state != "stationary":
         load = _round(low * _delivered_share(points[low]))
@@ -171,8 +171,8 @@ def _summarize(
         load=load,
         bound=high,
         accepted=points[low].accepted if low else None,
-        throughput=best.accepted,
-        throughput_at=best.load,
+        throughput=highest.accepted,
+        throughput_at=highest.load,
         points=tuple(point for _, point in sorted(points.items())),
         text=_describe(points, low, high, settings),
     )

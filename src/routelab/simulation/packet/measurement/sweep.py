@@ -68,8 +68,8 @@ class Point:
         return self._mean_latency("p99")
 
     def _mean_latency(self, part: str) -> Estimate | None:
-        found = [getattr(run.latency, part) for run in self.runs if run.latency]
-        return pool(found) if len(found) == len(self.runs) else None
+        estimates = [getattr(run.latency, part) for run in self.runs if run.latency]
+        return pool(estimates) if len(estimates) == len(self.runs) else None
 
     def facts(self) -> dict[str, Any]:
         """Return flat numbers and words; for a single run, its facts.
@@ -77,16 +77,19 @@ class Point:
         For several runs, estimates are pooled, and columns declare how to combine other numbers;
         ``seed`` is None.
         """
-        each = [run.facts() for run in self.runs]
-        if len(each) == 1:
-            return each[0]
-        found: dict[str, Any] = {}
-        for name in each[0]:
-            found[name] = _combine(name, [facts[name] for facts in each])
+        rows = [run.facts() for run in self.runs]
+        if len(rows) == 1:
+            return rows[0]
+        values: dict[str, Any] = {}
+        for name in rows[0]:
+            values[name] = _combine(name, [facts[name] for facts in rows])
         gravest = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
-        worst = min(self.runs, key=lambda run: run.worst.share)
-        served = {"worst_terminal": worst.worst.terminal, "worst_share": worst.worst.share}
+        least_served = min(self.runs, key=lambda run: run.worst.share)
+        served = {
+            "worst_terminal": least_served.worst.terminal,
+            "worst_share": least_served.worst.share,
+        }
         pools = interval("accepted_load", self.accepted)
         if self.latency is None:
             pools |= dict.fromkeys(LATENCY_FACTS)
@@ -94,25 +97,25 @@ class Point:
             for part in ("mean", "p50", "p95", "p99"):
                 pools |= interval(f"latency_{part}", self._mean_latency(part))
         # a mean of equal loads may differ from them in the last digit
-        same = {"load": self.load, "seed": None, "seeds": len(each)}
-        return found | state | served | pools | same
+        shared = {"load": self.load, "seed": None, "seeds": len(rows)}
+        return values | state | served | pools | shared
 
 
 def _combine(name: str, values: Sequence[Any]) -> Any:
     """Combine values of several runs as the column declares; return None for words."""
-    known = [value for value in values if value is not None]
-    if not known or isinstance(known[0], (str, bool)):
+    defined = [value for value in values if value is not None]
+    if not defined or isinstance(defined[0], (str, bool)):
         return None
     match POOLING.get(name):
         case "sum":
-            return sum(known)
+            return sum(defined)
         case "max":
-            return max(known)
+            return max(defined)
         case "min":
-            return min(known)
-        case "all-mean" if len(known) < len(values):
+            return min(defined)
+        case "all-mean" if len(defined) < len(values):
             return None
-    return sum(known) / len(known)
+    return sum(defined) / len(defined)
 
 
 def sweep_loads(
@@ -153,19 +156,19 @@ def sweep_loads(
     )
     tasks = [(load, seed) for load in offered_loads for seed in settings.all_seeds]
 
-    def one(task: tuple[float, int]) -> LoadResult:
-        found = None if recall is None else recall(*task)
-        if found is None:
+    def run_task(task: tuple[float, int]) -> LoadResult:
+        result = None if recall is None else recall(*task)
+        if result is None:
             report = None if on_progress is None else partial(on_progress, *task)
-            found = measure_simulation(make(*task), settings, report)
+            result = measure_simulation(make(*task), settings, report)
         if on_result is not None:
-            on_result(found)
-        return found
+            on_result(result)
+        return result
 
     with ThreadPoolExecutor(threads or allowed_threads()) as pool:
-        found = list(pool.map(one, tasks))
+        results = list(pool.map(run_task, tasks))
     seeds = settings.seeds
     return [
-        Point(load, tuple(found[k * seeds : (k + 1) * seeds]))
+        Point(load, tuple(results[k * seeds : (k + 1) * seeds]))
         for k, load in enumerate(offered_loads)
     ]

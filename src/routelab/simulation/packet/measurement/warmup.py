@@ -37,11 +37,11 @@ def mser(series: ArrayLike) -> int:
         return 0
     # relative to the last value, so that sums of squares lose no digits
     values = values - values[-1]
-    left = np.arange(len(values), TAIL, -1, dtype=np.float64)
+    remaining = np.arange(len(values), TAIL, -1, dtype=np.float64)
     sums = np.cumsum(values[::-1])[::-1][:ends]
     squares = np.cumsum(values[::-1] ** 2)[::-1][:ends]
-    spread = np.maximum(squares - sums**2 / left, 0.0)
-    return int(np.argmin(spread / left**2))
+    spread = np.maximum(squares - sums**2 / remaining, 0.0)
+    return int(np.argmin(spread / remaining**2))
 
 
 def truncation(*series: ArrayLike) -> int | None:
@@ -53,6 +53,6 @@ def truncation(*series: ArrayLike) -> int | None:
         The largest number of all series; None if one of them is in the second half: then the series
         may still be changing (Hoad et al. 2010, see `mser`).
     """
-    ends = [mser(one) for one in series]
-    shortest = min(len(np.asarray(one)) for one in series)
+    ends = [mser(values) for values in series]
+    shortest = min(len(np.asarray(values)) for values in series)
     return None if shortest < 2 * TAIL or max(ends) > shortest // 2 else max(ends)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from routelab.kernels.jit import helper, jit
 from routelab.metrics.bounds.throughput.kernels.trees import grow_lightest
 
-BETTER = 0.98
-"""Weight of a new route, relative to the lightest one in use, that is worth a place in use."""
+WORTH_A_SLOT = 0.98
+"""Weight of a new route, relative to the lightest one in use, that is worth a slot in use."""
 
 STEEPEST = 40.0
 """Largest absolute exponent of a weight."""
@@ -18,7 +18,8 @@ STEEPEST = 40.0
 class Routes(NamedTuple):
     """Routes of pairs of switches, and their flows (P pairs, up to K routes of up to H hops).
 
-    Pairs ``start[s]:start[s + 1]`` leave switch s. A place without flow is empty. Hop C, one
+    Pairs ``start[s]:start[s + 1]`` leave switch s. Each pair has K slots for routes; a slot without
+    flow is empty. Hop C, one
     more than the last channel, stands for traffic that is rejected.
     """
 
@@ -62,81 +63,84 @@ def _add_load(hops, count, amount, load):
 
 
 @helper()
-def _lightest_route(network, source, target, parent, weight, new):
+def _lightest_route(network, source, target, parent, weight, route):
     """Fill in the hops of the lightest route, or the rejection of traffic.
 
-    Returns the number of hops, −1 if the route is longer than `new`, and the weight.
+    Returns the number of hops, −1 if the route is longer than `route`, and the weight.
     """
     channels = len(network.channel_source)
     count, t, price = 0, target, 0.0
-    while t != source and count < len(new):
+    while t != source and count < len(route):
         c = parent[t]
-        new[count] = c
+        route[count] = c
         price += weight[c]
         t = network.channel_source[c]
         count += 1
     if weight[channels] < price:
-        new[0] = channels
+        route[0] = channels
         return 1, weight[channels]
     return (count if t == source else -1), price
 
 
 @helper()
-def _find_place(routes, p, new, count, price, weight, used):
-    """Return the place of a route, and whether it is there already.
+def _choose_slot(routes, p, route, count, price, weight, used):
+    """Choose which of a pair's slots a route gets; a slot holds one route and its flow.
 
-    A new route gets the place with the least flow. If all places have flow and the lightest of
-    them is nearly as light as the new route, that one replaces it in `new`.
+    A route that is present keeps its slot. A new one gets the slot with the least flow. If all
+    slots have flow and their lightest route is nearly as light as the new one, that route replaces
+    the new one in `route`.
 
     Returns
     -------
-    place, count : int
-    found : bool
+    slot, count : int
+        The slot, and the hops of `route`.
+    is_present : bool
+        Whether the slot holds the route already.
     """
     for i in range(count):
-        used[new[i]] = 1
-    least, lightest, lowest, place = 0, -1, np.inf, -1
+        used[route[i]] = 1
+    emptiest, lightest, lightest_weight, slot = 0, -1, np.inf, -1
     for k in range(routes.flow.shape[1]):
         if routes.flow[p, k] > 0:
-            same, own = routes.length[p, k] == count, 0.0
+            is_same, route_weight = routes.length[p, k] == count, 0.0
             for i in range(routes.length[p, k]):
-                same &= used[routes.hops[p, k, i]] != 0
-                own += weight[routes.hops[p, k, i]]
-            if own < lowest:
-                lightest, lowest = k, own
-            if same:
-                place = k
-        if routes.flow[p, k] < routes.flow[p, least]:
-            least = k
+                is_same &= used[routes.hops[p, k, i]] != 0
+                route_weight += weight[routes.hops[p, k, i]]
+            if route_weight < lightest_weight:
+                lightest, lightest_weight = k, route_weight
+            if is_same:
+                slot = k
+        if routes.flow[p, k] < routes.flow[p, emptiest]:
+            emptiest = k
     for i in range(count):
-        used[new[i]] = 0
-    if place >= 0:
-        return place, count, True
-    if routes.flow[p, least] > 0 and price > BETTER * lowest:
+        used[route[i]] = 0
+    if slot >= 0:
+        return slot, count, True
+    if routes.flow[p, emptiest] > 0 and price > WORTH_A_SLOT * lightest_weight:
         count = routes.length[p, lightest]
-        new[:count] = routes.hops[p, lightest, :count]
+        route[:count] = routes.hops[p, lightest, :count]
         return lightest, count, True
-    return least, count, False
+    return emptiest, count, False
 
 
 @helper()
-def _place_route(routes, p, k, new, count, prices, load, weight):
-    """Write a route to a place; it takes over the flow there, or all demand of a new pair."""
-    old, amount = routes.length[p, k], routes.flow[p, k]
+def _fill_slot(routes, p, k, route, count, prices, load, weight):
+    """Write a route to a slot; it takes over the flow there, or all demand of a new pair."""
+    old_length, amount = routes.length[p, k], routes.flow[p, k]
     if routes.length[p].max() == 0:
         amount = routes.demand[p]
     elif amount > 0:
-        _add_load(routes.hops[p, k], old, -amount, load)
-        _update_weights(routes.hops[p, k], old, prices, load, weight)
-    _add_load(new, count, amount, load)
-    _update_weights(new, count, prices, load, weight)
+        _add_load(routes.hops[p, k], old_length, -amount, load)
+        _update_weights(routes.hops[p, k], old_length, prices, load, weight)
+    _add_load(route, count, amount, load)
+    _update_weights(route, count, prices, load, weight)
     routes.length[p, k], routes.flow[p, k] = count, amount
-    routes.hops[p, k, :count] = new[:count]
+    routes.hops[p, k, :count] = route[:count]
 
 
 @helper()
-def _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight):
-    """Move flow from the route at a place to the chosen one, by a Newton step."""
+def _move_flow(routes, p, k, to_slot, route, count, used, prices, load, weight):
+    """Move flow from the route in slot `k` to that in `to_slot`, by a Newton step."""
     excess = curve = 0.0
     length = routes.length[p, k]
     for i in range(length):
@@ -148,7 +152,7 @@ def _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight):
             if c < len(prices.inverse):
                 curve += weight[c] * prices.inverse[c]
     for i in range(count):
-        c = new[i]
+        c = route[i]
         if used[c] == 1:
             excess -= weight[c]
             if c < len(prices.inverse):
@@ -158,11 +162,11 @@ def _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight):
         return
     amount = min(excess / (prices.sharpness * curve), routes.flow[p, k])
     routes.flow[p, k] -= amount
-    routes.flow[p, chosen] += amount
+    routes.flow[p, to_slot] += amount
     _add_load(routes.hops[p, k], length, -amount, load)
-    _add_load(new, count, amount, load)
+    _add_load(route, count, amount, load)
     _update_weights(routes.hops[p, k], length, prices, load, weight)
-    _update_weights(new, count, prices, load, weight)
+    _update_weights(route, count, prices, load, weight)
 
 
 @jit
@@ -170,7 +174,7 @@ def balance_routes(network, routes, prices, load):
     """Move flows towards routes that are lightest under weights that grow with the load.
 
     For one pair after the other, flow moves from each of its routes to the lightest one, by a
-    Newton step for the sum of all exponentials. A new route takes an empty place, or that of
+    Newton step for the sum of all exponentials. A new route takes an empty slot, or that of
     the route with the least flow. A pair without flow puts all of it on the lightest route.
 
     Parameters
@@ -186,7 +190,7 @@ def balance_routes(network, routes, prices, load):
     cost, parent = np.empty(size), np.empty(size, np.int32)
     keys, nodes = np.empty(channels + 1), np.empty(channels + 1, np.int32)
     weight, used = np.empty(channels + 1), np.zeros(channels + 1, np.int8)
-    new = np.empty(routes.hops.shape[2], np.int32)
+    route = np.empty(routes.hops.shape[2], np.int32)
     weight[channels] = prices.rejected
     _update_weights(np.arange(channels), channels, prices, load, weight)
     for s in range(size):
@@ -194,19 +198,19 @@ def balance_routes(network, routes, prices, load):
             continue
         grow_lightest(network, weight, s, cost, parent, keys, nodes)
         for p in range(routes.start[s], routes.start[s + 1]):
-            count, price = _lightest_route(network, s, routes.target[p], parent, weight, new)
+            count, price = _lightest_route(network, s, routes.target[p], parent, weight, route)
             if count < 0:
                 continue
-            chosen, count, found = _find_place(routes, p, new, count, price, weight, used)
-            if not found:
-                _place_route(routes, p, chosen, new, count, prices, load, weight)
+            slot, count, is_present = _choose_slot(routes, p, route, count, price, weight, used)
+            if not is_present:
+                _fill_slot(routes, p, slot, route, count, prices, load, weight)
             for i in range(count):
-                used[new[i]] = 1
+                used[route[i]] = 1
             for k in range(routes.flow.shape[1]):
-                if k != chosen and routes.flow[p, k] > 0:
-                    _move_flow(routes, p, k, chosen, new, count, used, prices, load, weight)
+                if k != slot and routes.flow[p, k] > 0:
+                    _move_flow(routes, p, k, slot, route, count, used, prices, load, weight)
             for i in range(count):
-                used[new[i]] = 0
+                used[route[i]] = 0
 
 
 @jit
@@ -229,9 +233,9 @@ def flow_within(routes, capacity):
     """
     channels = len(capacity)
     load = np.zeros(channels + 1)
-    pairs, places = routes.flow.shape
+    pairs, slots = routes.flow.shape
     for p in range(pairs):
-        for k in range(places):
+        for k in range(slots):
             if routes.flow[p, k] > 0:
                 _add_load(routes.hops[p, k], routes.length[p, k], routes.flow[p, k], load)
     greatest = 0.0
@@ -240,10 +244,10 @@ def flow_within(routes, capacity):
         greatest = max(greatest, load[c])
     total = 0.0
     for p in range(pairs):
-        for k in range(places):
+        for k in range(slots):
             if routes.flow[p, k] > 0 and routes.hops[p, k, 0] < channels:
-                most = 1.0
+                greatest_load = 1.0
                 for i in range(routes.length[p, k]):
-                    most = max(most, load[routes.hops[p, k, i]])
-                total += routes.flow[p, k] / most
+                    greatest_load = max(greatest_load, load[routes.hops[p, k, i]])
+                total += routes.flow[p, k] / greatest_load
     return total, greatest

@@ -16,8 +16,8 @@ def mix(value):
 @helper()
 def _hop_colour(pair, channel, s, source, target, c):
     """Return the colour of traffic from node s on channel c."""
-    first = mix(pair[s, source] + np.uint64(0x9E3779B97F4A7C15))
-    return mix(first ^ mix(pair[s, target] ^ mix(channel[c] + np.uint64(1))))
+    pair_colour = mix(pair[s, source] + np.uint64(0x9E3779B97F4A7C15))
+    return mix(pair_colour ^ mix(pair[s, target] ^ mix(channel[c] + np.uint64(1))))
 
 
 @jit

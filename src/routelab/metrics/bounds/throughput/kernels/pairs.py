@@ -85,11 +85,11 @@ def sum_costs(demand, part_class, classes, terminal_switch, cost, injection, eje
     -------
     weight : int64 array, shape (classes,)
         Sum of the weights of the pairs of each class.
-    missing : int64 array, shape (classes,)
+    missing_weight : int64 array, shape (classes,)
         Sum of the differences between `one` and smaller weights.
     """
     weight = np.zeros(classes, np.int64)
-    missing = np.zeros(classes, np.int64)
+    missing_weight = np.zeros(classes, np.int64)
     for t in range(len(demand.part_start) - 1):
         s = terminal_switch[t]
         for k in range(demand.part_start[t], demand.part_start[t + 1]):
@@ -100,5 +100,5 @@ def sum_costs(demand, part_class, classes, terminal_switch, cost, injection, eje
                 if between >= 0 and (u != t or demand.to_self):
                     all_weight = injection[t] + between + ejection[u]
                     weight[part_class[k]] += all_weight
-                    missing[part_class[k]] += max(one - all_weight, 0)
-    return weight, missing
+                    missing_weight[part_class[k]] += max(one - all_weight, 0)
+    return weight, missing_weight

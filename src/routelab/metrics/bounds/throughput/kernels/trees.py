@@ -24,7 +24,7 @@ class NetworkArrays(NamedTuple):
 def pop_least(keys, nodes, size):
     """Remove the first entry of a binary heap of `size` entries."""
     size -= 1
-    last, moved = keys[size], nodes[size]
+    last_key, moved = keys[size], nodes[size]
     k = 0
     while True:
         child = 2 * k + 1
@@ -32,11 +32,11 @@ def pop_least(keys, nodes, size):
             break
         if child + 1 < size and keys[child + 1] < keys[child]:
             child += 1
-        if keys[child] >= last:
+        if keys[child] >= last_key:
             break
         keys[k], nodes[k] = keys[child], nodes[child]
         k = child
-    keys[k], nodes[k] = last, moved
+    keys[k], nodes[k] = last_key, moved
 
 
 @helper()
@@ -84,11 +84,11 @@ def grow_lightest(network, weight, source, cost, parent, keys, nodes):
         for i in range(network.out_start[s], network.out_start[s + 1]):
             c = network.out_channel[i]
             t = network.channel_target[c]
-            new = key + weight[c]
-            if cost[t] < 0 or new < cost[t]:
-                cost[t] = new
+            new_key = key + weight[c]
+            if cost[t] < 0 or new_key < cost[t]:
+                cost[t] = new_key
                 parent[t] = c
-                push_entry(keys, nodes, size, new, t)
+                push_entry(keys, nodes, size, new_key, t)
                 size += 1
 
 

@@ -10,7 +10,7 @@ from routelab.api import Topology
 from routelab.toolkit import build_grid, full_grid
 
 
-def small_network(topology: Topology, most: int) -> Topology | None:
+def small_network(topology: Topology, max_switches: int) -> Topology | None:
     """Build a small network of the same kind; return None if that is impossible.
 
     For a whole torus or mesh: rings and lines keep their parity, even ones get at most 4 switches
@@ -21,7 +21,7 @@ def small_network(topology: Topology, most: int) -> Topology | None:
     Parameters
     ----------
     topology : Topology
-    most : int
+    max_switches : int
         Largest number of switches.
     """
     grid = full_grid(topology)
@@ -31,9 +31,9 @@ def small_network(topology: Topology, most: int) -> Topology | None:
     if len(closed) > 1:
         return None
     dims = [min(size, 4 if size % 2 == 0 else 5) for size in grid.dims]
-    while prod(dims) > most and 5 in dims:
+    while prod(dims) > max_switches and 5 in dims:
         dims[dims.index(5)] = 3
-    while prod(dims) > most and len(dims) > 1:
+    while prod(dims) > max_switches and len(dims) > 1:
         dims.pop()
     terminals = min(2, int(np.bincount(topology.terminal_switch, minlength=1).max()))
     return build_grid(topology.family, dims, wrap=True in closed, terminals=max(terminals, 1))

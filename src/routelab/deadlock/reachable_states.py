@@ -1,4 +1,12 @@
-"""Reachable states of any hop-by-hop algorithm, and violations of its contract."""
+"""Reachable states of any hop-by-hop algorithm, its dependencies and violations of its contract.
+
+1. List the pairs of switches (or terminals) that the network connects, in drawn order.
+2. For each, follow a packet through all states that it can reach, for all outcomes of random draws
+   and several contents of the queues (`routelab.deadlock.kernels.state_search`).
+3. Each candidate in a state is a dependency of the resource that the packet holds
+   (`ReachableStates.dependency_edges`).
+4. For Duato's extended graph, first learn which resources are escapes, then search again.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +18,19 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.deadlock.allowed_routes import SEED, AllowedRoutes, drawn_sources, endpoint_distances
-from routelab.deadlock.dependency_rows import (
-    bits_of,
-    channel_places,
-    edges_of,
-    places_of,
-    row_words,
+from routelab.deadlock.allowed_routes import SEED, AllowedRoutes, endpoint_distances, sample_sources
+from routelab.deadlock.dependency_graph import (
+    bit_positions,
+    channel_ports,
+    edges_from_bits,
     search_in_chunks,
+    unpack_bits,
+    words_per_row,
 )
-from routelab.deadlock.function_reads import reads_queues, reads_words
-from routelab.deadlock.kernels import hop_states as kernel
-from routelab.deadlock.kernels.hop_search import compile_search
-from routelab.deadlock.kernels.hop_states import Findings, SearchInput
+from routelab.deadlock.kernels import packet_states as kernel
+from routelab.deadlock.kernels.packet_states import Findings, SearchInput
+from routelab.deadlock.kernels.state_search import compile_search
+from routelab.deadlock.program_code import reads_queues, reads_random_words
 from routelab.kernels.hops import (
     BUSY_UNTIL,
     CREDITS,
@@ -34,13 +42,13 @@ MAX_STATES = 4_000_000
 """Number of states at which a search stops: about ten seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
 MAX_DEPENDENCIES = 10_000_000
-"""Largest number of dependencies after further hops."""
+"""Largest number of extended dependencies (after further hops)."""
 UNBOUNDED_HOPS = 64
 """Hops to follow for an algorithm without a bound."""
 
 UNITS = 8
 """Size in flits of each buffer in the queues for functions."""
-_PICTURES = 8
+_QUEUE_CONTENTS = 8
 _CHUNK = 1 << 10
 """Pairs between two chances to interrupt a search."""
 
@@ -53,7 +61,7 @@ PROBLEMS = {
     "columns": (kernel.WRITES, "column {} of the packet is written to, which is the engine's"),
     "waypoint": (kernel.WRONG_WAYPOINT, "waypoint {} is set, and {cause}"),
     "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
-    "random": (kernel.OWN_RANDOM, "the same random word and queues give other candidates"),
+    "random": (kernel.NOT_REPEATABLE, "the same random word and queues give other candidates"),
 }
 """Violations of the contract: name, row of the kernel's findings, message."""
 OPEN = (
@@ -65,7 +73,7 @@ OPEN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Exploration:
+class ReachableStates:
     """Reachable states of a program: all, or those of some pairs.
 
     Attributes
@@ -75,16 +83,16 @@ class Exploration:
     classes : int
         Classes of all phases; resource ``channel * classes + class``.
     pairs : int32 array, shape (N, 2)
-        Source and destination switch of every pair that the network joins, in the order of the
+        Source and destination switch of every connected pair, in the order of the
         search; of every pair of terminals, if the program is `by_terminal`. On very large networks,
         only pairs with drawn sources.
     total : int
         Number of all pairs.
     escapes : int64 array, shape (E,), or None
-        Resources of the rows of `Findings.earlier`, if these are collected.
+        Resources of the rows of `Findings.extended_dependencies`, if these are collected.
     findings : Findings
     search : callable
-        Repeats the search with given findings.
+        Repeats the search, and writes to the findings that it is called with.
     """
 
     topology: Topology
@@ -124,17 +132,19 @@ class Exploration:
     def coverage(self) -> str:
         """Text about the extent of the search."""
         pairs = f"{self.total:,} pairs" if self.complete else self.part
-        far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
-        of = " of terminals" if self.program.by_terminal else ""
+        unbounded = self.program.max_hops is None
+        hop_limit = f" up to {UNBOUNDED_HOPS} hops away" if unbounded else ""
+        of_terminals = " of terminals" if self.program.by_terminal else ""
         drawn = "" if self.complete else f", drawn with seed {SEED}"
-        return f"{self.states:,} states of {pairs}{of}{far}{drawn}, each for all outcomes of draws"
+        extent = f"{pairs}{of_terminals}{hop_limit}{drawn}"
+        return f"{self.states:,} states of {extent}, each for all outcomes of draws"
 
     @cached_property
     def problems(self) -> dict[str, str]:
         """Violations of the contract, by the names of `PROBLEMS`; one example each."""
         problems = {}
-        for name, (row, message) in PROBLEMS.items():
-            example = self._example(row)
+        for name, (problem, message) in PROBLEMS.items():
+            example = self._example(problem)
             if example is None or (name == "max-hops" and self.program.max_hops is None):
                 continue
             text = message.format(
@@ -155,18 +165,18 @@ class Exploration:
     @property
     def open_question(self) -> str:
         """Say why not all candidates are known, with an example; empty if they are."""
-        if self.raw_words:
-            return f"{self.raw_words} reads random words other than by `pick`"
-        for row, text in OPEN:
-            example = self._example(row)
+        if self.raw_word_reader:
+            return f"{self.raw_word_reader} reads random words other than by `pick`"
+        for problem, text in OPEN:
+            example = self._example(problem)
             if example is not None:
                 return f"{text}: {self._location(example)}"
         return ""
 
     @cached_property
-    def raw_words(self) -> str:
+    def raw_word_reader(self) -> str:
         """Name the function that reads random words itself; empty if none does."""
-        return reads_words(self.program.hop) or reads_words(self.program.inject)
+        return reads_random_words(self.program.hop) or reads_random_words(self.program.inject)
 
     @property
     def without_escape(self) -> str:
@@ -175,66 +185,70 @@ class Exploration:
         return "" if example is None else self._location(example)
 
     @property
-    def several_ways(self) -> str:
+    def several_routes(self) -> str:
         """Describe a state with a choice of routes for a pair; empty if routes are unique."""
-        example = self._example(kernel.SEVERAL_WAYS)
+        example = self._example(kernel.SEVERAL_ROUTES)
         return "" if example is None else self._location(example)
 
     @cached_property
     def allowed_routes(self) -> AllowedRoutes:
         """Facts about the routes; dead ends and classes that do not exist are `problems`, too."""
         ends = self.topology.endpoints
-        sources = drawn_sources(self.topology, len(ends))
+        sources = sample_sources(self.topology, len(ends))
         diameter = int(endpoint_distances(self.topology, sources)[:, ends].max(initial=0))
         longest, problems = self.findings.longest, self.findings.problems
-        dead, short = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
-        short = short if short and short[4] >= 0 else None
+        dead_end, missing_class = self._example(kernel.DEAD_END), self._example(kernel.WRONG_CLASS)
+        missing_class = missing_class if missing_class and missing_class[4] >= 0 else None
         return AllowedRoutes(
             longest=int(longest.max(initial=0)),
             diameter=diameter,
             pairs=self.total,
             far_pairs=int((longest > 2 * diameter).sum()),
-            dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead else 0,
-            dead_end=self._location(dead) if dead else "",
-            short_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT]) if short else 0,
-            short_state=f"{self._location(short)}, needs class {short[4]}" if short else "",
+            dead_ends=int(problems[kernel.DEAD_END, kernel.P_COUNT]) if dead_end else 0,
+            dead_end=self._location(dead_end) if dead_end else "",
+            short_states=int(problems[kernel.WRONG_CLASS, kernel.P_COUNT]) if missing_class else 0,
+            short_state=f"{self._location(missing_class)}, needs class {missing_class[4]}"
+            if missing_class
+            else "",
         )
 
-    def used(self, proof: str) -> BoolArray:
+    def criterion_resources(self, proof: str) -> BoolArray:
         """Return which resources the criterion of a proof concerns; shape (R,)."""
         used: BoolArray = self.findings.used[1 if proof == "duato" else 0]
         return used
 
     @property
-    def dependencies(self) -> int:
-        """Number of dependencies after further hops; 0 if these are not collected."""
-        return int(np.bitwise_count(self.findings.earlier).sum())
+    def num_extended_dependencies(self) -> int:
+        """Number of edges of Duato's extended graph; 0 if these are not collected."""
+        return int(np.bitwise_count(self.findings.extended_dependencies).sum())
 
-    def edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
+    def dependency_edges(self, proof: str) -> tuple[Int64Array, Int64Array]:
         """Return the dependencies of the criterion of a proof: resources a, then b, ascending.
 
         The search was for this proof: with `escapes` for ``duato``, and only then.
         """
         if self.escapes is None:
-            rows = self.findings.rows.copy()
-            rows[~self.used(proof)] = 0
-            return edges_of(self.topology, self.classes, rows)
-        source, target = np.nonzero(bits_of(self.findings.earlier)[:, : len(self.escapes)].T)
+            rows = self.findings.dependencies.copy()
+            rows[~self.criterion_resources(proof)] = 0
+            return edges_from_bits(self.topology, self.classes, rows)
+        source, target = np.nonzero(
+            unpack_bits(self.findings.extended_dependencies)[:, : len(self.escapes)].T
+        )
         return self.escapes[source], self.escapes[target]
 
-    def causes(self, source: Int32Array, target: Int32Array) -> Int32Array:
+    def example_pairs(self, source: Int32Array, target: Int32Array) -> Int32Array:
         """Return a source and a target switch whose packets cause each dependency; (K, 2)."""
-        wanted = places_of(self.topology, self.classes, source, target)
+        queries = bit_positions(self.topology, self.classes, source, target)
         if self.escapes is not None:
-            wanted[:, 0] = np.searchsorted(self.escapes, target)
-            wanted[:, 1] = np.searchsorted(self.escapes, source)
-        blank = blank_findings(self.topology, self.classes, len(self.pairs), self.escapes)
-        self.search(blank._replace(wanted=wanted))
-        pairs: Int32Array = self.pairs[wanted[:, 2]]
+            queries[:, 0] = np.searchsorted(self.escapes, target)
+            queries[:, 1] = np.searchsorted(self.escapes, source)
+        initial = initial_findings(self.topology, self.classes, len(self.pairs), self.escapes)
+        self.search(initial._replace(queries=queries))
+        pairs: Int32Array = self.pairs[queries[:, 2]]
         return pairs
 
-    def _example(self, row: int) -> list[int] | None:
-        example: list[int] = self.findings.problems[row].tolist()
+    def _example(self, problem: int) -> list[int] | None:
+        example: list[int] = self.findings.problems[problem].tolist()
         return None if example[0] < 0 else example
 
     def _against_waypoint(self, example: list[int]) -> str:
@@ -243,17 +257,20 @@ class Exploration:
         _, destination, switch, _, waypoint = example[:5]
         if not -1 <= waypoint < self.topology.num_switches:
             return f"there are switches 0..{self.topology.num_switches - 1}"
-        there = destination if waypoint < 0 else waypoint
-        return "the packet is there" if switch == there else "the packet is in phase 1"
+        target = destination if waypoint < 0 else waypoint
+        return "the packet is there" if switch == target else "the packet is in phase 1"
 
     def _location(self, example: list[int]) -> str:
         names = self.topology.switch_names
-        source, destination, switch, channel, _, first, last = example[:7]
-        came = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
+        source, destination, switch, channel, _, source_terminal, target_terminal = example[:7]
+        arrival = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
         ends = f"{names[source]} to {names[destination]}"
         if self.program.by_terminal:
-            ends = f"terminal {first} at {names[source]} to terminal {last} at {names[destination]}"
-        return f"{ends}, at switch {names[switch]}, come {came}"
+            ends = (
+                f"terminal {source_terminal} at {names[source]} to "
+                f"terminal {target_terminal} at {names[destination]}"
+            )
+        return f"{ends}, at switch {names[switch]}, come {arrival}"
 
 
 def explore_states(
@@ -264,7 +281,7 @@ def explore_states(
     escapes: bool = False,
     indirect: bool = False,
     max_states: int = MAX_STATES,
-) -> Exploration:
+) -> ReachableStates:
     """Follow packets of a program through a network, of all pairs or of as many as possible.
 
     Parameters
@@ -284,13 +301,13 @@ def explore_states(
     pairs, total = _connected_pairs(topology, by_terminal=program.by_terminal)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
-    given = run_tables(program, topology, vcs, capacity=UNITS)
+    arguments = run_tables(program, topology, vcs, capacity=UNITS)
     task = SearchInput(
-        tables=given.tables,
+        tables=arguments.tables,
         reals=program.reals.copy(),
-        channels=channel_places(topology),
+        channels=channel_ports(topology),
         escape_of=np.full(topology.num_channels * classes, -1, np.int32),
-        pictures=queue_pictures(given, vcs, waiting=program.waiting),
+        queue_contents=sample_queue_contents(arguments, vcs, waiting=program.waiting),
         limits=_limits(program, topology, max_states),
     )
     task.limits[kernel.ESCAPES_ONLY] = escapes or indirect
@@ -299,41 +316,43 @@ def explore_states(
 
     def search(findings: Findings) -> None:
         search_in_chunks(
-            lambda some, found: explore(program.hop, inject, task, some, found),
+            lambda chunk, part: explore(program.hop, inject, task, chunk, part),
             pairs,
             findings,
             lambda: int(findings.numbers[kernel.N_PAIRS]),
             _CHUNK,
         )
 
-    known: Int64Array | None = None
-    findings = blank_findings(topology, classes, len(pairs), known)
+    escape_resources: Int64Array | None = None
+    findings = initial_findings(topology, classes, len(pairs), escape_resources)
     search(findings)
-    # again, until all escapes have a row: which ones there are is known behind a search
-    while indirect and (known is None or findings.used[1, task.escape_of < 0].any()):
-        known = np.flatnonzero(findings.used[1] | (task.escape_of >= 0))
-        task.escape_of[known] = np.arange(len(known))
-        findings = blank_findings(topology, classes, len(pairs), known)
+    # Duato's extended graph: search again until every escape that was found has a row
+    while indirect and (escape_resources is None or findings.used[1, task.escape_of < 0].any()):
+        escape_resources = np.flatnonzero(findings.used[1] | (task.escape_of >= 0))
+        task.escape_of[escape_resources] = np.arange(len(escape_resources))
+        findings = initial_findings(topology, classes, len(pairs), escape_resources)
         search(findings)
-    return Exploration(topology, program, classes, pairs[:, :2], total, known, findings, search)
+    return ReachableStates(
+        topology, program, classes, pairs[:, :2], total, escape_resources, findings, search
+    )
 
 
-def blank_findings(
+def initial_findings(
     topology: Topology, classes: int, pairs: int, escapes: Int64Array | None
 ) -> Findings:
-    """Return findings before a search of a number of pairs; see `Exploration.escapes`."""
+    """Return findings before a search of a number of pairs; see `ReachableStates.escapes`."""
     size = topology.num_channels * classes
     count = 0 if escapes is None else len(escapes)
     problems = np.full((kernel.PROBLEMS, kernel.PROBLEM_COLUMNS), -1, np.int64)
     problems[:, kernel.P_COUNT] = 0
     return Findings(
-        rows=np.zeros((size, row_words(topology, classes)), np.uint64),
-        earlier=np.zeros((count, (count + 63) // 64), np.uint64),
+        dependencies=np.zeros((size, words_per_row(topology, classes)), np.uint64),
+        extended_dependencies=np.zeros((count, (count + 63) // 64), np.uint64),
         used=np.zeros((2, size), np.bool_),
         problems=problems,
         longest=np.full(pairs, -1, np.int32),
         numbers=np.zeros(kernel.NUMBERS, np.int64),
-        wanted=np.empty((0, 3), np.int64),
+        queries=np.empty((0, 3), np.int64),
     )
 
 
@@ -341,18 +360,18 @@ def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Ar
     limits = np.zeros(kernel.LIMITS, dtype=np.int64)
     limits[kernel.PHASES], limits[kernel.CLASSES] = program.phases, program.vc_classes
     limits[kernel.CANDIDATES] = program.candidates
-    limits[kernel.MOST_HOPS] = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
-    limits[kernel.MOST_OF_A_PAIR] = min(max_states, MAX_STATES_OF_A_PAIR)
-    limits[kernel.MOST_STATES] = max_states
+    limits[kernel.MAX_HOPS] = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
+    limits[kernel.MAX_STATES_OF_PAIR] = min(max_states, MAX_STATES_OF_A_PAIR)
+    limits[kernel.MAX_STATES_OF_ALL] = max_states
     limits[kernel.SWITCHES] = topology.num_switches
     limits[kernel.CHOICES] = program.inject is not None
-    limits[kernel.KEEPS_STATE], limits[kernel.AGAIN] = program.keeps_state, program.again
-    limits[kernel.PICTURES] = _PICTURES if reads_queues(program) else 1
+    limits[kernel.KEEPS_STATE], limits[kernel.CALLED_AGAIN] = program.keeps_state, program.again
+    limits[kernel.QUEUE_CONTENTS] = _QUEUE_CONTENTS if reads_queues(program) else 1
     return limits
 
 
 def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Array, int]:
-    """Return pairs of different switches with terminals that the network joins, in drawn order.
+    """Return pairs of different switches with terminals that the network connects, in drawn order.
 
     Returns
     -------
@@ -362,18 +381,18 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
     total : int
         Number of pairs of the whole network, joined or not if these are only some.
     """
-    at = topology.terminal_switch
-    ends, first = np.unique(at, return_index=True)
-    terminals = np.arange(len(at)) if by_terminal else first
-    switch = at[terminals]
-    most = int(np.bincount(switch, minlength=1).max())
-    sources = drawn_sources(topology, most * len(terminals))
-    joined = endpoint_distances(topology, sources) > 0
+    terminal_switch = topology.terminal_switch
+    ends, first_terminal = np.unique(terminal_switch, return_index=True)
+    terminals = np.arange(len(terminal_switch)) if by_terminal else first_terminal
+    switch = terminal_switch[terminals]
+    max_terminals = int(np.bincount(switch, minlength=1).max())
+    sources = sample_sources(topology, max_terminals * len(terminals))
+    is_connected = endpoint_distances(topology, sources) > 0
     row = np.full(topology.num_switches, -1)
     row[sources] = np.arange(len(sources))
-    begin = np.flatnonzero(row[switch] >= 0)
-    source, target = np.nonzero(joined[row[switch[begin]]][:, switch])
-    source = begin[source]
+    sampled = np.flatnonzero(row[switch] >= 0)
+    source, target = np.nonzero(is_connected[row[switch[sampled]]][:, switch])
+    source = sampled[source]
     order = np.random.default_rng(SEED).permutation(len(source))
     pairs = np.column_stack((switch[source], switch[target], terminals[source], terminals[target]))[
         order
@@ -384,26 +403,26 @@ def _connected_pairs(topology: Topology, *, by_terminal: bool) -> tuple[Int32Arr
     return pairs.astype(np.int32), total
 
 
-def queue_pictures(
-    given: RunTables, virtual_channels: int, *, waiting: bool, count: int = _PICTURES
+def sample_queue_contents(
+    arguments: RunTables, virtual_channels: int, *, waiting: bool, count: int = _QUEUE_CONTENTS
 ) -> Int32Array:
     """Return possible contents of the queues: empty, full, and random.
 
-    A random picture fills whole channels, or some virtual channels of all channels, or single
+    A random content fills whole channels, or some virtual channels of all channels, or single
     buffers; the flits that wait inside the switches are drawn for each channel.
     """
     rng = np.random.default_rng(0)
-    pictures = np.repeat(given.queues[np.newaxis], count, axis=0)
-    buffers, channels = pictures[:, : given.buffers], given.buffers // virtual_channels
-    inside = pictures[:, given.buffers : given.buffers + channels + 1]
+    contents = np.repeat(arguments.queues[np.newaxis], count, axis=0)
+    buffers, channels = contents[:, : arguments.buffers], arguments.buffers // virtual_channels
+    inside = contents[:, arguments.buffers : arguments.buffers + channels + 1]
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
-    for number, picture in enumerate(buffers):
+    for number, buffer_rows in enumerate(buffers):
         free = rng.integers(UNITS + 1, size=shapes[number % len(shapes)])
-        picture[:, CREDITS] = np.broadcast_to(free, (channels, virtual_channels)).reshape(-1)
+        buffer_rows[:, CREDITS] = np.broadcast_to(free, (channels, virtual_channels)).reshape(-1)
     buffers[0, :, CREDITS] = UNITS
     buffers[1, :, CREDITS] = 0
     if waiting:
         inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(count - 1, channels))
         inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(count - 1, channels))
         inside[1:, -1, NOW] = UNITS
-    return pictures
+    return contents

@@ -25,11 +25,11 @@ from routelab.kernels.hops import (
     WAYPOINT,
 )
 
-MOST_ANSWERS = 1024
+MAX_ANSWERS = 1024
 """Largest number of different answers in a state."""
-MOST_CALLS = 100_000
+MAX_CALLS_PER_STATE = 100_000
 """Largest number of outcomes of the draws of a call that are tried."""
-WORDS = 2
+RANDOM_WORDS = 2
 """Calls with random words per state and content of the queues, whose answers must be known."""
 
 # Rows of `Findings.problems`.
@@ -42,9 +42,9 @@ WORDS = 2
     WRITES,
     WRONG_WAYPOINT,
     TOO_LONG,
-    OWN_RANDOM,
+    NOT_REPEATABLE,
     NO_ESCAPE,
-    SEVERAL_WAYS,
+    SEVERAL_ROUTES,
     TOO_MANY_DRAWS,
     ON_QUEUES,
     OTHER_DRAWS,
@@ -59,15 +59,15 @@ P_COUNT, P_STATE = 7, 8
     PHASES,
     CLASSES,
     CANDIDATES,
-    MOST_HOPS,
-    MOST_OF_A_PAIR,
-    MOST_STATES,
+    MAX_HOPS,
+    MAX_STATES_OF_PAIR,
+    MAX_STATES_OF_ALL,
     SWITCHES,
     CHOICES,
     KEEPS_STATE,
-    AGAIN,
+    CALLED_AGAIN,
     ESCAPES_ONLY,
-    PICTURES,
+    QUEUE_CONTENTS,
 ) = range(12)
 LIMITS = 12
 
@@ -98,7 +98,7 @@ class SearchInput(NamedTuple):
         Source and target of each channel, and its place among those that leave its source.
     escape_of : int32 array, shape (R,)
         Number of each resource among the escapes, −1 for others; for `Findings.earlier`.
-    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
+    queue_contents : int32 array, shape (P, Q, QUEUE_COLUMNS)
         Possible contents of all queues: empty, full, then any others.
     limits : int64 array, shape (LIMITS,)
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
@@ -111,7 +111,7 @@ class SearchInput(NamedTuple):
     reals: Any
     channels: Any
     escape_of: Any
-    pictures: Any
+    queue_contents: Any
     limits: Any
 
 
@@ -120,10 +120,10 @@ class Findings(NamedTuple):
 
     Attributes
     ----------
-    rows : uint64 array, shape (R, words)
+    dependencies : uint64 array, shape (R, words)
         Bit ``port * classes + class`` of row r, with the classes of all phases: a packet that came
         over r may wait for that resource of the next switch.
-    earlier : uint64 array, shape (E, words)
+    extended_dependencies : uint64 array, shape (E, words)
         Bit a of row b: a packet that came over escape a may wait for escape b, directly or later,
         but before it takes an escape candidate. Without rows, this is not collected.
     used : bool array, shape (2, R)
@@ -134,124 +134,124 @@ class Findings(NamedTuple):
     longest : int32 array, shape (N,)
         Largest number of hops of a pair's walks; −1 if none ends.
     numbers : int64 array, shape (NUMBERS,)
-    wanted : int64 array, shape (K, 3)
-        Dependencies: row and bit of `earlier`, or of `rows`; then the first pair that causes it,
-        or −1.
+    queries : int64 array, shape (K, 3)
+        Dependencies whose cause is sought: row and bit of `extended_dependencies`, or of
+        `dependencies`; then the first pair that causes it, or −1.
     """
 
-    rows: Any
-    earlier: Any
+    dependencies: Any
+    extended_dependencies: Any
     used: Any
     problems: Any
     longest: Any
     numbers: Any
-    wanted: Any
+    queries: Any
 
 
 @njit
-def copy(target, values):
+def copy_row(target, values):
     """Overwrite a row, in a loop, which compiles ten times as fast as a slice."""
     for i in range(len(target)):
         target[i] = values[i]
 
 
 @njit
-def blank(row, ends):
+def fill_packet(packet, ends):
     """Fill a packet's row before injection; columns that functions must not read get a mark.
 
     `ends` is a row of the pairs: source, destination, source terminal, target terminal.
     """
     for i in range(PACKET_COLUMNS):
-        row[i] = _MARK
-    row[SOURCE], row[DESTINATION], row[TARGET] = ends[0], ends[1], ends[1]
-    row[SOURCE_TERMINAL], row[TARGET_TERMINAL] = ends[2], ends[3]
-    row[WAYPOINT], row[PHASE], row[HOPS] = -1, 0, 0
+        packet[i] = _MARK
+    packet[SOURCE], packet[DESTINATION], packet[TARGET] = ends[0], ends[1], ends[1]
+    packet[SOURCE_TERMINAL], packet[TARGET_TERMINAL] = ends[2], ends[3]
+    packet[WAYPOINT], packet[PHASE], packet[HOPS] = -1, 0, 0
     for i in range(STATES):
-        row[STATE + i] = 0
+        packet[STATE + i] = 0
 
 
 @njit
-def record_problem(problem, packet, place, value):
+def record_problem(problem, packet, location, value):
     """Count a problem by states; keep the first example: the packet, its state, and a number."""
-    if problem[P_STATE] < place[4]:
+    if problem[P_STATE] < location[4]:
         problem[P_COUNT] += 1
-        problem[P_STATE] = place[4]
+        problem[P_STATE] = location[4]
     if problem[0] < 0:
         problem[0] = packet[SOURCE]
         problem[1] = packet[DESTINATION]
-        problem[2] = place[0]
-        problem[3] = place[1]
+        problem[2] = location[0]
+        problem[3] = location[1]
         problem[4] = value
         problem[5] = packet[SOURCE_TERMINAL]
         problem[6] = packet[TARGET_TERMINAL]
 
 
 @njit
-def begin_script(script):
+def reset_draws(script):
     """Set all outcomes of draws to the first one."""
     for i in range(len(script)):
         script[i, 0], script[i, 1] = 0, 0
 
 
 @njit
-def advance(script):
+def next_draws(script):
     """Set the next outcomes of the draws of the last call; return whether there are any.
 
     The last draw changes first: which draws follow depends on the outcomes before them.
     """
-    place = np.int64(script[0, 0])
+    draw = np.int64(script[0, 0])
     script[0, 0], script[0, 1] = 0, 0
-    while place > 0:
-        script[place, 1] += 1
-        if script[place, 1] < script[place, 0]:
+    while draw > 0:
+        script[draw, 1] += 1
+        if script[draw, 1] < script[draw, 0]:
             return True
-        script[place, 1] = 0
-        place -= 1
+        script[draw, 1] = 0
+        draw -= 1
     return False
 
 
 @njit
-def restore(row, ends, state):
+def restore_packet(packet, ends, state):
     """Fill a packet's row from a state."""
-    blank(row, ends)
-    row[TARGET], row[WAYPOINT] = state[AT_TARGET], state[AT_WAYPOINT]
-    row[PHASE], row[HOPS] = state[AT_PHASE], state[AT_HOPS]
+    fill_packet(packet, ends)
+    packet[TARGET], packet[WAYPOINT] = state[AT_TARGET], state[AT_WAYPOINT]
+    packet[PHASE], packet[HOPS] = state[AT_PHASE], state[AT_HOPS]
     for i in range(STATES):
-        row[STATE + i] = state[AT_STATE + i]
+        packet[STATE + i] = state[AT_STATE + i]
 
 
 @njit
-def arrive(state, row, place, hops, keeps_state):
+def fill_arrival_state(state, packet, arrival, hops, keeps_state):
     """Fill the state of a packet that reaches a switch; return whether it leaves there.
 
-    `place`: switch, channel and class of all phases that it came over.
+    `arrival`: switch, channel and class of all phases that it came over.
     """
-    switch, channel, vc = place
+    switch, channel, vc = arrival
     state[AT_SWITCH], state[AT_CHANNEL], state[AT_CLASS] = switch, channel, vc
-    state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
-    state[AT_PHASE], state[AT_HOPS] = row[PHASE], hops
+    state[AT_TARGET], state[AT_WAYPOINT] = packet[TARGET], packet[WAYPOINT]
+    state[AT_PHASE], state[AT_HOPS] = packet[PHASE], hops
     for i in range(STATES):
-        state[AT_STATE + i] = row[STATE + i]
-    if switch != row[TARGET]:
+        state[AT_STATE + i] = packet[STATE + i]
+    if switch != packet[TARGET]:
         return False
-    if row[PHASE] == 0 and row[WAYPOINT] >= 0:
-        state[AT_PHASE], state[AT_TARGET] = 1, row[DESTINATION]
+    if packet[PHASE] == 0 and packet[WAYPOINT] >= 0:
+        state[AT_PHASE], state[AT_TARGET] = 1, packet[DESTINATION]
         for i in range(0 if keeps_state else STATES):
             state[AT_STATE + i] = 0
     return switch == state[AT_TARGET]
 
 
 @njit
-def wait(state, here, row):
+def fill_waiting_state(state, state_before, packet):
     """Fill the state of a packet that stays, with the columns that hop has written."""
-    copy(state, here)
-    state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
+    copy_row(state, state_before)
+    state[AT_TARGET], state[AT_WAYPOINT] = packet[TARGET], packet[WAYPOINT]
     for i in range(STATES):
-        state[AT_STATE + i] = row[STATE + i]
+        state[AT_STATE + i] = packet[STATE + i]
 
 
 @njit
-def state_number(state, states, slots, count, stamp):
+def find_or_add_state(state, states, slots, count, stamp):
     """Return a state's number, `count` if it is new and was added, −1 without room."""
     key = _SEED
     for i in range(STATE_COLUMNS):
@@ -260,10 +260,10 @@ def state_number(state, states, slots, count, stamp):
     slot = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
     while slots[slot, 0] == stamp:
         number = slots[slot, 1]
-        same = True
+        is_equal = True
         for i in range(STATE_COLUMNS):
-            same &= states[number, i] == state[i]
-        if same:
+            is_equal &= states[number, i] == state[i]
+        if is_equal:
             return number
         slot = (slot + 1) & mask
     if count == len(states):
@@ -275,32 +275,32 @@ def state_number(state, states, slots, count, stamp):
 
 
 @njit
-def digest(out, count, row):
+def hash_answer(candidates, count, packet):
     """Return a hash of a call's answer: candidates without penalties, and the packet's columns."""
     key = _SEED ^ np.uint64(count)
-    for i in range(min(count, len(out))):
+    for i in range(min(count, len(candidates))):
         for j in range(2):
-            key = (key ^ np.uint64(np.uint32(out[i, j]))) * _PRIME
+            key = (key ^ np.uint64(np.uint32(candidates[i, j]))) * _PRIME
         # penalties decide which candidate is taken, and the checker follows all of them
-        kind = 2 if out[i, 2] < 0 else np.int64(out[i, 2] >= ESCAPE)
+        kind = 2 if candidates[i, 2] < 0 else np.int64(candidates[i, 2] >= ESCAPE)
         key = (key ^ np.uint64(kind)) * _PRIME
     for j in range(PACKET_COLUMNS):
-        key = (key ^ np.uint64(np.uint32(row[j]))) * _PRIME
+        key = (key ^ np.uint64(np.uint32(packet[j]))) * _PRIME
     return key
 
 
 @njit
-def forget(past):
+def clear_set(bits):
     """Empty a set."""
-    for w in range(len(past)):
-        past[w] = np.uint64(0)
+    for w in range(len(bits)):
+        bits[w] = np.uint64(0)
 
 
 @njit
-def join(past, more):
+def add_to_set(bits, added_bits):
     """Add a set to another; return whether that makes it larger."""
     grows = False
-    for w in range(len(past)):
-        grows |= (more[w] & ~past[w]) != np.uint64(0)
-        past[w] |= more[w]
+    for w in range(len(bits)):
+        grows |= (added_bits[w] & ~bits[w]) != np.uint64(0)
+        bits[w] |= added_bits[w]
     return grows

@@ -1,5 +1,14 @@
 """The check of tables, and the proof that it suffices.
 
+1. Build the channel dependency graph from all consecutive hops of all paths (`dependency_graph`).
+2. Find its strongly connected components. An edge inside a component lies on a cycle, which is
+   harmless only along a complete ring under bubble flow control.
+3. With a harmful edge: report a short cycle, and a route that causes each of its edges
+   (`_cycle_verdict`).
+4. Without: rank the resources in topological order. The rank is the certificate:
+   `certificate.write_certificate` writes it, and `docs/recheck_certificate.py` checks it without
+   routelab.
+
 Model
 -----
 A *resource* is one virtual channel of one channel, with its own buffer at the channel's far end.
@@ -86,14 +95,14 @@ _PLAIN = (
     "every virtual channel has a buffer of its own",
     "packets at their target are always consumed",
 )
-_ENTRY = (
+_RING_ENTRY = (
     "a packet enters a ring (by injection, a turn or a change of virtual channel) only if the "
     "buffer that it enters has 2 free slots; to move on within the ring it needs 1"
 )
 BUBBLE_PRECONDITIONS = (
     "switching is virtual cut-through",
     "a buffer holds at least 2 packets of the largest size",
-    _ENTRY,
+    _RING_ENTRY,
     "a ring that lacks a channel is a line and gives no bubble",
 )
 
@@ -130,57 +139,62 @@ def check_table(
     InputError
         If an option has an invalid value.
     """
-    flow = _options(flow_control or table.flow_control, packets_per_buffer, switching)
+    flow = _require_options(flow_control or table.flow_control, packets_per_buffer, switching)
     vcs = table.virtual_channels
-    cause = _not_applicable(flow, packets_per_buffer, switching)
-    if cause:
-        return Verdict("unproven", flow, cause, _preconditions(flow), vcs)
+    obstacle = _find_obstacle(flow, packets_per_buffer, switching)
+    if obstacle:
+        return Verdict("unproven", flow, obstacle, _preconditions(flow), vcs)
+    # 1. The dependency graph, as lists of the resources that packets in each resource wait for.
     start, target = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
     rings = complete_rings(table.topology) if flow == "bubble" else []
+    # 2. Edges inside a strongly connected component, except along a complete ring.
     component = strong_components(start, target)
     source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
     inside = component[source] == component[target]
     offending = inside & (ring_successors(table.topology, rings, vcs)[source] != target)
     dependencies = frozen_array(np.column_stack((source, target)), np.int32)
+    # 3. A cycle.
     if offending.any():
-        return _refusal(table, flow, dependencies, (start, target, component, offending))
+        return _cycle_verdict(table, flow, dependencies, (start, target, component, offending))
+    # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
-    needed = tuple(
+    cyclic_rings = tuple(
         Ring(vc, tuple(ring)) for ring in rings for vc in range(vcs) if cyclic[ring[0] * vcs + vc]
     )
     return Verdict(
         "proven",
         flow,
-        f"every cycle of dependencies is a complete ring ({len(needed)} of them)"
-        if needed
+        f"every cycle of dependencies is a complete ring ({len(cyclic_rings)} of them)"
+        if cyclic_rings
         else "the dependencies are acyclic",
         _preconditions(flow),
         vcs,
         dependencies,
         rank=frozen_array(rank.reshape(-1, vcs), np.int32),
-        rings=needed,
+        rings=cyclic_rings,
     )
 
 
-def _options(flow_control: str, packets_per_buffer: int, switching: str) -> FlowControl:
-    wrong = []
+def _require_options(flow_control: str, packets_per_buffer: int, switching: str) -> FlowControl:
+    errors = []
     if flow_control not in ("plain", "bubble"):
-        wrong.append(f"flow_control is {flow_control!r}, expected 'plain' or 'bubble'")
+        errors.append(f"flow_control is {flow_control!r}, expected 'plain' or 'bubble'")
     if switching not in ("virtual-cut-through", "wormhole"):
-        wrong.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
+        errors.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
     if packets_per_buffer < 1:
-        wrong.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
-    if wrong:
-        raise InputError("deadlock check: " + "; ".join(wrong))
+        errors.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
+    if errors:
+        raise InputError("deadlock check: " + "; ".join(errors))
     return "bubble" if flow_control == "bubble" else "plain"
 
 
-def _not_applicable(flow: FlowControl, packets_per_buffer: int, switching: str) -> str:
+def _find_obstacle(flow: FlowControl, packets_per_buffer: int, switching: str) -> str:
+    """Return why the criterion does not apply; empty if it does."""
     if flow == "plain":
         return ""
     if switching != "virtual-cut-through":
@@ -194,19 +208,20 @@ def _not_applicable(flow: FlowControl, packets_per_buffer: int, switching: str) 
 
 
 def _preconditions(flow: FlowControl) -> tuple[str, ...]:
+    """Return what the hardware must guarantee for a verdict to hold."""
     return _PLAIN if flow == "plain" else _PLAIN + BUBBLE_PRECONDITIONS
 
 
 def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int64Array:
     """Return the next resource in the complete ring of every resource; −1 without a ring."""
-    after = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
+    successor = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
     for ring in rings:
-        following = np.roll(ring, -1)
-        after[ring] = following[:, np.newaxis] * vcs + np.arange(vcs)
-    return after.reshape(-1)
+        next_channels = np.roll(ring, -1)
+        successor[ring] = next_channels[:, np.newaxis] * vcs + np.arange(vcs)
+    return successor.reshape(-1)
 
 
-def _refusal(
+def _cycle_verdict(
     table: RouteTable,
     flow: FlowControl,
     dependencies: Int32Array,
@@ -214,9 +229,9 @@ def _refusal(
 ) -> Verdict:
     vcs = table.virtual_channels
     resources = short_cycle(*graph, CYCLE_BUDGET)
-    following = np.full(len(graph[2]), -1, dtype=np.int32)
-    following[resources] = np.roll(resources, -1)
-    examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, following, vcs)
+    successor = np.full(len(graph[2]), -1, dtype=np.int32)
+    successor[resources] = np.roll(resources, -1)
+    examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
     pairs = table.path_pair[examples[resources]]
     outside = " that is not one complete ring" if flow == "bubble" else ""
     return Verdict(

@@ -1,5 +1,12 @@
 """Prove hop-by-hop algorithms free of deadlock, by the kind of proof that they declare.
 
+1. Find the reachable states of packets: `reachable_states`, or `fixed_states` for large networks.
+2. Report violations of the algorithm's contract, dead ends and missing virtual channels
+   (`verdict_from_states`).
+3. Build the channel dependency graph of the criterion (``dependency_edges`` of the states).
+4. Search a cycle that is no complete ring; without one, rank the resources in topological order
+   (`_verdict_from_dependencies`).
+
 Model
 -----
 A *resource* is a class of virtual channels of a channel. A packet at the front of a buffer has
@@ -7,7 +14,7 @@ A *resource* is a class of virtual channels of a channel. A packet at the front 
 packet can reach, for every pair of switches with terminals, or of terminals if the program is
 `by_terminal`. A state is the packet's switch, the resource that it came over, and every column of
 the packet that functions may read: target, waypoint, phase, hops and those of the algorithm. So the
-checker does not rely on claims of the algorithm (`hop_states`).
+checker does not rely on claims of the algorithm (`reachable_states`).
 
 A program may declare that its candidates are `fixed` (`HopProgram`). Then a state is a source, a
 target, a phase, a switch and a class, and each is examined once: large networks can be explored
@@ -77,8 +84,8 @@ all of whose candidates, or all of whose escape candidates, have room, in every 
 difference then whether candidates are stored or computed again: those of every later call are among
 the dependencies, too.
 
-``acyclic`` and ``bubble`` are the criteria of `checker`, and the argument is the same. Take the
-last component that holds packets. A head packet in it has at least one candidate, and every
+``acyclic`` and ``bubble`` are the criteria of `table_checker`, and the argument is the same. Take
+the last component that holds packets. A head packet in it has at least one candidate, and every
 candidate is either a later resource, whose buffer is empty, or the next one of the same ring. A
 ring under bubble flow control always keeps a free slot, so in it some head has only candidates
 with room. As *all* candidates of this head have room, so does its best one: the argument holds for
@@ -145,22 +152,22 @@ from routelab.api import (
     frozen_array,
 )
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
-from routelab.deadlock.function_reads import leaves_draws, reads_queues
-from routelab.deadlock.hop_states import (
+from routelab.deadlock.hop_verdict import HopVerdict
+from routelab.deadlock.program_code import has_unscripted_draws, reads_queues
+from routelab.deadlock.reachable_states import (
     MAX_DEPENDENCIES,
     MAX_STATES,
-    Exploration,
+    ReachableStates,
     explore_states,
 )
-from routelab.deadlock.hop_verdict import HopVerdict
-from routelab.deadlock.small_networks import small_network
+from routelab.deadlock.small_network import small_network
+from routelab.deadlock.table_checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.kernels.dependency import component_ranks, short_cycle, strong_components
 from routelab.toolkit.rings import complete_rings
 
-_MOVES = {
+_RANKING_PRECONDITIONS = {
     "room": "a packet moves when one of its candidates has room",
     "best": "a packet moves when the candidate that it chose has room",
     "best-or-escape": "a packet moves when the candidate that it chose, or an escape, has room",
@@ -169,7 +176,7 @@ _ALWAYS = (
     "every virtual channel has a buffer of its own",
     "packets at their destination are always consumed",
 )
-_STAND_INS = (64, 25)
+_SMALL_NETWORK_SIZES = (64, 25)
 """Largest numbers of switches of the small networks to try in place of a large one."""
 _UNPROVEN = {
     "recovery": "deadlocks may form, and are resolved at run time: nothing to prove",
@@ -209,16 +216,16 @@ def check_hop_routing(
     verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
     if not verdict.partial:
         return verdict
-    for most in _STAND_INS:
-        small = small_network(topology, most)
+    for max_switches in _SMALL_NETWORK_SIZES:
+        small = small_network(topology, max_switches)
         if small is None or small.num_switches >= topology.num_switches:
             continue
         if routing.supports(small, virtual_channels) is not None:
             continue
         program = routing.prepare(small, virtual_channels)
-        other = _check_program(program, small, routing.proof, options, virtual_channels)
-        if not other.partial:
-            return _add_small_verdict(verdict, other)
+        small_verdict = _check_program(program, small, routing.proof, options, virtual_channels)
+        if not small_verdict.partial:
+            return _add_small_verdict(verdict, small_verdict)
     return verdict
 
 
@@ -290,43 +297,45 @@ def _check_program(
     virtual_channels: int | None,
     max_states: int | None = None,
 ) -> HopVerdict:
-    switching = _switching(proof, options)
+    switching = _require_options(proof, options)
     escapes = proof == "duato"
     # with shared buffers, escapes prove nothing
     indirect = escapes and switching == "wormhole" and not options[2]
-    found: Exploration | FixedStates
+    exploration: ReachableStates | FixedStates
     if program.fixed and not indirect:
-        most = MAX_CALLS if max_states is None else max_states
-        found = explore_fixed(program, topology, virtual_channels, escapes=escapes, max_states=most)
+        limit = MAX_CALLS if max_states is None else max_states
+        exploration = explore_fixed(
+            program, topology, virtual_channels, escapes=escapes, max_states=limit
+        )
     else:
-        most = MAX_STATES if max_states is None else max_states
-        found = explore_states(
+        limit = MAX_STATES if max_states is None else max_states
+        exploration = explore_states(
             program,
             topology,
             virtual_channels,
             escapes=escapes,
             indirect=indirect,
-            max_states=most,
+            max_states=limit,
         )
-    return judge_states(found, proof, options)
+    return verdict_from_states(exploration, proof, options)
 
 
-def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
+def _require_options(proof: str, options: tuple[str, int, bool]) -> Switching:
     switching, packets_per_buffer, _ = options
-    wrong = []
+    errors = []
     if proof not in get_args(Proof):
-        wrong.append(f"proof is {proof!r}, expected one of {', '.join(get_args(Proof))}")
+        errors.append(f"proof is {proof!r}, expected one of {', '.join(get_args(Proof))}")
     if switching not in get_args(Switching):
-        wrong.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
+        errors.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
     if packets_per_buffer < 1:
-        wrong.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
-    if wrong:
-        raise InputError("deadlock check: " + "; ".join(wrong))
+        errors.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
+    if errors:
+        raise InputError("deadlock check: " + "; ".join(errors))
     return "wormhole" if switching == "wormhole" else "virtual-cut-through"
 
 
-def judge_states(
-    exploration: Exploration | FixedStates,
+def verdict_from_states(
+    exploration: ReachableStates | FixedStates,
     proof: Proof,
     options: tuple[Switching, int, bool] = ("virtual-cut-through", 2, False),
 ) -> HopVerdict:
@@ -334,8 +343,8 @@ def judge_states(
 
     Parameters
     ----------
-    exploration : Exploration or FixedStates
-        For ``duato`` under wormhole switching, an Exploration with indirect dependencies.
+    exploration : ReachableStates or FixedStates
+        For ``duato`` under wormhole switching, a ReachableStates with Duato's extended graph.
     proof : str
     options : tuple
         Switching, packets per buffer, and whether buffers are shared: see `check_hops`.
@@ -351,25 +360,26 @@ def judge_states(
         "allowed_routes": exploration.allowed_routes,
     }
     if exploration.problems:
-        first = next(iter(exploration.problems.values()))
-        return HopVerdict("broken", reason=f"the contract is broken: {first}", **facts)
+        problem = next(iter(exploration.problems.values()))
+        return HopVerdict("broken", reason=f"the contract is broken: {problem}", **facts)
     if exploration.allowed_routes.obstacle:
         return HopVerdict("broken", reason=exploration.allowed_routes.obstacle, **facts)
     if proof in ("recovery", "none"):
         return HopVerdict("unproven", reason=_UNPROVEN[proof], **facts)
-    cause = _not_applicable(exploration, proof, options)
-    if cause:
-        return HopVerdict("unproven", reason=cause, **facts)
+    obstacle = _find_obstacle(exploration, proof, options)
+    if obstacle:
+        return HopVerdict("unproven", reason=obstacle, **facts)
     if proof == "duato" and exploration.without_escape:
-        where = exploration.without_escape
-        return HopVerdict("unproven", reason=f"no candidate is an escape: {where}", **facts)
+        state = exploration.without_escape
+        return HopVerdict("unproven", reason=f"no candidate is an escape: {state}", **facts)
     facts["preconditions"] = _preconditions(proof, switching, exploration.program)
-    return _decide(exploration, facts)
+    return _verdict_from_dependencies(exploration, facts)
 
 
-def _not_applicable(
-    exploration: Exploration | FixedStates, proof: Proof, options: tuple[Switching, int, bool]
+def _find_obstacle(
+    exploration: ReachableStates | FixedStates, proof: Proof, options: tuple[Switching, int, bool]
 ) -> str:
+    """Return why the kind of proof does not apply; empty if it does."""
     switching, packets_per_buffer, shared_buffers = options
     if proof == "duato" and exploration.program.ranking == "best":
         return (
@@ -393,7 +403,8 @@ def _not_applicable(
 
 
 def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> tuple[str, ...]:
-    always = (_MOVES[program.ranking], *_ALWAYS)
+    """Return what the hardware must guarantee for a verdict by this kind of proof to hold."""
+    always = (_RANKING_PRECONDITIONS[program.ranking], *_ALWAYS)
     if program.bubble and proof != "acyclic":
         return always + BUBBLE_PRECONDITIONS
     if proof != "duato":
@@ -401,80 +412,93 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
     return (*always, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
 
 
-def _decide(exploration: Exploration | FixedStates, facts: dict[str, Any]) -> HopVerdict:
-    """Find a proof or a cycle from the components of the dependencies and their rings."""
+def _verdict_from_dependencies(
+    exploration: ReachableStates | FixedStates, facts: dict[str, Any]
+) -> HopVerdict:
+    """Find a rank or a cycle of the dependency graph, from its components and rings."""
     topology, classes = exploration.topology, exploration.classes
-    if isinstance(exploration, Exploration) and exploration.dependencies > MAX_DEPENDENCIES:
-        reason = f"there are {exploration.dependencies:,} dependencies of escapes, too many"
+    if (
+        isinstance(exploration, ReachableStates)
+        and exploration.num_extended_dependencies > MAX_DEPENDENCIES
+    ):
+        count = exploration.num_extended_dependencies
+        reason = f"there are {count:,} dependencies of escapes, too many"
         return HopVerdict("unproven", reason=reason, partial=True, **facts)
-    speaks = exploration.used(facts["proof"])
+    # 1. Every hop uses a higher class: the class is the rank, without a graph.
+    resources = exploration.criterion_resources(facts["proof"])
     if exploration.ascending and exploration.complete:
-        rank = np.where(speaks.reshape(-1, classes), np.arange(classes), -1)
+        rank = np.where(resources.reshape(-1, classes), np.arange(classes), -1)
         facts["rank"] = frozen_array(rank, np.int32)
-        return _proof(exploration, "every hop uses a higher class", facts)
-    source, target = (ends.astype(np.int32) for ends in exploration.edges(facts["proof"]))
-    counts = np.bincount(source, minlength=len(speaks))
+        return _proof_verdict(exploration, "every hop uses a higher class", facts)
+    # 2. The dependency graph, as lists of the resources that packets in each resource wait for.
+    source, target = (
+        ends.astype(np.int32) for ends in exploration.dependency_edges(facts["proof"])
+    )
+    counts = np.bincount(source, minlength=len(resources))
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    # 3. Cycles: edges inside a strongly connected component, except along a complete ring.
     component = strong_components(start, target)
     inside = component[source] == component[target]
     rings = complete_rings(topology) if facts["proof"] != "acyclic" else []
-    bubble = np.isin(np.arange(len(speaks)) % classes, exploration.program.bubble)
-    along = bubble[source] & (ring_successors(topology, rings, classes)[source] == target)
+    bubble = np.isin(np.arange(len(resources)) % classes, exploration.program.bubble)
+    along_ring = bubble[source] & (ring_successors(topology, rings, classes)[source] == target)
     facts["dependencies"] = frozen_array(np.column_stack((source, target)), np.int32)
-    offending = inside & ~along
+    offending = inside & ~along_ring
     if offending.any():
-        return _refusal(exploration, (start, target, component, offending), facts)
+        return _cycle_verdict(exploration, (start, target, component, offending), facts)
     if not exploration.complete:
         reason = f"no fault in {exploration.part}; there are too many states to examine all"
         return HopVerdict("unproven", reason=reason, partial=True, **facts)
-    rank = np.where(speaks, component_ranks(start, target, component), -1)
+    # 4. No cycle: the certificate is a rank that grows along every edge between components.
+    rank = np.where(resources, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
-    needed = tuple(
+    cyclic_rings = tuple(
         Ring(vc, tuple(ring))
         for ring in rings
         for vc in range(classes)
         if cyclic[ring[0] * classes + vc]
     )
-    what = "the dependencies" + (" of escapes" if facts["proof"] == "duato" else "")
+    subject = "the dependencies" + (" of escapes" if facts["proof"] == "duato" else "")
     reason = (
-        f"every cycle of {what} is a complete ring under bubble ({len(needed)} of them)"
-        if needed
-        else f"{what} are acyclic"
+        f"every cycle of {subject} is a complete ring under bubble ({len(cyclic_rings)} of them)"
+        if cyclic_rings
+        else f"{subject} are acyclic"
     )
     facts["rank"] = frozen_array(rank.reshape(-1, classes), np.int32)
-    facts["rings"] = needed
-    return _proof(exploration, reason, facts)
+    facts["rings"] = cyclic_rings
+    return _proof_verdict(exploration, reason, facts)
 
 
-def _proof(
-    exploration: Exploration | FixedStates, reason: str, facts: dict[str, Any]
+def _proof_verdict(
+    exploration: ReachableStates | FixedStates, reason: str, facts: dict[str, Any]
 ) -> HopVerdict:
     if isinstance(exploration, FixedStates):
-        calls, what = exploration.verified, "candidates are fixed as declared"
-        if exploration.waypoints:
-            what += f" and waypoints are {exploration.waypoints}"
+        calls, assumption = exploration.verified, "candidates are fixed as declared"
+        if exploration.waypoint_text:
+            assumption += f" and waypoints are {exploration.waypoint_text}"
     elif exploration.open_question:
         reason = f"no fault was found, and no proof: {exploration.open_question}"
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
     elif reads_queues(exploration.program):
-        calls, what = exploration.sampled, "queues decide only what `either` and penalties show"
-    elif leaves_draws(exploration.program):
-        calls, what = exploration.sampled, "draws that are not tried decide nothing"
+        calls = exploration.sampled
+        assumption = "queues decide only what `either` and penalties show"
+    elif has_unscripted_draws(exploration.program):
+        calls, assumption = exploration.sampled, "draws that are not tried decide nothing"
     else:
         return HopVerdict("proven", reason=reason, **facts)
-    reason = f"{reason}, if {what} ({calls:,} calls agree)"
+    reason = f"{reason}, if {assumption} ({calls:,} calls agree)"
     return HopVerdict("proven if declared", reason=reason, **facts)
 
 
-def _refusal(
-    exploration: Exploration | FixedStates,
+def _cycle_verdict(
+    exploration: ReachableStates | FixedStates,
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
     facts: dict[str, Any],
 ) -> HopVerdict:
     resources = short_cycle(*graph, CYCLE_BUDGET)
-    after = np.roll(resources, -1)
-    pairs = exploration.causes(resources, after)
+    successors = np.roll(resources, -1)
+    pairs = exploration.example_pairs(resources, successors)
     kind = "escapes" if facts["proof"] == "duato" else "resources"
     outside = " that is not one complete ring" if exploration.program.bubble else ""
     cycle = [divmod(int(resource), exploration.classes) for resource in resources]

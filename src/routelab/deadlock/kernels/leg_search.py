@@ -1,0 +1,706 @@
+"""Search of the states of programs whose candidates are fixed (`HopProgram.fixed`).
+
+For each leg (source, target, phase):
+
+1. Breadth-first search from the source, or in phase 1 from every waypoint (`_search_leg`). A state
+   is a switch and the class that a packet arrived over; its successors are the states behind its
+   candidates (`_expand_state`).
+2. Sort the states topologically; if that is impossible, packets may return to a state
+   (`_sort_topologically`).
+3. Find the longest walk of the leg in that order (`_measure_walks`).
+4. Add the leg's part of the channel dependency graph: a packet that holds the resource which leads
+   to a state may wait for the candidates of that state (`_add_dependencies`).
+
+If every hop uses the class after that of the hop before, a state is a switch alone
+(`_expand_switch`), and step 4 is not needed: the class is the rank.
+
+The declaration is verified by calls with other queues, random words, hops and so on
+(`_verify_fixed`). Legs use the same scratch one after the other, so memory grows with the resources
+and not with the states.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+
+from routelab.deadlock.kernels.legs import (
+    CHANGES,
+    CHANNEL,
+    CLASS,
+    COUNT,
+    DEAD_END,
+    F_CHANNEL,
+    F_CLASS,
+    F_COUNT,
+    F_SOURCE,
+    F_SWITCH,
+    F_TARGET,
+    F_VALUE,
+    L_ALL_VERIFIED,
+    L_BY_SWITCH,
+    L_CALLS,
+    L_CANDIDATES,
+    L_CLASSES,
+    L_ESCAPES,
+    L_PHASES,
+    MISSING_CLASS,
+    N_BROKEN,
+    N_CALLS,
+    N_CYCLIC,
+    N_LEGS,
+    N_NOT_ASCENDING,
+    N_READS_SOURCE,
+    N_VERIFIED,
+    NO_ESCAPE,
+    NOT_FIXED,
+    ON_CHANNEL,
+    ON_DESTINATION,
+    ON_HOPS,
+    ON_QUEUES,
+    ON_RANDOM,
+    ON_STATE,
+    PENALTY,
+    WRITES,
+    LegFindings,
+    LegInput,
+)
+from routelab.kernels.bits import u
+from routelab.kernels.hops import (
+    DESTINATION,
+    ESCAPE,
+    HOP,
+    HOPS,
+    PACKET_COLUMNS,
+    PHASE,
+    SOURCE,
+    SOURCE_TERMINAL,
+    STATE,
+    STATES,
+    TARGET,
+    TARGET_TERMINAL,
+    WAYPOINT,
+    RandomWord,
+    word_after,
+)
+
+_SPARE_ROWS = 64
+"""Rows that a function may write beyond its number of candidates without damage to memory."""
+
+_VERIFY_MASK = 255
+"""Of 256 states one is verified; a division would take as long as half a call."""
+
+
+class _Scratch(NamedTuple):
+    """Memory of a search; the rows of the first group are those of the states of the leg at hand.
+
+    Attributes
+    ----------
+    reached_by : int32 array
+        Leg that last reached the state.
+    queue : int32 array
+        States of the leg in the order of the breadth-first search.
+    topological_order : int32 array
+        States, each behind all that lead to it.
+    arrival_class, arrival_channel : int32 array
+        Resource over which the search first reached the state, −1 at injection.
+    out_degree, in_degree : int32 array
+        Successors and predecessors of the state.
+    successors, successor_resources : int32 array, shape (states, candidates)
+        States that follow, −1 for the target, and the resources that lead there. If states are
+        switches, there are no resources.
+    depth : int32 array
+        Hops of the longest walk to the state; at the end of phase 1, from the state to the target.
+    hop_counts : uint64 array
+        Bit n: some walk of n hops leads to the switch.
+    candidate_bits : uint64 array, shape (states, words)
+        Candidates of the state as bits, like a row of `LegFindings.dependencies`.
+    dead_end_of : int32 array
+        By switch: the last leg of which it is a dead end.
+    packets, waypoint, candidates, repeated, random
+        Arguments and answers of the calls of hop.
+    """
+
+    reached_by: Any
+    queue: Any
+    topological_order: Any
+    arrival_class: Any
+    arrival_channel: Any
+    out_degree: Any
+    successors: Any
+    successor_resources: Any
+    in_degree: Any
+    depth: Any
+    hop_counts: Any
+    candidate_bits: Any
+    dead_end_of: Any
+    packets: Any
+    waypoint: Any
+    candidates: Any
+    repeated: Any
+    random: Any
+
+
+@njit(_nrt=False)
+def _record_fault(faults, fault_kind, packet, switch, channel, vc, value):
+    """Count a fault; keep the first example."""
+    fault = faults[fault_kind]
+    fault[F_COUNT] += 1
+    if fault[F_COUNT] == 1:
+        fault[F_SOURCE], fault[F_TARGET] = packet[SOURCE], packet[TARGET]
+        fault[F_SWITCH], fault[F_CHANNEL], fault[F_CLASS] = switch, channel, vc
+        fault[F_VALUE] = value
+
+
+@njit(_nrt=False)
+def _record_fatal_fault(findings, fault_kind, packet, switch, channel, vc, value):
+    """Record a fault that ends the search."""
+    _record_fault(findings.faults, fault_kind, packet, switch, channel, vc, value)
+    findings.numbers[N_BROKEN] = 1
+
+
+@njit(_nrt=False)
+def _fill_packet(packet, leg, waypoint):
+    """Fill the packet's row for a leg."""
+    for column in range(PACKET_COLUMNS):
+        packet[column] = 0
+    packet[SOURCE], packet[TARGET], packet[DESTINATION] = leg[0], leg[1], leg[1]
+    packet[PHASE], packet[WAYPOINT] = leg[2], waypoint
+
+
+@njit(_nrt=False, forceinline=True)
+def _no_random_word():
+    """Return a random word without a script: candidates that are fixed do not depend on it."""
+    return RandomWord(np.uint64(0), np.uint64(0))
+
+
+@njit(_nrt=False)
+def _equal_answers(candidates, count, repeated, repeated_count):
+    """Return whether two answers are equal."""
+    if count != repeated_count:
+        return False
+    for i in range(count):
+        for j in range(3):
+            if candidates[i, j] != repeated[i, j]:
+                return False
+    return True
+
+
+@njit(_nrt=False)
+def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count):
+    """Call hop again with changes that must not matter; record those that do.
+
+    The last change is another source in phase 1. It may matter: then there is one leg for each
+    source.
+    """
+    packet, random, limits = scratch.packets[0], scratch.random, task.limits
+    tables, packets, repeated = task.tables, scratch.packets, scratch.repeated
+    pictures, numbers = task.queue_contents, findings.numbers
+    numbers[N_VERIFIED] += 1
+    number = numbers[N_VERIFIED]
+    waypoint = scratch.waypoint[0]
+    for change in range(CHANGES + 1):
+        random[0] = word_after(random[0])
+        queues, word, arrival_channel = pictures[0], np.uint64(0), channel
+        _fill_packet(packet, leg, waypoint)
+        if change == ON_QUEUES:
+            queues = pictures[1 + number % (len(pictures) - 1)]
+        elif change == ON_RANDOM:
+            word = random[0]
+        elif change == ON_HOPS:
+            packet[HOPS] = 1 + number % 7
+            packet[SOURCE_TERMINAL], packet[TARGET_TERMINAL] = 1, 1
+        elif change == ON_STATE:
+            for i in range(STATES):
+                packet[STATE + i] = 1 + (number + i) % 3
+        elif change == ON_CHANNEL:
+            if channel >= 0:
+                arrival_channel = np.int64(task.entries[switch, number % 2])
+        elif limits[L_PHASES] < 2:
+            break
+        elif change == ON_DESTINATION:
+            other_end = task.waypoints[number % len(task.waypoints)]
+            if leg[2] == 0:
+                packet[WAYPOINT], packet[DESTINATION] = leg[1], other_end
+            else:
+                packet[WAYPOINT] = other_end
+        elif leg[2] == 1:
+            packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
+        repeated_count = hop(
+            tables,
+            packets,
+            0,
+            queues,
+            switch,
+            arrival_channel,
+            vc,
+            RandomWord(word, np.uint64(0)),
+            repeated,
+        )
+        if not _equal_answers(scratch.candidates, count, repeated, repeated_count):
+            if change == CHANGES:
+                numbers[N_READS_SOURCE] = 1
+            else:
+                _fill_packet(packet, leg, waypoint)
+                _record_fatal_fault(findings, NOT_FIXED, packet, switch, channel, vc, change)
+    _fill_packet(packet, leg, waypoint)
+
+
+@njit(_nrt=False, forceinline=True)
+def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
+    """Compute the candidates in a state; return their number, −1 if one is invalid.
+
+    A class that is too high is no fault here; see `_expand_state`.
+    """
+    packet, candidates, limits = scratch.packets[0], scratch.candidates, task.limits
+    for column in range(STATE, STATE + STATES):
+        packet[column] = 0
+    count = hop(
+        task.tables,
+        scratch.packets,
+        0,
+        task.queue_contents[0],
+        switch,
+        channel,
+        vc,
+        _no_random_word(),
+        candidates,
+    )
+    calls = findings.numbers[N_CALLS]
+    findings.numbers[N_CALLS] += 1
+    if calls < limits[L_ALL_VERIFIED] or calls & _VERIFY_MASK == 0:
+        for column in range(STATE, STATE + STATES):
+            if packet[column] != 0:
+                _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, column)
+        if (
+            packet[SOURCE] != leg[0]
+            or packet[TARGET] != leg[1]
+            or packet[WAYPOINT] != scratch.waypoint[0]
+        ):
+            _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, WAYPOINT)
+        if 0 <= count <= limits[L_CANDIDATES]:
+            _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
+    if count < 0 or count > limits[L_CANDIDATES]:
+        _record_fatal_fault(findings, COUNT, packet, switch, channel, vc, count)
+        return -1
+    for i in range(count):
+        next_channel = candidates[i, 0]
+        if not 0 <= next_channel < len(task.channels) or task.channels[next_channel, 0] != switch:
+            _record_fatal_fault(findings, CHANNEL, packet, switch, channel, vc, next_channel)
+            return -1
+        if candidates[i, 1] < 0:
+            _record_fatal_fault(findings, CLASS, packet, switch, channel, vc, candidates[i, 1])
+            return -1
+        if candidates[i, 2] < 0:
+            _record_fatal_fault(findings, PENALTY, packet, switch, channel, vc, candidates[i, 2])
+            return -1
+    return count
+
+
+@njit(_nrt=False, forceinline=True)
+def _add_state(scratch, leg_number, queue_end, state, vc, channel):
+    """Add a state that a leg has not reached before; return the number of states."""
+    scratch.reached_by[state] = leg_number
+    scratch.queue[queue_end] = state
+    scratch.arrival_class[state], scratch.arrival_channel[state] = vc, channel
+    scratch.out_degree[state], scratch.in_degree[state], scratch.depth[state] = 0, 0, 0
+    for word in range(scratch.candidate_bits.shape[1]):
+        scratch.candidate_bits[state, word] = np.uint64(0)
+    return queue_end + 1
+
+
+@njit(_nrt=False, forceinline=True)
+def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_end):
+    """Find the states that follow a state; return the number of states of the leg."""
+    limits, candidates = task.limits, scratch.candidates
+    faults, numbers = findings.faults, findings.numbers
+    classes = limits[L_CLASSES]
+    total, shift = classes * limits[L_PHASES], classes * leg[2]
+    switch = np.int64(state // (classes + 1))
+    vc, channel = np.int64(scratch.arrival_class[state]), np.int64(scratch.arrival_channel[state])
+    # 1. The candidates, which are resources of the next hop.
+    count = _call_hop(hop, task, findings, scratch, leg, switch, channel, vc)
+    if count == 0 and scratch.dead_end_of[switch] != leg_number:
+        scratch.dead_end_of[switch] = leg_number
+        _record_fault(faults, DEAD_END, scratch.packets[0], switch, channel, vc, 0)
+    out_degree, missing_class, has_escape = 0, -1, False
+    for i in range(count):
+        next_channel, next_class = np.int64(candidates[i, 0]), np.int64(candidates[i, 1])
+        if next_class != vc + 1:
+            numbers[N_NOT_ASCENDING] = 1
+        if next_class >= classes:
+            missing_class = max(missing_class, next_class)
+            continue
+        # 2. The candidate as a resource that packets in this state wait for.
+        escape = candidates[i, 2] >= ESCAPE
+        has_escape |= escape
+        resource = next_channel * total + shift + next_class
+        scratch.successor_resources[state, out_degree] = resource
+        findings.used[0, resource] = True
+        findings.used[1, resource] |= escape
+        if escape or limits[L_ESCAPES] == 0:
+            bit = task.channels[next_channel, 2] * total + shift + next_class
+            scratch.candidate_bits[state, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
+        # 3. The state of the packet behind that hop; none at the target.
+        next_switch = np.int64(task.channels[next_channel, 1])
+        successor = next_switch * (classes + 1) + next_class + 1 if next_switch != leg[1] else -1
+        scratch.successors[state, out_degree] = successor
+        out_degree += 1
+        if successor >= 0:
+            if scratch.reached_by[successor] != leg_number:
+                queue_end = _add_state(
+                    scratch, leg_number, queue_end, successor, next_class, next_channel
+                )
+            scratch.in_degree[successor] += 1
+    scratch.out_degree[state] = out_degree
+    # 4. Properties of the state: missing classes, and whether it has an escape.
+    if missing_class >= 0:
+        _record_fault(faults, MISSING_CLASS, scratch.packets[0], switch, channel, vc, missing_class)
+    if count > 0 and missing_class < 0 and not has_escape:
+        _record_fault(faults, NO_ESCAPE, scratch.packets[0], switch, channel, vc, 0)
+    return queue_end
+
+
+@njit(_nrt=False, forceinline=True)
+def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_end):
+    """Find the switches that follow a switch; return the number of switches of the leg.
+
+    `N_NOT_ASCENDING` is set, and the search stops, if some hop does not use the next class. The
+    loop has no branches: they would be mispredicted, which takes longer than all else.
+    """
+    limits, numbers = task.limits, findings.numbers
+    candidates, packet = scratch.candidates, scratch.packets[0]
+    vc, channel = np.int64(scratch.arrival_class[switch]), np.int64(scratch.arrival_channel[switch])
+    numbers[N_CALLS] += 1
+    count = hop(
+        task.tables,
+        scratch.packets,
+        0,
+        task.queue_contents[0],
+        switch,
+        channel,
+        vc,
+        _no_random_word(),
+        candidates,
+    )
+    scratch.depth[switch], scratch.out_degree[switch] = 0, 0
+    if count <= 0 or count > limits[L_CANDIDATES]:
+        if count != 0:
+            numbers[N_NOT_ASCENDING] = 1
+        else:
+            _record_fault(findings.faults, DEAD_END, packet, switch, channel, vc, 0)
+        return queue_end
+    if numbers[N_CALLS] & _VERIFY_MASK == 0:
+        _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
+    # routes longer than there are classes are followed, too: candidates do not depend on the class
+    next_class = min(vc + 1, limits[L_CLASSES] - 2)
+    is_ascending, end = True, u(queue_end)
+    channels, size = task.channels, u(len(task.channels))
+    # an already reached switch is written behind the end of the queue, which does not move then
+    for k in range(u(count)):
+        # a negative number becomes a large one
+        next_channel = u(candidates[k, u(0)])
+        exists = next_channel < size
+        next_channel = next_channel if exists else u(0)
+        next_switch = u(channels[next_channel, u(1)])
+        is_ascending &= exists & (channels[next_channel, u(0)] == switch)
+        is_ascending &= (candidates[k, u(1)] == vc + 1) & (candidates[k, u(2)] >= 0)
+        scratch.successors[u(switch), k] = next_switch
+        is_new = scratch.reached_by[next_switch] != leg_number
+        scratch.reached_by[next_switch] = leg_number
+        scratch.queue[end] = next_switch
+        scratch.arrival_class[next_switch] = (
+            next_class if is_new else scratch.arrival_class[next_switch]
+        )
+        scratch.arrival_channel[next_switch] = (
+            next_channel if is_new else scratch.arrival_channel[next_switch]
+        )
+        scratch.in_degree[next_switch] = (0 if is_new else scratch.in_degree[next_switch]) + 1
+        end += u(is_new)
+    queue_end = np.int64(end)
+    scratch.out_degree[switch] = count
+    if not is_ascending:
+        numbers[N_NOT_ASCENDING] = 1
+    return queue_end
+
+
+@njit(_nrt=False, forceinline=True)
+def _sort_topologically(scratch, queue_end):
+    """Sort the states topologically by Kahn's algorithm; return the number of sorted states.
+
+    States on a cycle, and those behind them, are missing. The depth of a state is the number of
+    hops of the longest walk to it.
+    """
+    in_degree, depth, order = scratch.in_degree, scratch.depth, scratch.topological_order
+    order_end = u(0)
+    for k in range(queue_end):
+        state = scratch.queue[u(k)]
+        order[order_end] = state
+        order_end += u(in_degree[u(state)] == 0)
+    head = u(0)
+    while head < order_end:
+        state = u(order[head])
+        head += u(1)
+        next_depth = depth[state] + 1
+        for k in range(u(scratch.out_degree[state])):
+            successor = scratch.successors[state, k]
+            if successor >= 0:
+                successor_index = u(successor)
+                depth[successor_index] = max(depth[successor_index], next_depth)
+                in_degree[successor_index] -= 1
+                # without a branch, which would be mispredicted
+                order[order_end] = successor
+                order_end += u(in_degree[successor_index] == 0)
+    return np.int64(order_end)
+
+
+@njit(_nrt=False)
+def _verify_longest_walks(hop, task, findings, scratch, leg, num_sorted):
+    """Compare one state in 16 with the same switch after the longest walk to it.
+
+    A search by switches calls hop with the class of one walk only; the candidates must not depend
+    on the class.
+    """
+    classes, numbers, candidates = task.limits[L_CLASSES], findings.numbers, scratch.candidates
+    for k in range(numbers[N_CALLS] % 16, num_sorted, 16):
+        switch = np.int64(scratch.topological_order[k])
+        vc = np.int64(min(scratch.depth[switch] - 1, classes - 2))
+        if vc <= scratch.arrival_class[switch] or scratch.out_degree[switch] == 0:
+            continue
+        numbers[N_VERIFIED] += 1
+        channel, queues = np.int64(scratch.arrival_channel[switch]), task.queue_contents[0]
+        count = hop(
+            task.tables,
+            scratch.packets,
+            0,
+            queues,
+            switch,
+            channel,
+            vc,
+            _no_random_word(),
+            candidates,
+        )
+        if count != scratch.out_degree[switch]:
+            numbers[N_NOT_ASCENDING] = 1
+            continue
+        for i in range(count):
+            exists = 0 <= candidates[i, 0] < len(task.channels)
+            next_switch = task.channels[candidates[i, 0], 1] if exists else -1
+            if next_switch != scratch.successors[switch, i] or candidates[i, 1] != vc + 1:
+                numbers[N_NOT_ASCENDING] = 1
+
+
+@njit(_nrt=False)
+def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
+    """Compute the longest walks of a leg from the sorted states.
+
+    If states are switches, also count those at which all classes are used up.
+    """
+    # 1. The longest walk of the leg.
+    depth, longest = scratch.depth, 0
+    for k in range(num_sorted):
+        state = scratch.topological_order[k]
+        if scratch.out_degree[state] > 0:
+            longest = max(longest, depth[state] + 1)
+        else:
+            longest = max(longest, depth[state])
+    findings.longest[leg_number] = longest
+    # 2. Switches that packets reach with as many hops as there are classes.
+    if task.limits[L_BY_SWITCH] != 0 and longest > task.limits[L_CLASSES]:
+        classes = task.limits[L_CLASSES]
+        for k in range(num_sorted):
+            scratch.hop_counts[scratch.topological_order[k]] = np.uint64(0)
+        for k in range(num_sorted):
+            state = scratch.topological_order[k]
+            if scratch.arrival_channel[state] < 0:
+                scratch.hop_counts[state] |= np.uint64(1)
+            hop_counts = scratch.hop_counts[state]
+            if (hop_counts >> np.uint64(classes)) & np.uint64(1) and scratch.out_degree[state] > 0:
+                packet = scratch.packets[0]
+                _record_fault(
+                    findings.faults, MISSING_CLASS, packet, state, -1, classes - 1, classes
+                )
+            for i in range(scratch.out_degree[state]):
+                successor = scratch.successors[state, i]
+                if successor >= 0:
+                    scratch.hop_counts[successor] |= hop_counts << np.uint64(1)
+    if leg[2] == 0:
+        return
+    # 3. In phase 1: the longest walk from each waypoint, backwards from the target.
+    for k in range(num_sorted - 1, -1, -1):
+        state, remaining = scratch.topological_order[k], 0
+        for i in range(scratch.out_degree[state]):
+            successor = scratch.successors[state, i]
+            remaining = max(remaining, 1 if successor < 0 else depth[successor] + 1)
+        depth[state] = remaining
+    width = 1 if task.limits[L_BY_SWITCH] != 0 else task.limits[L_CLASSES] + 1
+    for index in range(len(task.waypoints)):
+        if task.waypoints[index] != leg[1]:
+            walk = depth[task.waypoints[index] * width]
+            findings.longest_from_waypoint[leg[3], index] = max(
+                findings.longest_from_waypoint[leg[3], index], walk
+            )
+
+
+@njit(_nrt=False)
+def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
+    """Add the dependencies of a leg to the graph, and note the queries that it answers.
+
+    A packet that reaches a waypoint is in phase 1 then: `FixedStates.dependency_edges` joins the
+    last resources of phase 0 and the first ones of phase 1.
+    """
+    words = scratch.candidate_bits.shape[1]
+    for k in range(queue_end):
+        state = scratch.queue[k]
+        for i in range(scratch.out_degree[state]):
+            resource = scratch.successor_resources[state, i]
+            successor = scratch.successors[state, i]
+            if successor >= 0:
+                for word in range(words):
+                    findings.dependencies[resource, word] |= scratch.candidate_bits[successor, word]
+            elif leg[2] == 0:
+                findings.into_waypoint[resource] = True
+        if leg[2] == 1 and scratch.arrival_channel[state] < 0:
+            switch = state // (task.limits[L_CLASSES] + 1)
+            for word in range(words):
+                findings.from_waypoint[switch, word] |= scratch.candidate_bits[state, word]
+    for k in range(len(findings.queries)):
+        query = findings.queries[k]
+        if query[2] < 0:
+            bits = findings.dependencies[query[0], query[1] // 64] >> np.uint64(query[1] % 64)
+            if bits & np.uint64(1):
+                query[2] = leg_number
+
+
+@njit(_nrt=False)
+def _search_leg(hop, task, findings, scratch, leg, leg_number):
+    """Find all states of a leg, its longest walks and its dependencies."""
+    limits, numbers = task.limits, findings.numbers
+    by_switch = limits[L_BY_SWITCH] != 0
+    width = 1 if by_switch else limits[L_CLASSES] + 1
+    # 1. The first states: the source, or in phase 1 every waypoint.
+    scratch.waypoint[0] = task.waypoints[0] if leg[2] == 1 else -1
+    _fill_packet(scratch.packets[0], leg, scratch.waypoint[0])
+    queue_end = 0
+    if leg[2] == 0:
+        queue_end = _add_state(scratch, leg_number, queue_end, leg[0] * width, -1, -1)
+    else:
+        for waypoint in task.waypoints:
+            if waypoint != leg[1]:
+                queue_end = _add_state(scratch, leg_number, queue_end, waypoint * width, -1, -1)
+    if by_switch:
+        # the target, at which nothing is examined
+        target = leg[1]
+        scratch.reached_by[target] = leg_number
+        scratch.in_degree[target], scratch.out_degree[target], scratch.depth[target] = 0, 0, 0
+    # 2. Breadth-first search, until a fault or a search by classes is necessary.
+    queue_head = 0
+    while (
+        queue_head < queue_end
+        and numbers[N_BROKEN] == 0
+        and not (by_switch and numbers[N_NOT_ASCENDING])
+    ):
+        state = scratch.queue[queue_head]
+        if by_switch:
+            state = np.int64(state)
+            queue_end = _expand_switch(
+                hop, task, findings, scratch, leg, leg_number, state, queue_end
+            )
+        else:
+            queue_end = _expand_state(
+                hop, task, findings, scratch, leg, leg_number, state, queue_end
+            )
+        queue_head += 1
+    # 3. Topological order; the target counts if states are switches.
+    reaches_target = by_switch and scratch.in_degree[leg[1]] > 0
+    num_sorted = _sort_topologically(scratch, queue_end)
+    if num_sorted < queue_end + np.int64(reaches_target):
+        numbers[N_CYCLIC] = 1
+    # 4. Longest walks and dependencies.
+    _measure_walks(task, findings, scratch, leg_number, leg, num_sorted)
+    if by_switch:
+        _verify_longest_walks(hop, task, findings, scratch, leg, num_sorted)
+    if findings.dependencies.shape[1] > 0:
+        _add_dependencies(task, findings, scratch, leg_number, leg, queue_end)
+
+
+_INT32 = types.Array(types.int32, 1, "C")
+_INT64 = types.Array(types.int64, 1, "C")
+_BITS = types.Array(types.uint64, 2, "C")
+_ROWS = types.Array(types.int32, 2, "C")
+_TASK = types.NamedTuple(
+    (_INT32, _ROWS, _ROWS, _INT32, types.Array(types.int32, 3, "C"), _INT64),
+    LegInput,
+)
+_FINDINGS = types.NamedTuple(
+    (
+        _BITS,
+        types.Array(types.bool_, 2, "C"),
+        types.Array(types.bool_, 1, "C"),
+        _BITS,
+        types.Array(types.int64, 2, "C"),
+        _INT32,
+        _ROWS,
+        _INT64,
+        types.Array(types.int64, 2, "C"),
+    ),
+    LegFindings,
+)
+
+
+@cache
+def compile_legs() -> Any:
+    """Compile `explore_legs` at the first call, once for all algorithms."""
+    signature = types.void(types.FunctionType(HOP), _TASK, _ROWS, _FINDINGS)
+    return njit(signature, cache=True, nogil=True)(explore_legs)
+
+
+def explore_legs(hop, task, legs, findings):
+    """Find every state that packets of some legs reach.
+
+    Stops when `limits` are exceeded, or when the states of a search by switches are not those of
+    the program. Also stops at the first fault other than dead ends and missing classes or escapes.
+
+    Parameters
+    ----------
+    hop : compiled function
+    task : LegInput
+    legs : int32 array, shape (N, 4)
+        Source, target and phase; in phase 1, the row of `LegFindings.tails`. Phase 0 begins at
+        the source, phase 1 at every root.
+    findings : LegFindings
+        Updated.
+    """
+    limits, numbers = task.limits, findings.numbers
+    by_switch = limits[L_BY_SWITCH] != 0
+    switches = len(task.entries)
+    width = 1 if by_switch else limits[L_CLASSES] + 1
+    size = switches * width
+    scratch = _Scratch(
+        reached_by=np.full(size, -1, np.int32),
+        queue=np.empty(size + 1, np.int32),
+        topological_order=np.empty(size + 1, np.int32),
+        arrival_class=np.empty(size, np.int32),
+        arrival_channel=np.empty(size, np.int32),
+        out_degree=np.empty(size, np.int32),
+        successors=np.empty((size, limits[L_CANDIDATES]), np.int32),
+        successor_resources=np.empty((size, limits[L_CANDIDATES]), np.int32),
+        in_degree=np.empty(size, np.int32),
+        depth=np.empty(size, np.int32),
+        hop_counts=np.empty(size, np.uint64),
+        candidate_bits=np.zeros((size, findings.dependencies.shape[1]), np.uint64),
+        dead_end_of=np.full(switches, -1, np.int32),
+        packets=np.zeros((1, PACKET_COLUMNS), np.int32),
+        waypoint=np.zeros(1, np.int32),
+        candidates=np.zeros((limits[L_CANDIDATES] + _SPARE_ROWS, 3), np.int32),
+        repeated=np.zeros((limits[L_CANDIDATES] + _SPARE_ROWS, 3), np.int32),
+        random=np.full(1, 2026, np.uint64),
+    )
+    for leg_number in range(len(legs)):
+        leg = legs[leg_number]
+        _search_leg(hop, task, findings, scratch, leg, leg_number)
+        numbers[N_LEGS] += 1
+        stop = by_switch and (numbers[N_NOT_ASCENDING] != 0 or numbers[N_CYCLIC] != 0)
+        if stop or numbers[N_BROKEN] != 0 or numbers[N_CALLS] > limits[L_CALLS]:
+            return
