@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import Demand, Messages, Topology
+from routelab.simulation.packet.blockage import Blockage
 from routelab.simulation.packet.counts import (
     BINS,
     EXACT,
     STEPS,
-    Blockage,
     Counts,
     CycleCounts,
     Histogram,

@@ -12,7 +12,7 @@ import pytest
 from routelab.cli import make_parser
 from routelab.commands._shared.settings import settings_from_options
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import load_cluster
+from routelab.study.cluster.keys import load_cluster
 from routelab.workflow.cluster_check import check_cluster
 from routelab.workflow.plan.expansion import expand_studies
 

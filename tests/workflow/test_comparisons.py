@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.workflow.kinds import kinds
+from routelab.workflow.stages import kinds
 
 from .conftest import ROOT
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from routelab.workflow.kinds import kinds
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages import kinds
 
 from .conftest import ROOT
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.study.cluster.fabric import FabricCommands
-from routelab.study.cluster.file import CLUSTERS, Cluster, load_cluster, require_cluster
 from routelab.study.cluster.jobs import host_names
+from routelab.study.cluster.json_schema import cluster_schema
+from routelab.study.cluster.keys import CLUSTERS, Cluster, load_cluster, require_cluster
 from routelab.study.cluster.machine import Origin
-from routelab.study.cluster.schema import cluster_schema
 
 COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
 

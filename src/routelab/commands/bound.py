@@ -143,8 +143,8 @@ def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
     from routelab.routing.bound import BARE
-    from routelab.workflow.kinds.bounds import BoundJob
-    from routelab.workflow.kinds.throughput import ThroughputJob
+    from routelab.workflow.stages.bounds import BoundJob
+    from routelab.workflow.stages.throughput import ThroughputJob
 
     job: BoundJob | ThroughputJob
     if arguments.traffic:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from routelab.api import RouteTable
     from routelab.results.outcome import Outcome
     from routelab.study import Limits
-    from routelab.workflow.kinds.routes import RouteJob
+    from routelab.workflow.stages.routes import RouteJob
 
 
 def add_parser(subparsers: Any) -> None:
@@ -101,7 +101,7 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _job(arguments: argparse.Namespace) -> RouteJob:
-    from routelab.workflow.kinds.routes import RouteJob
+    from routelab.workflow.stages.routes import RouteJob
 
     return RouteJob(
         folder=str(arguments.output),
@@ -122,8 +122,8 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import run_in_child
-    from routelab.jobs.containment import StoppedError
     from routelab.jobs.folder_job import run_job, write_failure
+    from routelab.jobs.plugin_errors import StoppedError
 
     def work() -> Outcome:
         with show_progress(arguments):

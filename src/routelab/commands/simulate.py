@@ -170,7 +170,7 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     """Return an error text with names of options; for errors in plugins, mention --verbose."""
     import logging
 
-    from routelab.jobs.containment import UnexpectedError
+    from routelab.jobs.plugin_errors import UnexpectedError
 
     text = with_option_names(str(error), engine.Parameters)
     if not isinstance(error, UnexpectedError):
@@ -183,7 +183,7 @@ def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list
     """Run all simulations; the error of one of several does not end the others."""
     from routelab.api.errors import InputError, RoutelabError, UnsupportedError
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.containment import one_message
+    from routelab.jobs.plugin_errors import one_message
     from routelab.simulation.run import run_simulation
 
     topology, network, algorithms, work, runner = _look_up(arguments, engine)
@@ -217,7 +217,7 @@ def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlu
     from routelab.jobs.folder_job import run_job
     from routelab.registry.instances import name_of
     from routelab.results.tables import read_rows
-    from routelab.workflow.kinds.simulations import FlowJob, SimulationJob
+    from routelab.workflow.stages.simulations import FlowJob, SimulationJob
 
     _, _, algorithms, work, runner = _look_up(arguments, engine)
     if isinstance(work, Path):

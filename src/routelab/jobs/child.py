@@ -134,7 +134,7 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
         If the child ended without a result.
     """
     from routelab.api.errors import RoutelabError
-    from routelab.jobs.containment import StoppedError
+    from routelab.jobs.plugin_errors import StoppedError
 
     with tempfile.TemporaryFile() as file:
         try:
@@ -176,7 +176,7 @@ def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
     try:
         content = pickle.dumps((work(), None))
     except BaseException as raised:
-        from routelab.jobs.containment import UnexpectedError, sentence
+        from routelab.jobs.plugin_errors import UnexpectedError, sentence
 
         # interruptions are ignored here, so a plugin raised what is not an Exception
         is_ordinary = isinstance(raised, Exception)

@@ -15,10 +15,10 @@ from typing_extensions import override
 
 from routelab.api import Plugin
 from routelab.jobs.child import run_limited
-from routelab.jobs.containment import run_contained
 from routelab.jobs.job import BaseJob
 from routelab.jobs.limits import Failure, explain_missing_result
 from routelab.jobs.meter import Meter
+from routelab.jobs.plugin_errors import run_contained
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.atomic import atomic_directory
 from routelab.results.outcome import Outcome, Status, close_folder

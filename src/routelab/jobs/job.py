@@ -78,7 +78,7 @@ class Rehearsal(NamedTuple):
 class BaseJob(ABC):
     """Base class of jobs: one piece of work with one outcome.
 
-    A kind of job is a subclass in a module of `routelab.workflow.kinds`, with a class method
+    A kind of job is a subclass in a module of `routelab.workflow.stages`, with a class method
     ``plan(parts)`` that yields the jobs of a study. Planning, batching, limits, resuming,
     progress and reports use only the methods of this class.
 

@@ -16,7 +16,7 @@ from routelab.routing.apply import apply_routing
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.study.cluster.file import load_cluster, require_cluster
+from routelab.study.cluster.keys import load_cluster, require_cluster
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.machine import Machine
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.api.topology import Int32Array
-from routelab.jobs.containment import one_message
+from routelab.jobs.plugin_errors import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
 from routelab.results.outcome import OUTCOME, Outcome, read_outcome

@@ -22,18 +22,18 @@ from routelab.cluster.bench.launchers import find_program
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load
 from routelab.study import load_study
-from routelab.study.cluster.file import (
+from routelab.study.cluster.hostlist import compress
+from routelab.study.cluster.keys import (
     CLUSTERS,
     Cluster,
     ClusterFile,
     load_cluster,
     require_cluster,
 )
-from routelab.study.cluster.hostlist import compress
 from routelab.study.errors import suggestion
-from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.plan.allocations import expected_node_hours
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages.comparisons import ComparisonJob
 
 SECONDS = 30.0
 """Time limit of a question to Slurm."""

@@ -18,9 +18,9 @@ from typing_extensions import override
 
 from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.results.missing_results import cause_text
-from routelab.workflow.kinds import kinds
-from routelab.workflow.kinds.comparisons import ComparisonJob
 from routelab.workflow.plan.expansion import Plan
+from routelab.workflow.stages import kinds
+from routelab.workflow.stages.comparisons import ComparisonJob
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""

@@ -17,7 +17,7 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.deadlock import write_certificate
-from routelab.jobs.containment import sentence
+from routelab.jobs.plugin_errors import sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing, name_of

@@ -21,19 +21,19 @@ from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.simulations import SimulationRecord
 from routelab.report.rows.survey import survey_records
 from routelab.routing.bound import BARE
-from routelab.study.cluster.file import CLUSTERS
-from routelab.workflow.kinds.bounds import BoundJob, rules_ids
-from routelab.workflow.kinds.comparisons import ComparisonJob, settings_and_hosts
-from routelab.workflow.kinds.metrics import MetricJob
-from routelab.workflow.kinds.networks import TopologyJob
-from routelab.workflow.kinds.predictions import predictions
-from routelab.workflow.kinds.routes import RouteJob
-from routelab.workflow.kinds.simulations import EngineJob, FlowJob, SimulationJob
-from routelab.workflow.kinds.surveys import SurveyJob
-from routelab.workflow.kinds.throughput import ThroughputJob
+from routelab.study.cluster.keys import CLUSTERS
 from routelab.workflow.parts.settings import settings_id, workload_engines
 from routelab.workflow.plan.expansion import StudyPlan, expand_studies
 from routelab.workflow.plan.plugins import study_plugins
+from routelab.workflow.stages.bounds import BoundJob, rules_ids
+from routelab.workflow.stages.comparisons import ComparisonJob, settings_and_hosts
+from routelab.workflow.stages.metrics import MetricJob
+from routelab.workflow.stages.networks import TopologyJob
+from routelab.workflow.stages.predictions import predictions
+from routelab.workflow.stages.routes import RouteJob
+from routelab.workflow.stages.simulations import EngineJob, FlowJob, SimulationJob
+from routelab.workflow.stages.surveys import SurveyJob
+from routelab.workflow.stages.throughput import ThroughputJob
 
 
 def write_report(study: Path, results: Path, directory: Path) -> None:

@@ -22,14 +22,14 @@ from routelab.registry.suggest import did_you_mean
 from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
 from routelab.results.row_store import SUFFIX
-from routelab.study.cluster.file import load_cluster
+from routelab.study.cluster.keys import load_cluster
 from routelab.study.study import OLD_FOLDERS
 from routelab.workflow.console import use_short_lines
-from routelab.workflow.kinds import kinds
-from routelab.workflow.kinds.comparisons import ComparisonJob
-from routelab.workflow.kinds.surveys import SurveyJob, store
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
+from routelab.workflow.stages import kinds
+from routelab.workflow.stages.comparisons import ComparisonJob
+from routelab.workflow.stages.surveys import SurveyJob, store
 from routelab.workflow.warm import warm_kernels
 
 RESULTS = Path("results")

@@ -19,8 +19,8 @@ from routelab.jobs.limits import Failure
 from routelab.jobs.meter import Meter, current_meter
 from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.study import Limits
-from routelab.workflow.kinds.simulations import SimulationJob
 from routelab.workflow.plan.plan import PLAN, Plan
+from routelab.workflow.stages.simulations import SimulationJob
 
 
 def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:

@@ -91,7 +91,7 @@ def test_computing_modules_use_only_counted_sources():
     # the start of the program; measurements; and what is not in a process of jobs
     assert users == {
         "routelab/__main__.py",
-        "routelab/workflow/kinds/comparisons.py",
+        "routelab/workflow/stages/comparisons.py",
         "routelab/workflow/plan/allocations.py",
         "routelab/workflow/snakefile.py",
     }

@@ -19,7 +19,7 @@ from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed_catalogue
 from routelab.results.outcome import read_outcome
 from routelab.simulation.packet.measurement.settings import SimulationSettings
-from routelab.workflow.kinds.simulations import SimulationJob
+from routelab.workflow.stages.simulations import SimulationJob
 
 RUN = ("simulate", "torus~dims=4x4", "dor", "uniform")
 QUICK = ("--sample-cycles", "20", "--max-cycles", "4000", "--precision", "0.05")

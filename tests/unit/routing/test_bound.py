@@ -22,9 +22,9 @@ from routelab.routing.apply import apply_routing
 from routelab.routing.bound import BARE
 from routelab.routing.facts import routing_facts
 from routelab.workflow.evaluate import evaluate_routings
-from routelab.workflow.kinds.bounds import BoundJob, rules_ids
-from routelab.workflow.kinds.networks import TopologyJob
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages.bounds import BoundJob, rules_ids
+from routelab.workflow.stages.networks import TopologyJob
 
 
 def weights(folder: Path) -> np.ndarray:

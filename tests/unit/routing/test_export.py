@@ -10,7 +10,7 @@ from routelab.cli import main
 from routelab.jobs.folder_job import run_job
 from routelab.registry.instances import load
 from routelab.routing import export
-from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.stages.routes import RouteJob
 
 NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
 

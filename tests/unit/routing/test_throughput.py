@@ -24,8 +24,8 @@ from routelab.results.tables import read_rows
 from routelab.routing.topology import load_network
 from routelab.simulation.case import routing_of
 from routelab.simulation.run import run_simulation
-from routelab.workflow.kinds.throughput import ThroughputJob
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages.throughput import ThroughputJob
 
 NETWORK, TRAFFIC = "torus~dims=8", "tornado"
 

@@ -22,9 +22,9 @@ from routelab.jobs.job import BaseJob
 from routelab.jobs.processes import read_process
 from routelab.results.outcome import read_outcome, write_outcome
 from routelab.study import Limits
-from routelab.workflow.kinds import routes
-from routelab.workflow.kinds.networks import TopologyJob
-from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.stages import routes
+from routelab.workflow.stages.networks import TopologyJob
+from routelab.workflow.stages.routes import RouteJob
 
 LIMITS = {"seconds": 60.0, "memory_gb": 4.0}
 

@@ -13,11 +13,11 @@ from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.jobs.batches import Batch
 from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.console import ShortFormatter
-from routelab.workflow.kinds.comparisons import ComparisonJob
-from routelab.workflow.kinds.networks import TopologyJob
-from routelab.workflow.kinds.routes import RouteJob
-from routelab.workflow.kinds.surveys import SurveyItem, SurveyJob
 from routelab.workflow.plan.expansion import Plan
+from routelab.workflow.stages.comparisons import ComparisonJob
+from routelab.workflow.stages.networks import TopologyJob
+from routelab.workflow.stages.routes import RouteJob
+from routelab.workflow.stages.surveys import SurveyItem, SurveyJob
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"

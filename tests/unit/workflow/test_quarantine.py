@@ -17,8 +17,8 @@ from routelab.registry.instances import load_routing
 from routelab.results.outcome import read_outcome
 from routelab.study import Limits
 from routelab.workflow import report, warm
-from routelab.workflow.kinds.routes import RouteJob
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages.routes import RouteJob
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.results.outcome import Outcome, write_outcome
 from routelab.results.tables import write_csv
 from routelab.workflow import report
-from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages.predictions import predictions
 
 STUDY = """
 title: Measured

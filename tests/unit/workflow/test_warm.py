@@ -8,7 +8,7 @@ import pytest
 
 from routelab._runtime import sources
 from routelab.jobs.job import Rehearsal
-from routelab.workflow.kinds.routes import RouteJob
+from routelab.workflow.stages.routes import RouteJob
 from routelab.workflow.warm import cold
 
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"

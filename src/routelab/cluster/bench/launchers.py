@@ -13,7 +13,7 @@ from typing import Any
 from routelab.api import InputError
 from routelab.cluster.bench.processes.processes import ProgramEnd, run_program
 from routelab.cluster.bench.store import STDERR, STDOUT
-from routelab.study.cluster.file import Cluster
+from routelab.study.cluster.keys import Cluster
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "srun": ("srun",),

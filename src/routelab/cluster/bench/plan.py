@@ -25,7 +25,7 @@ from routelab.cluster.bench.launchers import Launcher
 from routelab.cluster.bench.order import benchmark_order, routing_orders
 from routelab.cluster.bench.store import fingerprint_of
 from routelab.routing.routes_file import table_digest
-from routelab.study.cluster.file import ClusterFile
+from routelab.study.cluster.keys import ClusterFile
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 HERE = Path()

@@ -44,7 +44,7 @@ from routelab.routing.apply import reroute
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.study.cluster.file import ClusterFile, load_cluster, require_cluster
+from routelab.study.cluster.keys import ClusterFile, load_cluster, require_cluster
 
 logger = logging.getLogger(__name__)
 

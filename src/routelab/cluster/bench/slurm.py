@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from routelab.api import InputError, RoutelabError, RunOutput
-from routelab.study.cluster.file import Cluster
 from routelab.study.cluster.hostlist import compress, expand, find_hosts
+from routelab.study.cluster.keys import Cluster
 
 UNREACHABLE_SECONDS = 120.0
 """Longest time to wait for a controller that does not answer."""

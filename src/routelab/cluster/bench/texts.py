@@ -16,7 +16,7 @@ from routelab.cluster.bench.statistics import cov_percent
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import load_cluster, require_cluster
+from routelab.study.cluster.keys import load_cluster, require_cluster
 
 SUMMARY = (
     *("routing", "benchmark", "metric", "size", "unit"),

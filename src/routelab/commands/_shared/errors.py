@@ -39,7 +39,7 @@ def report_error(error: Exception | KeyboardInterrupt | SystemExit) -> int:
         logger.error("not enough memory: %s; use a smaller input", error or "no details")
         return 1
     if isinstance(error, SystemExit):
-        from routelab.jobs.containment import sentence
+        from routelab.jobs.plugin_errors import sentence
 
         logger.error("%s", safe_text(sentence(error)))
         return 1

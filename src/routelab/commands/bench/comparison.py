@@ -27,7 +27,7 @@ from routelab.commands._shared.settings import settings_from_options
 from routelab.jobs.batches import join_run, read_jobs
 from routelab.jobs.run_lifetime import watch_handles
 from routelab.study.bench_settings import BenchSettings
-from routelab.workflow.kinds.comparisons import RUNS, ComparisonJob
+from routelab.workflow.stages.comparisons import RUNS, ComparisonJob
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from routelab.report.page.compared_runs import (
     states_text,
     unproven_text,
 )
-from routelab.report.page.missing import BOUND, as_sentence, reservation_text
+from routelab.report.page.missing_rows import BOUND, as_sentence, reservation_text
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.rows.row_set import OK, RowSet, filter_rows, key_text

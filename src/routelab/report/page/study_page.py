@@ -28,7 +28,7 @@ from routelab.report.page.commands import row_command, study_command
 from routelab.report.page.headline import Answer, find_answer
 from routelab.report.page.index_entry import FORMAT, SOURCE_KEYS, published_results, status_of
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
-from routelab.report.page.missing import as_sentence, loss_json, missing_results, missing_rows
+from routelab.report.page.missing_rows import as_sentence, loss_json, missing_results, missing_rows
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
 from routelab.report.page.summary import summarize, verdicts

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from routelab.report.page.benchmark_summary import benchmark_sentences
-from routelab.report.page.missing import reservation_text
+from routelab.report.page.missing_rows import reservation_text
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows

@@ -10,7 +10,7 @@ from typing_extensions import override
 from routelab.api import EnginePlugin
 from routelab.simulation.flow.placement import is_file, read_placement
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.study.cluster.file import load_cluster, locate_cluster, require_cluster
+from routelab.study.cluster.keys import load_cluster, locate_cluster, require_cluster
 from routelab.study.files import seen_from_here
 from routelab.toolkit.machine import Machine
 

@@ -10,7 +10,7 @@ from routelab.api import (
     Topology,
     WorkloadPlugin,
 )
-from routelab.jobs.containment import one_message
+from routelab.jobs.plugin_errors import one_message
 from routelab.registry.instances import load
 from routelab.registry.requirements import collect_errors, require_support
 from routelab.routing.topology import load_network

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -142,24 +141,3 @@ class Counts:
     finished_at: Int64Array
     channel_flits: Int64Array
     vc_flits: Int64Array
-
-
-@dataclass(frozen=True)
-class Blockage:
-    """Reason why a simulation cannot continue.
-
-    Attributes
-    ----------
-    kind : {"deadlock", "livelock", "no-route"}
-    cycle : tuple of (int, int)
-        Channels and virtual channels that wait for each other; empty unless deadlock.
-    text : str
-        Message with the names of the channels.
-    at : int
-        Cycle of the detection.
-    """
-
-    kind: Literal["deadlock", "livelock", "no-route"]
-    cycle: tuple[tuple[int, int], ...]
-    text: str
-    at: int

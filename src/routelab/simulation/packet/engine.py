@@ -10,9 +10,13 @@ import numpy as np
 
 from routelab.api import HopProgram, InputError, Topology, UnsupportedError
 from routelab.api.topology import Int64Array
-from routelab.kernels import hops as of
 from routelab.kernels.hops import HOP, INJECT
-from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts, Histogram
+from routelab.simulation.packet.blockage import (
+    Blockage,
+    blockage_of_packet,
+    blockage_of_queues,
+)
+from routelab.simulation.packet.counts import Counts, CycleCounts, Histogram
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import places_of
 from routelab.simulation.packet.layout import build_arrays, class_rows, unsupported_reason
@@ -214,62 +218,17 @@ class Simulation:
         """Return why packets can never move again, or move without end; None if neither."""
         from routelab.simulation.packet.kernels.checks import stuck_queues
 
-        lost_packet = int(self._engine.totals[at.LOST])
+        engine, topology = self._engine, self.topology
+        lost_packet = int(engine.totals[at.LOST])
         if lost_packet:
-            return self._lost_packet(lost_packet)
-        stuck = stuck_queues(self._places, self.now)
-        return self._deadlock(stuck) if stuck.any() else None
-
-    def _lost_packet(self, lost_packet: int) -> Blockage:
-        row = self._engine.states[abs(lost_packet) - 1]
-        names = self.topology.switch_names
-        way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
-        if lost_packet < 0:
-            text = (
-                f"the routing gives no valid candidate for a packet {way}: none at all, a channel "
-                "that does not leave its switch, a class of virtual channels that its program does "
-                "not have, or a waypoint that is no switch"
+            return blockage_of_packet(
+                engine, topology, lost_packet, self.program.max_hops, self.now
             )
-            return Blockage("no-route", (), text, self.now)
-        text = f"a packet {way} took more than {self.program.max_hops} hops"
-        return Blockage("livelock", (), text, self.now)
-
-    def _deadlock(self, stuck: Any) -> Blockage:
-        """Follow waiting queues until they form a cycle."""
-        engine, vcs = self._engine, self.router.vcs
-        queue = int(np.flatnonzero(stuck)[0])
-        position_of: dict[int, int] = {}
-        chain: list[int] = []
-        while queue not in position_of:
-            position_of[queue] = len(chain)
-            chain.append(queue)
-            queue = self._stuck_target(queue, stuck)
-        cycle = []
-        for member in chain[position_of[queue] :]:
-            channel = int(engine.inputs["channel"][member // vcs])
-            cycle.append((channel, member % vcs))
-        names = [f"{self.topology.channel_name(c)} vc {v}" for c, v in cycle]
-        text = (
-            f"{int(stuck.sum())} buffers wait for each other and can never move: "
-            + " waits for ".join([*names, names[0]])
-        )
-        return Blockage("deadlock", tuple(cycle), text, self.now)
-
-    def _stuck_target(self, queue: int, stuck: Any) -> int:
-        """Return a stuck buffer that the front of a queue waits for."""
-        engine = self._engine
-        row = engine.queues[queue]
-        count, begin = int(row["choices"]), queue * self.program.candidates
-        rows = engine.candidates[begin : begin + count] if count > 1 else [row]
-        for candidate in rows:
-            first_lane, kind = int(candidate["first"]), int(candidate["kind"])
-            for place in range(first_lane, first_lane + (kind >> at.LANES)):
-                if stuck[place]:
-                    return place
-                holder = int(engine.more["holder"][place]) - 1
-                if holder >= 0 and stuck[holder]:
-                    return holder
-        raise AssertionError("a queue that is stuck waits for another that is")
+        stuck = stuck_queues(self._places, self.now)
+        if not stuck.any():
+            return None
+        vcs, candidates = self.router.vcs, self.program.candidates
+        return blockage_of_queues(engine, topology, stuck, vcs, candidates, self.now)
 
 
 def _check(topology: Topology, router: Router, traffic: OfferedTraffic, seed: int) -> None:

@@ -32,12 +32,12 @@ from routelab.simulation.packet.facts import (
     notes_of,
     saturation_facts,
 )
+from routelab.simulation.packet.load_progress import LoadProgress
 from routelab.simulation.packet.measurement.result import LoadResult
 from routelab.simulation.packet.measurement.rows import from_row, to_row
 from routelab.simulation.packet.measurement.saturation import find_saturation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.measurement.sweep import sweep_loads
-from routelab.simulation.packet.progress import LoadProgress
 from routelab.simulation.packet.result_tables import (
     latency_table,
     packet_channel_table,

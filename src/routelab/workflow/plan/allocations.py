@@ -10,7 +10,7 @@ from statistics import median
 from routelab.api import InputError
 from routelab.cluster.bench.comparison import RUN_COLUMNS, RUNS
 from routelab.results.tables import read_tuples
-from routelab.workflow.kinds.comparisons import ComparisonJob
+from routelab.workflow.stages.comparisons import ComparisonJob
 
 
 def expected_node_hours(jobs: Sequence[ComparisonJob]) -> float | None:

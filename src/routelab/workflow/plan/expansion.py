@@ -23,14 +23,14 @@ from routelab.study import (
 )
 from routelab.study.errors import suggestion
 from routelab.study.study import ENTRIES
-from routelab.workflow.kinds import kinds
-from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.parts.instances import Instance, instance_of
 from routelab.workflow.parts.study_plugins import Parts, is_hop_by_hop
 from routelab.workflow.plan.columns import column_mistakes
 from routelab.workflow.plan.headlines import unknown_in_headline
 from routelab.workflow.plan.plan import Plan, StudyPlan, cut_batches
 from routelab.workflow.plan.samples import select_networks
+from routelab.workflow.stages import kinds
+from routelab.workflow.stages.predictions import predictions
 
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
 

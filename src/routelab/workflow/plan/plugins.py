@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from routelab.api import Plugin
 from routelab.jobs.job import BaseJob
 from routelab.registry.instances import load
-from routelab.workflow.kinds.predictions import predictions
-from routelab.workflow.kinds.simulations import EngineJob
 from routelab.workflow.parts.study_plugins import Parts
+from routelab.workflow.stages.predictions import predictions
+from routelab.workflow.stages.simulations import EngineJob
 
 
 def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.registry.catalogue import installed_catalogue
-from routelab.study.schema import study_schema
-from routelab.workflow.kinds import kinds
+from routelab.study.json_schema import study_schema
 from routelab.workflow.plan.expansion import StudyPlan, expand_studies
+from routelab.workflow.stages import kinds
 
 
 def check_studies(studies: Sequence[Path]) -> list[str]:

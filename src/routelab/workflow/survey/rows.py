@@ -9,8 +9,8 @@ from typing import Any
 
 from routelab._runtime.progress import report_phase
 from routelab.api import RoutelabError, Topology
-from routelab.jobs.containment import run_contained
 from routelab.jobs.limits import Failure
+from routelab.jobs.plugin_errors import run_contained
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 

@@ -22,7 +22,7 @@ from routelab.registry.instances import load_routing
 from routelab.routing.apply import reroute
 from routelab.routing.topology import load_network
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import load_cluster
+from routelab.study.cluster.keys import load_cluster
 
 MPIEXEC = """#!/bin/sh
 [ "$1" = --version ] && { echo "a launcher for tests"; echo "version 1.2.3"; exit; }

@@ -5,7 +5,7 @@ import pytest
 from routelab.api import InputError, RoutelabError
 from routelab.cluster.bench.environment import environment_of, hosts_of_ranks
 from routelab.cluster.bench.launchers import Launcher, driver_environment, find_program, probe
-from routelab.study.cluster.file import Cluster
+from routelab.study.cluster.keys import Cluster
 
 HOSTS = ("n03", "n01")
 PROGRAM = ("/opt/osu/osu_alltoall", "-f", "-m", "1:$(x)")

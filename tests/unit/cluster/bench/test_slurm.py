@@ -6,7 +6,7 @@ from routelab.api import InputError
 from routelab.cluster.bench.comparison import START_MINUTES, Comparison, ComparisonPart
 from routelab.cluster.bench.slurm import Allocation, salloc
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import Cluster
+from routelab.study.cluster.keys import Cluster
 
 
 def test_salloc_names_the_node_set_and_the_time(tmp_path, monkeypatch):

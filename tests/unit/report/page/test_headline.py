@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.report.page.headline import find_answer
-from routelab.report.page.missing import missing_results
+from routelab.report.page.missing_rows import missing_results
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.tables import build_table
 

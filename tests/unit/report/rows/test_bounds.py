@@ -10,7 +10,7 @@ import numpy as np
 
 from routelab.metrics.bounds import LoadBound, bound_numbers
 from routelab.report.page.commands import throughput_command
-from routelab.report.page.missing import missing_results
+from routelab.report.page.missing_rows import missing_results
 from routelab.report.page.summary import summarize
 from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.study_rows import StudyRows

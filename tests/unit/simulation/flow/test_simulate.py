@@ -24,7 +24,7 @@ from routelab.simulation import case, run
 from routelab.simulation.flow.plugin import FlowEngine
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.toolkit import BlockBuilder, build_grid
-from routelab.workflow.kinds.simulations import FlowJob
+from routelab.workflow.stages.simulations import FlowJob
 
 NETWORK = "torus~dims=4x2"
 FREE = {"latency": 0, "hop_latency": 0, "memory_latency": 0, "handshake": False, "eager_bytes": 0}

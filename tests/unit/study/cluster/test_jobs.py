@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.study.cluster.file import Cluster, load_cluster
+from routelab.study.cluster.keys import Cluster, load_cluster
 from routelab.toolkit.machine import Machine
 
 

@@ -12,11 +12,11 @@ from routelab.api import InputError
 from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.study import Choice
 from routelab.study.bench_settings import BenchSettings
-from routelab.workflow.kinds.comparisons import terminals
-from routelab.workflow.kinds.predictions import predictions
 from routelab.workflow.parts.instances import instance_of
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.plan.preview import check_studies
+from routelab.workflow.stages.comparisons import terminals
+from routelab.workflow.stages.predictions import predictions
 
 METERS = """
 from pathlib import Path

@@ -16,7 +16,7 @@ from routelab.api import InputError
 from routelab.api.parameters import bytes_text
 from routelab.cluster.bench.fabric.fabric import FabricError
 from routelab.cluster.bench.processes.processes import MOST_OUTPUT, ProgramEnd, run_program
-from routelab.study.cluster.file import ClusterFile
+from routelab.study.cluster.keys import ClusterFile
 
 logger = logging.getLogger(__name__)
 

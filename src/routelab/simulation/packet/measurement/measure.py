@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from routelab.api.topology import Float64Array, Topology
-from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
+from routelab.simulation.packet.blockage import Blockage
+from routelab.simulation.packet.counts import Counts, CycleCounts
 from routelab.simulation.packet.measurement.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.packet.measurement.result import (
     FEW_STARVED,

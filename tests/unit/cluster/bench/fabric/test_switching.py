@@ -22,7 +22,7 @@ from routelab.cluster.bench.processes.signals import StopRequest, StopSignals
 from routelab.registry.instances import load, load_routing
 from routelab.routing.apply import apply_routing
 from routelab.study.cluster.fabric import FabricCommands
-from routelab.study.cluster.file import load_cluster
+from routelab.study.cluster.keys import load_cluster
 from routelab.toolkit import build_grid
 
 LONG = 60.0

@@ -17,11 +17,11 @@ from routelab.results.json_files import read_json, write_json
 from routelab.results.missing_results import loss_sentences
 from routelab.results.outcome import read_outcome
 from routelab.study import Limits
-from routelab.workflow import kinds as package
+from routelab.workflow import stages as package
 from routelab.workflow.console import job_title, problem_lines
-from routelab.workflow.kinds import kinds
-from routelab.workflow.kinds.surveys import SurveyItem
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages import kinds
+from routelab.workflow.stages.surveys import SurveyItem
 
 STUDY = """\
 title: Everything
@@ -147,7 +147,7 @@ from pathlib import Path
 from routelab.api import UnsupportedError
 from routelab.jobs.folder_job import FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
-from routelab.workflow.kinds.networks import network_jobs
+from routelab.workflow.stages.networks import network_jobs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,14 +23,14 @@ from routelab.jobs.job import BaseJob, folder_name
 from routelab.results.fingerprint import content_digest
 from routelab.study import ConfigError, Study
 from routelab.study.bench_settings import BenchSettings
-from routelab.study.cluster.file import ClusterFile, load_cluster, locate_cluster
 from routelab.study.cluster.hostlist import compress, expand
+from routelab.study.cluster.keys import ClusterFile, load_cluster, locate_cluster
 from routelab.study.errors import suggestion
 from routelab.toolkit.grids import GridParameters
-from routelab.workflow.kinds.networks import TopologyJob, network_jobs
-from routelab.workflow.kinds.routes import RouteJob, route_jobs
 from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.settings import settings_id
+from routelab.workflow.stages.networks import TopologyJob, network_jobs
+from routelab.workflow.stages.routes import RouteJob, route_jobs
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Failure

@@ -16,8 +16,8 @@ from routelab.study.bench_settings import BenchSettings
 from routelab.study.document import load_document
 from routelab.study.entries import Box, Range, Sweep, Systems, Use
 from routelab.study.headline import Headline
+from routelab.study.json_schema import study_schema
 from routelab.study.reference import Source
-from routelab.study.schema import study_schema
 from routelab.study.study import Bound, Limits, Study, Survey
 from routelab.study.views import Beside, Between, Figure, Pivot, Relative, Table
 from routelab.workflow.plan import preview as stage

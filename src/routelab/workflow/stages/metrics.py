@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
-from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import Rehearsal, ending_in
+from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.results.outcome import Outcome
@@ -23,9 +23,9 @@ from routelab.results.provenance import seed_of
 from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
 from routelab.toolkit import build_grid
-from routelab.workflow.kinds.networks import network_jobs
-from routelab.workflow.kinds.routes import TableJob, route_jobs
 from routelab.workflow.parts.instances import class_names, code_digest
+from routelab.workflow.stages.networks import network_jobs
+from routelab.workflow.stages.routes import TableJob, route_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

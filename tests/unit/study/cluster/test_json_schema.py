@@ -7,8 +7,8 @@ import pytest
 
 from routelab.api import InputError
 from routelab.cluster import files as stage
-from routelab.study.cluster.file import PARTS, load_cluster
-from routelab.study.cluster.schema import cluster_schema
+from routelab.study.cluster.json_schema import cluster_schema
+from routelab.study.cluster.keys import PARTS, load_cluster
 from routelab.study.document import load_document
 
 ROOT = Path(__file__).parents[4]

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 
 from routelab.report.page.index_page import write_index
-from routelab.report.page.missing import missing_results
+from routelab.report.page.missing_rows import missing_results
 from routelab.report.page.study_page import write_study_report
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.study_rows import StudyRows

@@ -23,8 +23,8 @@ from routelab.routing import bound as stage
 from routelab.routing.facts import topology_facts
 from routelab.study import Bound
 from routelab.toolkit import build_grid
-from routelab.workflow.kinds.networks import NetworkJob, network_jobs
 from routelab.workflow.parts.instances import Instance
+from routelab.workflow.stages.networks import NetworkJob, network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from routelab.study.cluster.file import PARTS, Cluster
 from routelab.study.cluster.hostlist import HOST
 from routelab.study.cluster.jobs import VARIABLE, WORD
-from routelab.study.schema import DRAFT, drop_titles
+from routelab.study.cluster.keys import PARTS, Cluster
+from routelab.study.json_schema import DRAFT, drop_titles
 from routelab.toolkit.machine import Machine
 
 

@@ -13,9 +13,9 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
-from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, FolderJob, Result, Task
 from routelab.jobs.job import Rehearsal
+from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import load, name_of
 from routelab.results.outcome import digest_in
 from routelab.results.provenance import seed_of

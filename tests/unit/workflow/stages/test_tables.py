@@ -17,8 +17,8 @@ from routelab.results.outcome import OUTCOME, read_outcome, write_outcome
 from routelab.routing import route
 from routelab.routing.route import ROUTES, apply_routing
 from routelab.simulation import case
-from routelab.workflow.kinds import metrics, simulations
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages import metrics, simulations
 from routelab_plugins.rules.unrestricted import Unrestricted
 
 STUDY = """\

@@ -12,9 +12,9 @@ from routelab.api import InputError
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.results.survey_table import read_survey_table
 from routelab.study import Limits
-from routelab.workflow.kinds import surveys
-from routelab.workflow.kinds.surveys import SurveyItem, SurveyJob, store, survey_rows
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.stages import surveys
+from routelab.workflow.stages.surveys import SurveyItem, SurveyJob, store, survey_rows
 from routelab.workflow.survey.rows import SurveyNetwork
 
 SURVEY = """\

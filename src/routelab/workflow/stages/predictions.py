@@ -14,9 +14,9 @@ from routelab.api.engine import DEFAULT_ENGINES
 from routelab.jobs.job import MAX_ID
 from routelab.registry.engines import engine_class
 from routelab.study import Choice, ConfigError, Study
-from routelab.workflow.kinds.comparisons import Settings, settings_and_hosts, sizes_of
 from routelab.workflow.parts.instances import Instance, instance_of
 from routelab.workflow.parts.settings import settings_id
+from routelab.workflow.stages.comparisons import Settings, settings_and_hosts, sizes_of
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

@@ -13,9 +13,9 @@ from typing_extensions import override
 
 from routelab.api import EnginePlugin, InputError, RouteTable, Topology
 from routelab.api.engine import Work
-from routelab.jobs.containment import LostInputError
 from routelab.jobs.folder_job import Computation, Result, Task
 from routelab.jobs.job import TRY_AGAIN, Rehearsal
+from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.registry.requirements import collect_errors
 from routelab.results.fingerprint import job_fingerprint
@@ -27,11 +27,11 @@ from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
 from routelab.simulation.sample_work import brief_engine, trial_work
 from routelab.toolkit import build_grid
-from routelab.workflow.kinds.networks import network_jobs
-from routelab.workflow.kinds.predictions import predictions
-from routelab.workflow.kinds.routes import TableJob, route_jobs
 from routelab.workflow.parts.instances import class_name, class_names, code_digest
 from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
+from routelab.workflow.stages.networks import network_jobs
+from routelab.workflow.stages.predictions import predictions
+from routelab.workflow.stages.routes import TableJob, route_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

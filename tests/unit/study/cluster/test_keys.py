@@ -7,8 +7,8 @@ import pytest
 from routelab.api import InputError
 from routelab.registry.instances import from_mapping, load
 from routelab.study import choices, load_study
-from routelab.study.cluster.file import load_cluster, require_cluster
 from routelab.study.cluster.hostlist import expand
+from routelab.study.cluster.keys import load_cluster, require_cluster
 from routelab.toolkit.machine import Machine
 
 ROOT = Path(__file__).parents[4]

@@ -1,0 +1,119 @@
+"""Why packets are blocked: a deadlock, a packet that walks forever, or one without a route."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import BoolArray
+from routelab.kernels import hops as of
+from routelab.simulation.packet.kernels import layout as at
+
+
+@dataclass(frozen=True)
+class Blockage:
+    """Reason why a simulation cannot continue.
+
+    Attributes
+    ----------
+    kind : {"deadlock", "livelock", "no-route"}
+    cycle : tuple of (int, int)
+        Channels and virtual channels that wait for each other; empty unless deadlock.
+    text : str
+        Message with the names of the channels.
+    at : int
+        Cycle of the detection.
+    """
+
+    kind: Literal["deadlock", "livelock", "no-route"]
+    cycle: tuple[tuple[int, int], ...]
+    text: str
+    at: int
+
+
+def blockage_of_packet(
+    engine: Any, topology: Topology, lost_packet: int, max_hops: int | None, now: int
+) -> Blockage:
+    """Say why a packet was given up.
+
+    Parameters
+    ----------
+    engine : Places
+        Arrays of the engine.
+    topology : Topology
+    lost_packet : int
+        Number of the packet from 1; negative if its routing gives no valid candidate.
+    max_hops : int or None
+        Hops after which a packet is given up.
+    now : int
+        Cycle.
+    """
+    row = engine.states[abs(lost_packet) - 1]
+    names = topology.switch_names
+    way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
+    if lost_packet < 0:
+        text = (
+            f"the routing gives no valid candidate for a packet {way}: none at all, a channel "
+            "that does not leave its switch, a class of virtual channels that its program does "
+            "not have, or a waypoint that is no switch"
+        )
+        return Blockage("no-route", (), text, now)
+    text = f"a packet {way} took more than {max_hops} hops"
+    return Blockage("livelock", (), text, now)
+
+
+def blockage_of_queues(
+    engine: Any, topology: Topology, stuck: BoolArray, vcs: int, candidates: int, now: int
+) -> Blockage:
+    """Follow queues that can never move again until they form a cycle.
+
+    Parameters
+    ----------
+    engine : Places
+        Arrays of the engine.
+    topology : Topology
+    stuck : bool array, by queue
+        Queues that can never move again.
+    vcs : int
+        Virtual channels of a channel.
+    candidates : int
+        Most candidates of a packet.
+    now : int
+        Cycle.
+    """
+    queue = int(np.flatnonzero(stuck)[0])
+    position_of: dict[int, int] = {}
+    chain: list[int] = []
+    while queue not in position_of:
+        position_of[queue] = len(chain)
+        chain.append(queue)
+        queue = _awaited_queue(engine, queue, stuck, candidates)
+    cycle = []
+    for member in chain[position_of[queue] :]:
+        channel = int(engine.inputs["channel"][member // vcs])
+        cycle.append((channel, member % vcs))
+    names = [f"{topology.channel_name(c)} vc {v}" for c, v in cycle]
+    text = (
+        f"{int(stuck.sum())} buffers wait for each other and can never move: "
+        + " waits for ".join([*names, names[0]])
+    )
+    return Blockage("deadlock", tuple(cycle), text, now)
+
+
+def _awaited_queue(engine: Any, queue: int, stuck: BoolArray, candidates: int) -> int:
+    """Return a stuck queue that the front of a queue waits for."""
+    row = engine.queues[queue]
+    count, begin = int(row["choices"]), queue * candidates
+    rows = engine.candidates[begin : begin + count] if count > 1 else [row]
+    for candidate in rows:
+        first_lane, kind = int(candidate["first"]), int(candidate["kind"])
+        for place in range(first_lane, first_lane + (kind >> at.LANES)):
+            if stuck[place]:
+                return place
+            holder = int(engine.more["holder"][place]) - 1
+            if holder >= 0 and stuck[holder]:
+                return holder
+    raise AssertionError("a queue that is stuck waits for another that is")
