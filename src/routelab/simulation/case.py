@@ -71,7 +71,8 @@ def look_up(
     network : Topology
     algorithms : dict of str to Routing or RouteTable
         By canonical name, or by the table's file.
-    work : TrafficPlugin, WorkloadPlugin or path
+    work : object
+        Traffic or workload plugin, or a path.
     engine : EnginePlugin
 
     Raises
@@ -153,7 +154,8 @@ def case_of(
     network : Topology
     algorithm : Routing or RouteTable
         A table must belong to this network.
-    work : TrafficPlugin, WorkloadPlugin or path
+    work : object
+        Traffic or workload plugin, or a path.
     store : Store, optional
         Store of finished parts.
     proofs : Proofs, optional

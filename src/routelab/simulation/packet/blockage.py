@@ -41,8 +41,8 @@ def blockage_of_packet(
 
     Parameters
     ----------
-    engine : Places
-        Arrays of the engine.
+    engine : object
+        Arrays of the engine, as `layout.build_arrays` makes them.
     topology : Topology
     lost_packet : int
         Number of the packet from 1; negative if its routing gives no valid candidate.
@@ -72,8 +72,8 @@ def blockage_of_queues(
 
     Parameters
     ----------
-    engine : Places
-        Arrays of the engine.
+    engine : object
+        Arrays of the engine, as `layout.build_arrays` makes them.
     topology : Topology
     stuck : bool array, by queue
         Queues that can never move again.
