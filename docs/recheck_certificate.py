@@ -12,6 +12,7 @@ from pathlib import Path
 
 UNPROVEN = 4
 FORMAT = "deadlock-certificate/2"
+REMOVAL_FORMAT = "removal-certificate/1"
 FIELDS = {
     "format": str,
     "flow_control": str,
@@ -81,6 +82,8 @@ def read(path):
         proof = json.load(file, parse_constant=no_constant, object_pairs_hook=no_duplicates)
     need(type(proof) is dict, "it is not a JSON object")
     found = proof.get("format")
+    if found == REMOVAL_FORMAT:
+        return read_removal(proof)
     need(found == FORMAT, f"its format is {found!r:.60}, and this program reads {FORMAT!r}")
     for name in proof:
         need(
@@ -224,11 +227,77 @@ def check(proof):
     )
 
 
+def read_removal(proof):
+    """Return a certificate of next hops after checks of the form of every field."""
+    lists = ("switches", "destinations", "sources", "channels", "entries", "removal")
+    need(set(proof) == {"format", "waits", *lists}, "it has other fields than the format")
+    need(proof["waits"] in ("any", "one", "escape"), "unknown waits")
+    for name in lists:
+        need(type(proof[name]) is list, f"{name} has the wrong type")
+    for name in ("switches", "destinations", "sources"):
+        need(all(type(text) is str for text in proof[name]), f"{name} must be a list of texts")
+    triples = all(is_tuple(channel, str, str, str) for channel in proof["channels"])
+    need(triples, "a channel must be a list of name, source and target")
+    channels = len(proof["channels"])
+    for entry in proof["entries"]:
+        need(is_tuple(entry, int, int, list), "an entry must be switch, destination and next hops")
+        need(0 <= entry[0] < len(proof["switches"]), "an entry has no switch")
+        need(0 <= entry[1] < len(proof["destinations"]), "an entry has no destination")
+    for hop in [*proof["removal"], *(hop for entry in proof["entries"] for hop in entry[2])]:
+        need(is_tuple(hop, int, int), "a next hop must be a list of channel and vc")
+        need(0 <= hop[0] < channels and 0 <= hop[1] < 2**31, "a next hop does not exist")
+    return proof
+
+
+def check_removal(proof):
+    """Refuse a certificate of next hops that proves nothing; return what it proves."""
+    names = proof["switches"]
+    require(len(set(names)) == len(names), "two switches have the same name")
+    ends = [(source, target) for _, source, target in proof["channels"]]
+    listed = {*proof["destinations"], *proof["sources"], *(end for pair in ends for end in pair)}
+    require(listed <= set(names), "a switch is not listed")
+    hops = {}
+    for switch, destination, choices in proof["entries"]:
+        key = names[switch], proof["destinations"][destination]
+        require(key not in hops and choices, "an entry is listed twice, or has no next hop")
+        require(all(ends[c][0] == key[0] for c, _ in choices), "a next hop begins elsewhere")
+        hops[key] = [tuple(hop) for hop in choices]
+    order = {tuple(buffer): place for place, buffer in enumerate(proof["removal"])}
+    require(len(order) == len(proof["removal"]), "a buffer is removed twice")
+    states = 0
+    for goal in proof["destinations"]:
+        waiting = [
+            source for source in proof["sources"] if source != goal and (source, goal) in hops
+        ]
+        seen = set(waiting)
+        while waiting:
+            for buffer in hops[waiting.pop(), goal]:
+                require(buffer in order, "a buffer with packets is never removed")
+                switch = ends[buffer[0]][1]
+                states += 1
+                if switch == goal:
+                    continue
+                require((switch, goal) in hops, f"packets for {goal} end at {switch}")
+                earlier = [order.get(hop, len(order)) < order[buffer] for hop in hops[switch, goal]]
+                holds = {"any": any(earlier), "one": all(earlier), "escape": earlier[0]}
+                require(
+                    holds[proof["waits"]], f"packets for {goal} at {switch} wait for later buffers"
+                )
+                if switch not in seen:
+                    seen.add(switch)
+                    waiting.append(switch)
+    return (
+        f"proven: packets wait for {proof['waits']}, {len(hops)} entries,\n{states} states, "
+        f"{len(order)} buffers"
+    )
+
+
 def main(arguments):
     """Check the file of that name; return the exit code."""
     try:
         need(len(arguments) == 1, "give one file: python recheck_certificate.py certificate.json")
-        print(check(read(arguments[0])))
+        proof = read(arguments[0])
+        print(check_removal(proof) if proof["format"] == REMOVAL_FORMAT else check(proof))
     except RefusedError as error:
         print(f"unproven: {error}", file=sys.stderr)
         return UNPROVEN

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from routelab.api import InputError, Parameters, Plugin, RouteTable, Topology
-from routelab.deadlock import Verdict
+from routelab.deadlock import Switching, Verdict
+from routelab.deadlock.next_hops import Waits
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class
@@ -131,9 +132,14 @@ def route(topology: str | Topology, routing: str | Plugin) -> RoutedNetwork:
 
 
 def prove(
-    routes: str | Path, network: str | Topology | None = None, *, vcs: int | None = None
+    routes: str | Path,
+    network: str | Topology | None = None,
+    *,
+    vcs: int | None = None,
+    waits: Waits = "any",
+    switching: Switching = "virtual-cut-through",
 ) -> Proof:
-    """Prove that the routes of a list cannot deadlock, or find a cycle.
+    """Prove that listed routes or next hops cannot deadlock, or find a cycle.
 
     Parameters
     ----------
@@ -143,13 +149,17 @@ def prove(
         As for `evaluate` (default: the switches and links that the routes use).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the routes use).
+    waits : {"any", "one", "escape"}
+        What packets with several next hops wait for: any of them, the one that they have chosen,
+        or the first.
+    switching : {"virtual-cut-through", "wormhole"}
 
     Raises
     ------
     InputError
-        If a name or file is wrong, or a line is damaged.
+        If a name, number or file is wrong, or a line is damaged.
     """
-    return prove_routes(Path(routes), network, vcs)
+    return prove_routes(Path(routes), network, vcs, waits=waits, switching=switching)
 
 
 def simulate(

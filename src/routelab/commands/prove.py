@@ -19,10 +19,11 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "prove",
-        help="can these routes deadlock? Check a list of routes",
-        description="Prove that a list of routes cannot deadlock, or show a short cycle of "
-        "virtual channels that wait for each other. Exit code 0: proven; 5: cycle; 6: broken (a "
-        "route leads nowhere, or to another switch than its target).",
+        help="can these routes deadlock? Check a list of routes or of next hops",
+        description="Prove that a list of routes, or a table of next hops, cannot deadlock, or "
+        "show virtual channels that wait for each other. Exit code 0: proven; 3: not enough "
+        "input, if no criterion is known; 5: cycle; 6: broken (a route leads nowhere, or to "
+        "another switch than its target).",
         examples=(
             "routelab prove routes.csv",
             "routelab prove torus~dims=4x4 routes.csv --certificate proof.json",
@@ -39,8 +40,22 @@ def add_parser(subparsers: Any) -> None:
         "routes",
         metavar="ROUTES",
         type=named_path,
-        help="CSV file: 'source,target,switches', then a route a line, such as A,C,B,C; also "
-        "'ports' or 'links' instead of 'switches'; B@1 is a hop on virtual channel 1",
+        help="CSV file: 'source,target,switches', then a route a line, such as A,C,B,C; or "
+        "'switch,target,switches', then the next hops of a switch for a target; also 'ports' or "
+        "'links' instead of 'switches'; B@1 is a hop on virtual channel 1",
+    )
+    parser.add_argument(
+        "--waits",
+        choices=("any", "one", "escape"),
+        default="any",
+        help="what a packet with several next hops waits for: any of them, the one that it has "
+        "chosen, or the first (default: any)",
+    )
+    parser.add_argument(
+        "--switching",
+        choices=("cut-through", "wormhole"),
+        default="cut-through",
+        help="whether a buffer has room for a whole packet (default: cut-through)",
     )
     parser.add_argument(
         "--vcs",
@@ -88,7 +103,13 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
 
     check_plot(arguments.plot)
     with show_progress(arguments):
-        proof = prove_routes(arguments.routes, arguments.network, arguments.vcs)
+        proof = prove_routes(
+            arguments.routes,
+            arguments.network,
+            arguments.vcs,
+            waits=arguments.waits,
+            switching="wormhole" if arguments.switching == "wormhole" else "virtual-cut-through",
+        )
     if arguments.certificate is not None and proof.status == "proven":
         write_proof(proof, arguments.certificate)
     if arguments.plot is not None and proof.cycle:
@@ -117,22 +138,28 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         "proven": "these routes cannot deadlock",
         "cycle": "these routes may deadlock",
         "broken": "these routes do not work",
+        "not enough input": "nothing is proven",
     }
     yield f"{proof.status}: {answers[proof.status]}: {proof.reason}"
     for held, wanted, route in proof.cycle:
-        yield f"    {held} waits for {wanted} (route {route})"
+        yield f"    {held} waits for {wanted} ({route})"
     if proof.cycle:
         yield "No deadlock arises without such a cycle; not every cycle becomes a deadlock."
-    if proof.verdict is not None:
-        yield f"This holds if {'; '.join(proof.verdict.preconditions)}."
+    if proof.status in ("proven", "cycle"):
+        yield f"This holds if {'; '.join(proof.preconditions)}."
     if certificate and proof.status != "proven":
         yield "There is no proof, so no certificate is written."
     yield ""
     facts = proof.facts
-    yield f"routes               {facts['routes']}"
-    if proof.table is None:
+    if "routes" in facts:
+        yield f"routes               {facts['routes']}"
+    else:
+        yield f"entries              {facts['entries']}"
+    if "pairs" not in facts:
         return
+    longest = facts["max_hops"]
     yield f"pairs without route  {facts['pairs_without_route']} of {facts['pairs']}"
-    yield f"longest route        {facts['max_hops']} hops"
-    yield f"maximum load         {facts['max_load']:.10g} pairs on one channel"
+    yield f"longest route        {'without end' if longest is None else f'{longest} hops'}"
+    if "max_load" in facts:
+        yield f"maximum load         {facts['max_load']:.10g} pairs on one channel"
     yield f"virtual channels     {facts['virtual_channels']}"

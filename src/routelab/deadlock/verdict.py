@@ -80,7 +80,7 @@ class Verdict:
     def describe_cycle(self, topology: Topology) -> list[str]:
         """Describe the cycle in one line per dependency; see `cycle_steps`."""
         return [
-            f"{held} waits for {wanted} (route {route})"
+            f"{held} waits for {wanted} ({route})"
             for held, wanted, route in self.cycle_steps(topology)
         ]
 
@@ -97,5 +97,7 @@ class Verdict:
             return f"{topology.channel_name(channel)}{at} vc {vc}"
 
         held = [resource(*step) for step in self.cycle]
-        routes = [f"{names[source]} to {names[target]}" for source, target in self.cycle_routes]
+        routes = [
+            f"route {names[source]} to {names[target]}" for source, target in self.cycle_routes
+        ]
         return list(zip(held, held[1:] + held[:1], routes, strict=True))

@@ -192,7 +192,7 @@ def plot_cycle(title: str, steps: Sequence[tuple[str, str, str]], file: Path) ->
             axis.text(
                 middle * np.cos(at - half),
                 middle * np.sin(at - half),
-                route,
+                route.removeprefix("route "),
                 color=FAINT,
                 fontsize=8,
                 ha="center",

@@ -7,6 +7,7 @@ from routelab.api import InputError, RouteTable, Topology
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.routing.topology import load_network
+from routelab.toolkit.route_cells import read_rows
 from routelab.toolkit.route_list import read_route_list, route_list_lines
 
 
@@ -41,7 +42,7 @@ def test_a_written_table_is_read_back(network, routing, tmp_path):
     file = tmp_path / "routes.csv"
     file.write_text("".join(route_list_lines(table)))
 
-    read = read_route_list(file, table.topology).table
+    read = read_route_list(read_rows(file), table.topology).table
 
     assert read.path_start.tolist() == table.path_start.tolist()
     assert read.pair_start.tolist() == table.pair_start.tolist()
@@ -68,7 +69,7 @@ def test_parallel_links_are_written_as_ports_or_links(ports, tmp_path):
     )
     (tmp_path / "routes.csv").write_text(text)
 
-    read = read_route_list(tmp_path / "routes.csv", network).table
+    read = read_route_list(read_rows(tmp_path / "routes.csv"), network).table
 
     assert read.hop_channel.tolist() == [0, 2, 3]
     assert read.path_weight.tolist() == [1, 0.25, 0.75, 1, 1]
@@ -100,9 +101,12 @@ def test_names_that_a_spreadsheet_or_a_virtual_channel_could_hide(tmp_path):
     )
     file = tmp_path / "routes.csv"
     file.write_text("".join(route_list_lines(table)))
-    assert read_route_list(file, network).table.hop_channel.tolist() == table.hop_channel.tolist()
+    assert (
+        read_route_list(read_rows(file), network).table.hop_channel.tolist()
+        == table.hop_channel.tolist()
+    )
     # without the network, the names come from the file
-    assert sorted(read_route_list(file).table.topology.switch_names) == sorted(names)
+    assert sorted(read_route_list(read_rows(file)).table.topology.switch_names) == sorted(names)
 
 
 def test_terminals_with_names_stand_for_their_switches(tmp_path):
@@ -114,7 +118,7 @@ def test_terminals_with_names_stand_for_their_switches(tmp_path):
         terminal_names=["host a", "host b"],
     )
     (tmp_path / "r.csv").write_text("source,target,switches\nhost a,host b,B\n")
-    assert read_route_list(tmp_path / "r.csv", network).table.hop_channel.tolist() == [0]
+    assert read_route_list(read_rows(tmp_path / "r.csv"), network).table.hop_channel.tolist() == [0]
 
 
 HEAD = "source,target,switches\n"
@@ -179,20 +183,20 @@ def test_damaged_files_have_no_verdict(case, tmp_path):
         switch_names=list("ABCD"),
     )
     with pytest.raises(InputError, match=message):
-        read_route_list(file, network)
+        read_route_list(read_rows(file), network)
 
 
 @pytest.mark.parametrize("form", ["ports", "links"])
 def test_hops_that_only_a_network_explains_need_one(form, tmp_path):
     (tmp_path / "r.csv").write_text(f"source,target,{form}\nA,B,0\n")
     with pytest.raises(InputError, match="name the network"):
-        read_route_list(tmp_path / "r.csv")
+        read_route_list(read_rows(tmp_path / "r.csv"))
 
 
 def test_a_hop_over_parallel_links_is_not_guessed(tmp_path):
     (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B\n")
-    with pytest.raises(InputError, match="line 2: hop 1, 'B', may be one of several links"):
-        read_route_list(tmp_path / "r.csv", parallel_links(ports=True))
+    with pytest.raises(InputError, match="line 2: the hop 'B' may be one of several links"):
+        read_route_list(read_rows(tmp_path / "r.csv"), parallel_links(ports=True))
 
 
 def test_a_hop_with_two_readings_is_not_guessed(tmp_path):
@@ -204,4 +208,4 @@ def test_a_hop_with_two_readings_is_not_guessed(tmp_path):
     )
     (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B@1\n")
     with pytest.raises(InputError, match="'B@1' is a switch and also 'B' on virtual channel 1"):
-        read_route_list(tmp_path / "r.csv", network)
+        read_route_list(read_rows(tmp_path / "r.csv"), network)

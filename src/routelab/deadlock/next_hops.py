@@ -1,0 +1,298 @@
+"""Tables of next hops, also with a choice: the criterion, and the proof that it suffices.
+
+A packet at a switch may take the *candidates* of the table's entry for its destination: virtual
+channels of channels (*resources*), each with a buffer at the far end. Its head packet waits, as
+`Waits` says, for
+
+``any``
+    whichever candidate has room first;
+``one``
+    one candidate, chosen in any way when the packet arrives;
+``escape``
+    the first candidate; others are taken only if they have room at once.
+
+Criterion
+---------
+Buffers are removed one after the other. A buffer may go when every packet that can be at its head
+is at its destination or waits for a removed one: *some* candidate (``any``), *each* candidate
+(``one``), or the *first* (``escape``) has been removed before. If all buffers go, the order of
+removal is the proof.
+
+Why it suffices
+---------------
+Under virtual cut-through, take a reachable state with packets in it and, of the buffers that are
+not empty, the one that was removed first. Its head packet is at its destination and is consumed,
+or waits for a candidate that was removed before, which is empty by choice and has room. So some
+packet can move in every reachable state with packets.
+
+Under wormhole switching a packet at rest has flits in several buffers, and the argument holds only
+if a packet's later buffers are removed before its earlier ones: for ``one``, where all candidates
+are (Dally and Seitz, IEEE Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939). With a choice
+under ``any`` or ``escape`` there is no criterion here, and the verdict is *not enough input*.
+
+That the removal does not end proves no deadlock: the buffers that remain may never be full at the
+same time.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import BoolArray, Int16Array, Int32Array, Int64Array
+from routelab.api.verdicts import Status
+from routelab.deadlock.verdict import Switching
+from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
+
+REMOVAL_FORMAT = "removal-certificate/1"
+Waits = Literal["any", "one", "escape"]
+
+
+@dataclass(frozen=True, eq=False)
+class NextHops:
+    """A table of next hops; arrays are read-only.
+
+    Attributes
+    ----------
+    topology : Topology
+        Destinations are its D endpoints.
+    sources : int32 array
+        Switches where packets begin.
+    entry_start : int64 array, shape (S * D + 1,)
+        Candidates ``entry_start[v * D + d]:entry_start[v * D + d + 1]`` are those of packets for
+        destination d at switch v.
+    channel : int32 array
+        Channel of each candidate.
+    vc : int16 array
+        Virtual channel of each candidate.
+    """
+
+    topology: Topology
+    sources: Int32Array
+    entry_start: Int64Array
+    channel: Int32Array
+    vc: Int16Array
+
+    @property
+    def virtual_channels(self) -> int:
+        """Number of virtual channels: the largest of `vc` plus 1."""
+        return int(self.vc.max(initial=0)) + 1
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether an entry has several candidates."""
+        return bool((np.diff(self.entry_start) > 1).any())
+
+    def entry_ends(self, entry: int) -> tuple[str, str]:
+        """Return the names of the switch and the destination of an entry."""
+        names, ends = self.topology.switch_names, self.topology.endpoints
+        switch, destination = divmod(entry, len(ends))
+        return names[switch], names[int(ends[destination])]
+
+
+@dataclass(frozen=True, eq=False)
+class NextHopVerdict:
+    """The outcome of `check_next_hops`.
+
+    Attributes
+    ----------
+    status : {"proven", "cycle", "broken", "not enough input"}
+    reason : str
+    longest : int or None
+        Hops of the longest route; None if packets may walk forever.
+    routed : bool array, shape (S, D), or None
+        Switches that packets for a destination begin at or come to; None of broken tables.
+    rank : int32 array, shape (C, V), or None
+        Only of a proof: the order of removal; −1 for buffers without packets.
+    cycle : tuple of (str, str, str)
+        Only of a refusal: what waits, for what, and which packets do.
+    """
+
+    status: Status
+    reason: str
+    longest: int | None = None
+    routed: BoolArray | None = None
+    rank: Int32Array | None = None
+    cycle: tuple[tuple[str, str, str], ...] = ()
+
+
+def check_next_hops(
+    table: NextHops, waits: Waits = "any", switching: Switching = "virtual-cut-through"
+) -> NextHopVerdict:
+    """Prove a table of next hops free of deadlock, or show buffers that wait for each other.
+
+    Parameters
+    ----------
+    table : NextHops
+    waits : {"any", "one", "escape"}
+        What packets with several candidates wait for.
+    switching : {"virtual-cut-through", "wormhole"}
+    """
+    topology, ends = table.topology, table.topology.endpoints
+    reached, dead_end, stray, longest = reachable_entries(
+        table.entry_start,
+        table.channel,
+        table.sources,
+        ends,
+        topology.channel_target,
+        topology.num_switches,
+    )
+    if dead_end >= 0:
+        switch, target = table.entry_ends(dead_end)
+        return NextHopVerdict(
+            "broken", f"packets for {target} come to {switch}, which has no next hop for them"
+        )
+    if stray >= 0:
+        switch, target = table.entry_ends(stray)
+        return NextHopVerdict(
+            "broken", f"packets for {target} loop: from {switch} they never come there"
+        )
+    end = partial(
+        NextHopVerdict,
+        longest=int(longest) if longest >= 0 else None,
+        routed=reached.reshape(topology.num_switches, len(ends)),
+    )
+    if switching == "wormhole" and waits != "one" and table.has_choice:
+        return end(
+            "not enough input",
+            f"no criterion is known here for wormhole switching with a choice of next hops "
+            f"(packets wait for {waits})",
+        )
+    states = list_states(
+        *(table.entry_start, table.channel, table.vc, table.virtual_channels),
+        *(reached, ends, topology.channel_target),
+    )
+    rank, remains = _removal(table, states, waits)
+    if remains.any():
+        cycle = _waiting_cycle(table, states, waits, rank)
+        count = int(np.count_nonzero(remains))
+        reason = f"{count} buffers may all wait for each other; {len(cycle)} of them in a cycle"
+        return end("cycle", reason, cycle=cycle)
+    return end(
+        "proven",
+        "every buffer can be emptied after those that its packets wait for",
+        rank=rank.reshape(-1, table.virtual_channels),
+    )
+
+
+States = tuple[Int32Array, Int64Array, Int64Array, BoolArray]
+"""Buffer, entry, next entry and whether it is the first candidate; see `list_states`."""
+
+
+def _removal(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array, BoolArray]:
+    """Return the order of removal, and which buffers with packets remain."""
+    resource, entry, next_entry, is_first = states
+    size = table.topology.num_channels * table.virtual_channels
+    needed = np.ones(len(table.entry_start) - 1, np.int64)
+    if waits == "one":
+        needed = np.diff(table.entry_start)
+    counts = is_first if waits == "escape" else np.ones(len(resource), np.bool_)
+    by_resource = group_by(resource, size)
+    by_entry = group_by(next_entry, len(needed))
+    rank = remove_buffers(resource, entry, next_entry, counts, needed, *by_resource, *by_entry)
+    return rank, (np.diff(by_resource[0]) > 0) & (rank < 0)
+
+
+def _waiting_cycle(
+    table: NextHops, states: States, waits: Waits, rank: Int32Array
+) -> tuple[tuple[str, str, str], ...]:
+    """Follow remaining buffers from one to one that its head packet waits for, until they repeat.
+
+    Every remaining buffer has a packet that waits for remaining ones only, or may choose one.
+    """
+    resource, _, next_entry, _ = states
+    vcs = table.virtual_channels
+    candidates = table.channel * vcs + table.vc
+    entries: dict[int, int] = {}
+    following: dict[int, int] = {}
+    for buffer, after in zip(resource.tolist(), next_entry.tolist(), strict=True):
+        if rank[buffer] >= 0 or after < 0 or buffer in following:
+            continue
+        wanted = candidates[table.entry_start[after] : table.entry_start[after + 1]]
+        remaining = wanted[rank[wanted] < 0]
+        is_blocked = {
+            "any": len(remaining) == len(wanted),
+            "one": len(remaining) > 0,
+            "escape": rank[wanted[0]] < 0,
+        }[waits]
+        if is_blocked:
+            following[buffer], entries[buffer] = int(remaining[0]), after
+    path = [next(iter(following))]
+    while following[path[-1]] not in path:
+        path.append(following[path[-1]])
+    cycle = path[path.index(following[path[-1]]) :]
+
+    def text(buffer: int) -> str:
+        return f"{table.topology.channel_name(buffer // vcs)} vc {buffer % vcs}"
+
+    steps = []
+    for buffer in cycle:
+        entry = entries[buffer]
+        others = int(table.entry_start[entry + 1] - table.entry_start[entry]) - 1
+        more = f" or {others} more" if waits == "any" and others else ""
+        target = table.entry_ends(entry)[1]
+        steps.append((text(buffer), text(following[buffer]) + more, f"packets for {target}"))
+    return tuple(steps)
+
+
+def preconditions(table: NextHops, waits: Waits, switching: Switching) -> tuple[str, ...]:
+    """Return what a verdict on a table assumes."""
+    choice = {
+        "any": "a packet with several next hops takes whichever has room first",
+        "one": "a packet with several next hops chooses one and waits for it",
+        "escape": "a packet with several next hops can always wait for the first",
+    }
+    return (
+        "packets follow the table",
+        *([choice[waits]] if table.has_choice else []),
+        *(["a buffer has room for a whole packet"] if switching != "wormhole" else []),
+        "every virtual channel has a buffer of its own",
+        "packets at their target are always consumed",
+    )
+
+
+def write_removal(verdict: NextHopVerdict, table: NextHops, waits: Waits, path: Path) -> None:
+    """Write the certificate of a proof: the table, and the order of removal.
+
+    JSON fields: ``format``; ``waits``; ``switches`` and ``destinations`` (names), ``sources``
+    (names of the switches where packets begin); ``channels`` (``[name, source, target]``);
+    ``entries`` (``[switch, destination, [[channel, vc], ...]]``, by position); ``removal``
+    (``[channel, vc]`` in order). ``docs/recheck_certificate.py`` verifies it.
+    """
+    assert verdict.rank is not None
+    topology, ends = table.topology, table.topology.endpoints
+    names = topology.switch_names
+    order = np.argsort(verdict.rank, axis=None, kind="stable")
+    used = order[verdict.rank.reshape(-1)[order] >= 0]
+    filled = np.flatnonzero(np.diff(table.entry_start)).tolist()
+    proof = {
+        "format": REMOVAL_FORMAT,
+        "waits": waits,
+        "switches": list(names),
+        "destinations": [names[switch] for switch in ends.tolist()],
+        "sources": [names[switch] for switch in table.sources.tolist()],
+        "channels": [
+            [topology.channel_name(channel), names[source], names[target]]
+            for channel, (source, target) in enumerate(
+                zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+            )
+        ],
+        "entries": [
+            [
+                *divmod(entry, len(ends)),
+                [
+                    [int(table.channel[i]), int(table.vc[i])]
+                    for i in range(table.entry_start[entry], table.entry_start[entry + 1])
+                ],
+            ]
+            for entry in filled
+        ],
+        "removal": [list(divmod(buffer, table.virtual_channels)) for buffer in used.tolist()],
+    }
+    path.write_text(json.dumps(proof, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,143 @@
+"""Tables of next hops as CSV, an entry a line.
+
+The heading is ``switch,target,switches``; in each line below, a switch, a target, and the next hops
+of packets for it there, each in a cell of its own. Several next hops are a choice::
+
+    switch,target,switches
+    A,C,B,D
+    B,C,C
+    D,C,C@1
+
+Hops are written as in `routelab.toolkit.route_list`: as switches, ports or links, with ``@1`` for
+virtual channel 1. Entries of a switch for itself or its terminals are ignored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api import InputError, Topology
+from routelab.api.topology import Int16Array, Int32Array, Int64Array
+from routelab.kernels.route_list import NO_CHANNEL, NO_VC
+from routelab.toolkit.route_cells import (
+    MAX_VC,
+    Rows,
+    endpoint_of,
+    hop_text,
+    network_of,
+    switch_of,
+    walk_hops,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class NextHopList:
+    """The entries of a table of next hops.
+
+    Attributes
+    ----------
+    topology : Topology
+        Destinations are its D endpoints.
+    sources : int32 array
+        Switches where packets begin: those with terminals; without a network, all with an entry.
+    entry_start : int64 array, shape (S * D + 1,)
+        Candidates ``entry_start[v * D + d]:entry_start[v * D + d + 1]`` are those of packets for
+        destination d at switch v.
+    channel : int32 array
+    vc : int16 array
+        Of each candidate.
+    num_entries : int
+    faults : int
+        Candidates that do not exist; the arrays lack them.
+    first_fault : str
+        What is wrong with the first of them, with its line.
+    """
+
+    topology: Topology
+    sources: Int32Array
+    entry_start: Int64Array
+    channel: Int32Array
+    vc: Int16Array
+    num_entries: int
+    faults: int = 0
+    first_fault: str = ""
+
+
+def read_next_hops(
+    rows: Rows, topology: Topology | None = None, vcs: int | None = None
+) -> NextHopList:
+    """Look up the next hops of a table in the network.
+
+    Parameters
+    ----------
+    rows : Rows
+        From `routelab.toolkit.route_cells.read_rows`.
+    topology : Topology, optional
+        The network (default: what the table uses; see `route_cells.network_of`).
+    vcs : int, optional
+        Virtual channels that the network has (default: as many as the table uses).
+
+    Raises
+    ------
+    InputError
+        If a line is damaged, lacks what the hops mean, or is a second entry of a switch and target.
+    """
+    network = network_of(rows, topology)
+    ends = network.endpoints
+    switch = switch_of(rows, rows.source, network)
+    destination = endpoint_of(rows, rows.target, network)
+    entry = switch.astype(np.int64) * len(ends) + destination
+    order = np.argsort(entry, kind="stable")
+    twice = np.flatnonzero(np.diff(entry[order]) == 0)
+    if twice.size:
+        second = int(order[twice[0] + 1])
+        raise InputError(
+            f"{rows.path}, line {rows.line[second]}: a second entry of "
+            f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
+            "list all next hops in one line"
+        )
+    rows, switch, entry = _without_home(rows, switch != ends[destination], switch, entry)
+    vcs = MAX_VC + 1 if vcs is None else vcs
+    row = rows.walks()[2]
+    at = switch[row]
+    # a hop is a walk that may end anywhere
+    fault, place, (_, channel, vc) = walk_hops(rows, network, at, at, vcs)
+    faulty = np.flatnonzero((fault == NO_CHANNEL) | (fault == NO_VC))
+    first_fault = ""
+    if faulty.size:
+        walk = int(faulty[0])
+        first_fault = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
+    by_entry = np.argsort(entry[row], kind="stable")
+    counts = np.bincount(entry[row], minlength=network.num_switches * len(ends))
+    return NextHopList(
+        network,
+        ends if topology is not None else np.unique(switch),
+        np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
+        channel[by_entry],
+        vc[by_entry],
+        len(rows.line),
+        len(faulty),
+        first_fault,
+    )
+
+
+def _without_home(
+    rows: Rows, away: np.ndarray, switch: Int32Array, entry: Int64Array
+) -> tuple[Rows, Int32Array, Int64Array]:
+    """Leave out the entries of switches for themselves."""
+    if not away.any():
+        raise InputError(f"{rows.path} has no next hops for other switches")
+    return rows.select(away), switch[away], entry[away]
+
+
+def _fault_text(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
+    """Describe a next hop that does not exist."""
+    entry = f"{rows.texts[int(rows.source[row])]} has packets for "
+    entry += rows.texts[int(rows.target[row])]
+    hop = hop_text(rows, cell)
+    place = f"line {rows.line[row]}: {entry}"
+    if fault == NO_VC:
+        return f"{place} take {hop!r}, a virtual channel above the last, {vcs - 1}"
+    return f"{place} take {hop!r}, and has no such link"

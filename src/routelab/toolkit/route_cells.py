@@ -1,0 +1,440 @@
+"""Cells of route lists and of next-hop tables: what each names in a network.
+
+Both are CSV files whose heading says what the hops are; see `routelab.toolkit.route_list` and
+`routelab.toolkit.next_hop_list`. A cell becomes a number when it is read, so that a file of ten
+million routes is three arrays.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from io import BufferedReader
+from itertools import chain, islice
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import InputError, Topology
+from routelab.api.topology import BoolArray, Int8Array, Int16Array, Int32Array, Int64Array
+from routelab.kernels.route_list import SEVERAL, follow_hops, mark_cells, row_ends, used_links
+from routelab.toolkit.csv_cells import unescape_cell
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
+
+Form = Literal["switches", "ports", "links"]
+FORMS: tuple[Form, ...] = ("switches", "ports", "links")
+CONTENTS: dict[str, Literal["routes", "next hops"]] = {"source": "routes", "switch": "next hops"}
+"""What a file holds, by the first cell of its heading."""
+MARK = "@"
+"""Between a hop and its virtual channel."""
+MAX_VC = 32_767
+_BLOCK = 100_000
+"""Rows that are read at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Cells of a file as numbers, without empty lines.
+
+    Attributes
+    ----------
+    path : str
+    content : {"routes", "next hops"}
+    form : Form
+    weighted : bool
+    line : int64 array, shape (K,)
+    first, end : int64 array, shape (K,)
+        The hops of row k are ``cells[first[k]:end[k]]``; before them are the source (of next hops:
+        the switch), the target and, if `weighted`, the weight.
+    cells : int32 array
+        Indices of `texts`.
+    texts : list of str
+    """
+
+    path: str
+    content: Literal["routes", "next hops"]
+    form: Form
+    weighted: bool
+    line: Int64Array
+    first: Int64Array
+    end: Int64Array
+    cells: Int32Array
+    texts: list[str]
+
+    @property
+    def lead(self) -> int:
+        """Number of cells before the hops."""
+        return 3 if self.weighted else 2
+
+    @property
+    def source(self) -> Int32Array:
+        """First cell of each row."""
+        return self.cells[self.first - self.lead]
+
+    @property
+    def target(self) -> Int32Array:
+        """Second cell of each row."""
+        return self.cells[self.first - self.lead + 1]
+
+    @property
+    def weight(self) -> Int32Array:
+        """Cell of the weight of each row, if the file is `weighted`."""
+        return self.cells[self.first - 1]
+
+    def walks(self) -> tuple[Int64Array, Int64Array, Int64Array]:
+        """Return first and end of the cells of each walk from a switch, and its row.
+
+        A route is one walk, and each of several next hops is one.
+        """
+        if self.content == "routes":
+            return self.first, self.end, np.arange(len(self.line))
+        count = self.end - self.first
+        row = np.repeat(np.arange(len(self.line)), count)
+        first = np.repeat(self.first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        return first, first + 1, row
+
+    def select(self, chosen: BoolArray) -> Rows:
+        """Return some of the rows, in their order."""
+        return replace(self, line=self.line[chosen], first=self.first[chosen], end=self.end[chosen])
+
+    def place(self, cell: int) -> str:
+        """Return the file and the first line with a cell."""
+        index = int(np.flatnonzero(self.cells == cell)[0])
+        return f"{self.path}, line {self.line[np.searchsorted(self.end, index, side='right')]}"
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of the texts in cells, in the order of their first use; 0 is the empty text."""
+
+    def __init__(self) -> None:
+        super().__init__({"": 0})
+        self.plain = {"": 0}
+
+    def __missing__(self, text: str) -> int:
+        plain = unescape_cell(text.strip())
+        number = self[text] = self.plain.setdefault(plain, len(self.plain))
+        return number
+
+
+def read_rows(path: str | os.PathLike[str]) -> Rows:
+    """Read all cells, in blocks: no object of a row is kept."""
+    numbers = _Numbers()
+    counts, cells = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    line = 0
+    try:
+        with open_input(path, MAX_ARRAYS) as stream:
+            _require_line_end(path, stream)
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            reader = csv.reader(text, strict=True)
+            names = _read_heading(path, next(reader, []))
+            while block := list(islice(reader, _BLOCK)):
+                if reader.line_num != 1 + line + len(block):
+                    raise InputError(
+                        f"{path}, line {_broken_line(line, block)}: a cell has a line break"
+                    )
+                counts.append(np.fromiter(map(len, block), np.int64, len(block)))
+                flat = map(numbers.__getitem__, chain.from_iterable(block))
+                cells.append(np.fromiter(flat, np.int32, int(counts[-1].sum())))
+                line += len(block)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error.reason}") from error
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))))
+    return _split_rows(path, names, start, np.concatenate(cells), list(numbers.plain))
+
+
+def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> None:
+    """Refuse a file that was cut inside its last line, which may read as another route."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - 1, 0))
+    if stream.read(1) not in (b"\n", b"\r"):
+        raise InputError(f"{path}: the last line has no line end; the file may have been cut")
+    stream.seek(0)
+
+
+def _broken_line(before: int, block: list[list[str]]) -> int:
+    """Return the line of the first row with a line break in a cell; `before` is the row count."""
+    rows = enumerate(block, start=before + 2)
+    return next(line for line, row in rows if any("\n" in cell or "\r" in cell for cell in row))
+
+
+def _read_heading(path: str | os.PathLike[str], cells: list[str]) -> tuple[str, ...]:
+    """Return the names of the columns, the last of them the form of the hops."""
+    names = tuple(cell.strip().lower() for cell in cells)
+    while names and not names[-1]:
+        names = names[:-1]
+    for form in FORMS:
+        for known in (
+            ("source", "target", form),
+            ("source", "target", "weight", form),
+            ("switch", "target", form),
+        ):
+            if names == known:
+                return known
+    raise InputError(
+        f"{path}, line 1: {','.join(cells)!r} is not the heading of a route list; expected "
+        "source,target,switches or, for next hops, switch,target,switches (also with ports or "
+        "links, for what the hops are)"
+    )
+
+
+def _split_rows(
+    path: str | os.PathLike[str],
+    names: tuple[str, ...],
+    start: Int64Array,
+    cells: Int32Array,
+    texts: list[str],
+) -> Rows:
+    """Find the hops of each row, and leave out empty lines."""
+    lead = len(names) - 1
+    end, short, hole = row_ends(start, cells, lead)
+    if short >= 0:
+        raise InputError(
+            f"{path}, line {short + 2}: expected {', '.join(names[:-1])} and hops, found "
+            f"{end[short] - start[short]} cell"
+        )
+    if hole >= 0:
+        raise InputError(f"{path}, line {hole + 2}: a cell is empty")
+    rows = np.flatnonzero(end > start[:-1])
+    if not len(rows):
+        raise InputError(f"{path} has no routes")
+    form = next(form for form in FORMS if form == names[-1])
+    return Rows(
+        path=str(path),
+        content=CONTENTS[names[0]],
+        form=form,
+        weighted="weight" in names,
+        line=rows + 2,
+        first=start[rows] + lead,
+        end=end[rows],
+        cells=cells,
+        texts=texts,
+    )
+
+
+def network_of(rows: Rows, topology: Topology | None) -> Topology:
+    """Return the network, or build the one that the file uses if it is None.
+
+    Routes use a terminal at each source and target, and a link between two switches that follow
+    each other. Next hops use a terminal at each target, and a link from each switch to its next.
+
+    Raises
+    ------
+    InputError
+        If only a network explains the hops.
+    """
+    if topology is not None:
+        return topology
+    if rows.form != "switches":
+        raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
+    names: dict[str, int] = {}
+    ends = (rows.target, rows.source) if rows.content == "next hops" else (rows.source, rows.target)
+    switch = np.empty(len(rows.texts), np.int32)
+    terminals = 0
+    for column in ends:
+        for cell in np.unique(column).tolist():
+            switch[cell] = names.setdefault(rows.texts[cell], len(names))
+        if not terminals or rows.content == "routes":
+            terminals = len(names)
+    hop = np.empty(len(rows.texts), np.int32)
+    for cell in _hop_cells(rows).tolist():
+        hop[cell] = names.setdefault(_split_hop(rows.texts[cell])[0], len(names))
+    first, end, row = rows.walks()
+    joined = used_links(first, end, switch[rows.source[row]], hop, rows.cells)
+    links = np.unique(np.sort(joined, axis=1), axis=0)
+    return Topology.create(
+        family="routes",
+        num_switches=len(names),
+        switch_names=tuple(names),
+        terminal_switch=np.arange(terminals),
+        channel_source=links.reshape(-1),
+        channel_target=links[:, ::-1].reshape(-1),
+    )
+
+
+def _hop_cells(rows: Rows) -> Int64Array:
+    """Return the distinct cells that are hops."""
+    used = np.zeros(len(rows.texts), np.bool_)
+    mark_cells(rows.first, rows.end, rows.cells, used)
+    return np.flatnonzero(used)
+
+
+def _split_hop(text: str) -> tuple[str, int]:
+    """Return a hop and its virtual channel."""
+    name, mark, number = text.rpartition(MARK)
+    if mark and number.isascii() and number.isdecimal():
+        # Python reads no more than 4300 digits
+        return name, int(number) if len(number) < 10 else MAX_VC + 1
+    return text, 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Hops:
+    """What the hops in the cells of a file name; int32 arrays for `follow_hops`."""
+
+    switch: Int32Array
+    port: Int32Array
+    link: Int32Array
+    vc: Int32Array
+
+
+UNKNOWN = -2
+"""A switch, port or channel that the network does not have."""
+
+
+def _read_hops(rows: Rows, topology: Topology) -> _Hops:
+    """Look up what each hop names in the network."""
+    lookup = _lookup(rows, topology)
+    number = np.full(len(rows.texts), UNKNOWN, np.int32)
+    vc = np.zeros(len(rows.texts), np.int32)
+    for cell in _hop_cells(rows).tolist():
+        text = rows.texts[cell]
+        name, level = _split_hop(text)
+        if level > MAX_VC:
+            raise InputError(
+                f"{rows.place(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
+            )
+        if name != text and name in lookup and text in lookup:
+            raise InputError(
+                f"{rows.place(cell)}: {text!r} is a switch and also {name!r} on "
+                f"virtual channel {level}; write {text}@0, or rename the switch"
+            )
+        if text in lookup:
+            name, level = text, 0
+        number[cell] = lookup.get(name, UNKNOWN)
+        vc[cell] = level
+    unused = np.full(len(rows.texts), -1, np.int32)
+    return _Hops(
+        number if rows.form == "switches" else unused,
+        number if rows.form == "ports" else unused,
+        number if rows.form == "links" else unused,
+        vc,
+    )
+
+
+def hop_text(rows: Rows, cell: int) -> str:
+    """Return the text of the hop at a place of `Rows.cells`."""
+    return rows.texts[int(rows.cells[cell])]
+
+
+def endpoint_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
+    """Return the endpoint, among those of the network, that each cell names.
+
+    Raises
+    ------
+    InputError
+        If it is no switch with terminals and no terminal.
+    """
+    known = dict(zip(topology.terminal_names, topology.terminal_endpoint.tolist(), strict=False))
+    names = topology.switch_names
+    known |= {names[switch]: n for n, switch in enumerate(topology.endpoints.tolist())}
+    endpoint = np.full(len(rows.texts), UNKNOWN, np.int32)
+    for cell in np.unique(cells).tolist():
+        text = rows.texts[cell]
+        if text not in known:
+            why = "has no terminals" if text in names else "is not in the network"
+            raise InputError(
+                f"{rows.place(cell)}: {text!r} {why}; routes join switches with terminals"
+            )
+        endpoint[cell] = known[text]
+    return endpoint[cells]
+
+
+def switch_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
+    """Return the switch that each cell names.
+
+    Raises
+    ------
+    InputError
+        If the network has no such switch.
+    """
+    known = {name: switch for switch, name in enumerate(topology.switch_names)}
+    switch = np.full(len(rows.texts), UNKNOWN, np.int32)
+    for cell in np.unique(cells).tolist():
+        if rows.texts[cell] not in known:
+            raise InputError(
+                f"{rows.place(cell)}: {rows.texts[cell]!r} is no switch of the network"
+            )
+        switch[cell] = known[rows.texts[cell]]
+    return switch[cells]
+
+
+def walk_hops(
+    rows: Rows,
+    topology: Topology,
+    source: Int32Array,
+    target: Int32Array,
+    vcs: int,
+) -> tuple[Int8Array, Int64Array, tuple[Int64Array, Int32Array, Int16Array]]:
+    """Find the channels of all walks; see `routelab.kernels.route_list.follow_hops`.
+
+    Parameters
+    ----------
+    rows : Rows
+    topology : Topology
+    source, target : int32 array
+        Switches at both ends of each of `Rows.walks`.
+    vcs : int
+
+    Returns
+    -------
+    fault : int8 array
+        Of each walk.
+    place : int64 array
+        Place of the faulty hop in `Rows.cells`.
+    hops : tuple of (int64 array, int32 array, int16 array)
+        Start of each walk, channels and virtual channels.
+
+    Raises
+    ------
+    InputError
+        If a hop may be one of several links, or has several readings.
+    """
+    first, end, row = rows.walks()
+    hops = _read_hops(rows, topology)
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(end - first)))
+    hop_channel, hop_vc = np.empty(start[-1], np.int32), np.empty(start[-1], np.int16)
+    fault, place = follow_hops(
+        first,
+        end,
+        source,
+        target,
+        rows.cells,
+        *(hops.switch, hops.port, hops.link, hops.vc),
+        vcs,
+        *topology.outgoing,
+        topology.channel_target,
+        topology.source_port,
+        *(start, hop_channel, hop_vc),
+    )
+    several = np.flatnonzero(fault == SEVERAL)
+    if several.size:
+        walk = int(several[0])
+        cell = int(first[walk] + place[walk])
+        raise InputError(
+            f"{rows.path}, line {rows.line[row[walk]]}: the hop {hop_text(rows, cell)!r} may be "
+            "one of several links; give ports or links instead"
+        )
+    return fault, first + place, (start, hop_channel, hop_vc)
+
+
+def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
+    """Return the numbers of all switches, ports or channels by their texts."""
+    if rows.form == "switches":
+        return {name: switch for switch, name in enumerate(topology.switch_names)}
+    if rows.form == "ports":
+        if topology.num_channels and topology.source_port.min() < 0:
+            raise InputError(
+                f"{rows.path}: the hops are ports, and the network does not number its ports"
+            )
+        return {str(port): port for port in np.unique(topology.source_port).tolist()}
+    names = [topology.channel_name(channel) for channel in range(topology.num_channels)]
+    times = Counter(names)
+    unique = {name: channel for channel, name in enumerate(names) if times[name] == 1}
+    return {**{str(channel): channel for channel in range(len(names))}, **unique}

@@ -1,0 +1,252 @@
+"""Tables of next hops: a naive twin, a search for real deadlocks, and damaged certificates."""
+
+import json
+import random
+import runpy
+from itertools import product
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from routelab.routing.prove import prove_routes, write_proof
+
+RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
+WAITS = ("any", "one", "escape")
+
+
+def random_table(draw, *, switches, choices, vcs=1, strict=0.7):
+    """A connected graph; entries of all switches for some targets, mostly on shortest routes."""
+    while True:
+        graph = nx.gnm_random_graph(switches, draw.randint(switches - 1, 2 * switches), seed=draw)
+        if nx.is_connected(graph):
+            break
+    table = {}
+    for target in draw.sample(range(switches), draw.randint(1, switches)):
+        distance = nx.single_source_shortest_path_length(graph, target)
+        for switch in graph:
+            if switch == target:
+                continue
+            closer = [n for n in sorted(graph[switch]) if distance[n] < distance[switch]]
+            pool = closer if draw.random() < strict else sorted(graph[switch])
+            hops = draw.sample(pool, min(len(pool), draw.randint(1, choices)))
+            table[switch, target] = [(hop, draw.randrange(vcs)) for hop in hops]
+    return table
+
+
+def write_table(table, file):
+    lines = ["switch,target,switches"]
+    for (switch, target), hops in table.items():
+        lines.append(",".join([f"s{switch}", f"s{target}", *(f"s{n}@{vc}" for n, vc in hops)]))
+    file.write_text("\n".join(lines) + "\n")
+
+
+def reached(table):
+    """States (from, to, vc, target) that packets come to; None if some never arrive."""
+    states = set()
+    for target in {target for _, target in table}:
+        waiting = [switch for switch, goal in table if goal == target]
+        graph = nx.DiGraph()
+        for switch in waiting:
+            for hop, vc in table[switch, target]:
+                states.add((switch, hop, vc, target))
+                graph.add_edge(switch, hop)
+        if target not in graph or not set(graph) <= nx.ancestors(graph, target) | {target}:
+            return None
+    return states
+
+
+def naive_verdict(table, waits):
+    states = reached(table)
+    if states is None:
+        return "broken"
+    remaining = {state[:3] for state in states}
+    while True:
+        gone = set()
+        for buffer in remaining:
+            heads = [target for *held, target in states if tuple(held) == buffer]
+            free = []
+            for target in heads:
+                if buffer[1] == target:
+                    continue
+                removed = [
+                    (buffer[1], n, vc) not in remaining for n, vc in table[buffer[1], target]
+                ]
+                free.append({"any": any(removed), "one": all(removed), "escape": removed[0]}[waits])
+            if all(free):
+                gone.add(buffer)
+        if not gone:
+            return "cycle" if remaining else "proven"
+        remaining -= gone
+
+
+def test_verdicts_are_those_of_the_naive_twin(tmp_path):
+    draw = random.Random(11)
+    recheck = runpy.run_path(str(RECHECK))
+    counts = dict.fromkeys(product(WAITS, ("proven", "cycle", "broken")), 0)
+    for _ in range(500):
+        table = random_table(
+            draw,
+            switches=draw.randint(3, 7),
+            choices=draw.randint(1, 3),
+            vcs=draw.randint(1, 2),
+            strict=draw.choice([0.4, 0.95]),
+        )
+        waits = draw.choice(WAITS)
+        write_table(table, tmp_path / "table.csv")
+        proof = prove_routes(tmp_path / "table.csv", waits=waits)
+        assert proof.status == naive_verdict(table, waits)
+        counts[waits, proof.status] += 1
+        if proof.status == "proven":
+            write_proof(proof, tmp_path / "proof.json")
+            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+        for (_, wanted, _), (held, _, _) in zip(
+            proof.cycle, proof.cycle[1:] + proof.cycle[:1], strict=True
+        ):
+            assert wanted.split(" or ")[0] == held
+    assert min(counts.values()) > 4, counts
+
+
+def deadlock(table, waits):
+    """Search all states of buffers for one packet each: can packets stop for ever?"""
+    buffers = sorted({state[:3] for state in reached(table)})
+    number = {buffer: n for n, buffer in enumerate(buffers)}
+
+    def arrivals(buffer, target):
+        """Contents of a buffer that a packet has just entered: target, and what it waits for."""
+        if buffer[1] == target:
+            return [(target, None)]
+        hops = [number[buffer[1], n, vc] for n, vc in table[buffer[1], target]]
+        if waits == "any":
+            return [(target, None)]
+        return [(target, hop) for hop in (hops if waits == "one" else hops[:1])]
+
+    def moves(state):
+        for n, packet in enumerate(state):
+            if packet is None:
+                continue
+            target, chosen = packet
+            if buffers[n][1] == target:
+                yield n, None, None
+                continue
+            hops = [number[buffers[n][1], m, vc] for m, vc in table[buffers[n][1], target]]
+            for hop in hops if waits != "one" else [chosen]:
+                if state[hop] is None:
+                    yield n, hop, target
+
+    empty = (None,) * len(buffers)
+    seen, stack = {empty}, [empty]
+    while stack:
+        state = stack.pop()
+        following = []
+        must = False
+        for n, hop, target in moves(state):
+            # an adaptive hop is a chance under `escape`, not something to count on
+            must |= waits != "escape" or hop is None or hop == state[n][1]
+            left = (*state[:n], None, *state[n + 1 :])
+            if hop is None:
+                following.append(left)
+            else:
+                following += [
+                    (*left[:hop], packet, *left[hop + 1 :])
+                    for packet in arrivals(buffers[hop], target)
+                ]
+        if any(state) and not must:
+            return True
+        for (switch, target), hops in table.items():
+            for m, vc in hops:
+                n = number[switch, m, vc]
+                if state[n] is None:
+                    following += [
+                        (*state[:n], packet, *state[n + 1 :])
+                        for packet in arrivals(buffers[n], target)
+                    ]
+        for other in following:
+            if other not in seen:
+                seen.add(other)
+                stack.append(other)
+    return False
+
+
+def test_no_proven_table_reaches_a_deadlock():
+    draw = random.Random(3)
+    outcomes = []
+    while len(outcomes) < 60:
+        table = random_table(draw, switches=draw.randint(3, 4), choices=2, strict=0.9)
+        states = reached(table)
+        waits = draw.choice(WAITS)
+        if states is None or len({state[:3] for state in states}) > 7:
+            continue
+        verdict = naive_verdict(table, waits)
+        outcomes.append((verdict, deadlock(table, waits)))
+        assert outcomes[-1] != ("proven", True), (waits, table)
+    assert ("proven", False) in outcomes
+    assert ("cycle", True) in outcomes
+
+
+RING = """switch,target,switches
+A,C,B
+B,C,C
+B,D,C
+C,D,D
+C,A,D
+D,A,A
+D,B,A
+A,B,B
+"""
+CHOICE = """switch,target,switches
+A,C,B,D
+B,C,C
+D,C,C
+C,A,B
+B,A,A
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "status", "reason"),
+    [
+        (RING, {}, "cycle", "4 buffers"),
+        (RING.replace("D,B,A", "D,B,A@1").replace("A,B,B", "A,B,B@1"), {}, "proven", ""),
+        (RING.replace("D,A,A\n", ""), {}, "broken", "packets for A come to D"),
+        (RING.replace("D,A,A", "D,A,C"), {}, "broken", "packets for A loop"),
+        (CHOICE, {}, "proven", ""),
+        (CHOICE, {"waits": "one"}, "proven", ""),
+        (CHOICE, {"switching": "wormhole"}, "not enough input", "no criterion"),
+        (CHOICE, {"switching": "wormhole", "waits": "one"}, "proven", ""),
+        (CHOICE, {"vcs": 1}, "proven", ""),
+        (CHOICE.replace("B,C,C", "B,C,C@2"), {"vcs": 2}, "broken", "line 3: .* above the last, 1"),
+        (CHOICE + "C,C,X\n", {}, "proven", ""),
+    ],
+)
+def test_crafted_tables(text, options, status, reason, tmp_path):
+    (tmp_path / "table.csv").write_text(text)
+    proof = prove_routes(tmp_path / "table.csv", **options)
+    assert proof.status == status
+    assert all(part in proof.reason for part in reason.split(" .*")), proof.reason
+
+
+def damaged(proof):
+    """Copies of a certificate that prove nothing."""
+    for place in range(len(proof["removal"])):
+        yield proof | {"removal": proof["removal"][:place] + proof["removal"][place + 1 :]}
+    yield proof | {"removal": proof["removal"][::-1]}
+    yield proof | {"removal": [*proof["removal"], proof["removal"][0]]}
+    yield proof | {"entries": proof["entries"][:-1]}
+    yield proof | {"entries": [*proof["entries"], proof["entries"][0]]}
+    yield proof | {"channels": [[a, c, b] for a, b, c in proof["channels"]]}
+
+
+def test_a_damaged_certificate_is_refused(tmp_path):
+    (tmp_path / "table.csv").write_text(CHOICE)
+    write_proof(prove_routes(tmp_path / "table.csv"), tmp_path / "proof.json")
+    proof = json.loads((tmp_path / "proof.json").read_text())
+    recheck = runpy.run_path(str(RECHECK))
+    assert recheck["main"]([str(tmp_path / "proof.json")]) == 0
+    for copy in damaged(proof):
+        (tmp_path / "damaged.json").write_text(json.dumps(copy))
+        assert recheck["main"]([str(tmp_path / "damaged.json")]) == 4
+    for field in proof:
+        copy = {name: value for name, value in proof.items() if name != field}
+        (tmp_path / "damaged.json").write_text(json.dumps(copy))
+        assert recheck["main"]([str(tmp_path / "damaged.json")]) == 2
