@@ -42,7 +42,8 @@ def add_parser(subparsers: Any) -> None:
         type=named_path,
         help="CSV file: 'source,target,switches', then a route a line, such as A,C,B,C; or "
         "'switch,target,switches', then the next hops of a switch for a target; also 'ports' or "
-        "'links' instead of 'switches'; B@1 is a hop on virtual channel 1",
+        "'links' instead of 'switches'; B@1 is a hop on virtual channel 1; or a folder or "
+        "routes.npz that `routelab route` wrote",
     )
     parser.add_argument(
         "--waits",
@@ -68,6 +69,20 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         type=named_path,
         help="file for the proof, which docs/recheck_certificate.py verifies",
+    )
+    parser.add_argument(
+        "--repair",
+        metavar="N",
+        type=integer,
+        help="keep all routes, and put each on one of N virtual channels so that the proof holds; "
+        "with -o",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=named_path,
+        help="file for the repaired routes, a list like ROUTES",
     )
     parser.add_argument(
         "--plot",
@@ -96,11 +111,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     """Return the verdict and the output."""
+    from routelab.api import InputError
     from routelab.commands._shared.errors import safe_text
     from routelab.commands._shared.logging import show_progress
     from routelab.report.plots import check_plot, plot_cycle
-    from routelab.routing.prove import prove_routes, write_proof
+    from routelab.routing.prove import prove_routes, repair_routes, write_proof
+    from routelab.toolkit.route_cells import MAX_VC
 
+    if (arguments.repair is None) != (arguments.output is None):
+        raise InputError("--repair N and -o FILE go together")
+    if arguments.repair is not None and not 1 <= arguments.repair <= MAX_VC:
+        raise InputError(f"--repair {arguments.repair}: give 1 to {MAX_VC} virtual channels")
     check_plot(arguments.plot)
     with show_progress(arguments):
         proof = prove_routes(
@@ -114,12 +135,14 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
         write_proof(proof, arguments.certificate)
     if arguments.plot is not None and proof.cycle:
         plot_cycle(f"Cycle of the routes in {arguments.routes.name}", proof.cycle, arguments.plot)
+    lines = [*_lines(proof, certificate=arguments.certificate is not None)]
+    answer = _as_json(proof)
+    if arguments.repair is not None:
+        answer["repair"] = repair_routes(proof, arguments.repair, arguments.output)
+        lines.append(answer["repair"])
     if arguments.format == "json":
-        return proof.status, json.dumps(_as_json(proof), indent=2, ensure_ascii=False) + "\n"
-    return proof.status, "".join(
-        f"{safe_text(line)}\n"
-        for line in _lines(proof, certificate=arguments.certificate is not None)
-    )
+        return proof.status, json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+    return proof.status, "".join(f"{safe_text(line)}\n" for line in lines)
 
 
 def _as_json(proof: Proof) -> dict[str, Any]:
@@ -139,6 +162,7 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         "cycle": "these routes may deadlock",
         "broken": "these routes do not work",
         "not enough input": "nothing is proven",
+        "unproven": "nothing is proven",
     }
     yield f"{proof.status}: {answers[proof.status]}: {proof.reason}"
     for held, wanted, route in proof.cycle:

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from routelab._runtime.progress import report_phase
-from routelab.api import InputError, RouteTable, Topology
+from routelab.api import (
+    InputError,
+    LayersPlugin,
+    PluginError,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
 from routelab.api.topology import BoolArray
 from routelab.api.verdicts import Status
 from routelab.deadlock import Switching, check_table, write_certificate
@@ -30,11 +37,16 @@ from routelab.metrics import (
     reachable_pairs,
     relative_loads,
 )
+from routelab.registry.instances import load
 from routelab.results.atomic import atomic_file
+from routelab.routing.export import table_of
+from routelab.routing.route import ROUTES
+from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
+from routelab.toolkit.input_files import is_folder
 from routelab.toolkit.next_hop_list import read_next_hops
-from routelab.toolkit.route_cells import MAX_VC, Rows, read_rows
-from routelab.toolkit.route_list import read_route_list
+from routelab.toolkit.route_cells import MAX_VC, Form, Rows, read_rows
+from routelab.toolkit.route_list import read_route_list, route_list_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +68,10 @@ class Proof:
         What waits, for what, and a route or packets that cause it.
     write : callable or None
         Writes the certificate to a path; None without a proof.
+    table : RouteTable or None
+        The routes, if they are not broken; None for next hops.
+    form : {"switches", "ports", "links"} or None
+        What the hops of the list are; None if the routes were no list.
     """
 
     status: Status
@@ -64,6 +80,8 @@ class Proof:
     preconditions: tuple[str, ...] = ()
     cycle: tuple[tuple[str, str, str], ...] = ()
     write: Callable[[Path], None] | None = None
+    table: RouteTable | None = None
+    form: Form | None = None
 
 
 def prove_routes(
@@ -79,9 +97,11 @@ def prove_routes(
     Parameters
     ----------
     routes : path
-        See `routelab.toolkit.route_list` and `routelab.toolkit.next_hop_list`.
+        CSV, see `routelab.toolkit.route_list` and `routelab.toolkit.next_hop_list`; or a folder or
+        ``routes.npz`` that ``routelab route`` wrote.
     network : str or Topology, optional
-        See `routelab.routing.topology.load_network`; without one, it is what the file uses.
+        See `routelab.routing.topology.load_network`; without one, that of the folder,
+        or what the CSV file uses.
     vcs : int, optional
         Virtual channels that the network has (default: as many as the file uses).
     waits : {"any", "one", "escape"}
@@ -95,36 +115,66 @@ def prove_routes(
     """
     if vcs is not None and not 1 <= vcs <= MAX_VC + 1:
         raise InputError(f"{vcs} virtual channels: give 1 to {MAX_VC + 1}")
-    topology = None if network is None else load_network(network)[1]
     report_phase("prove", "reading")
+    if is_folder(routes) or routes.suffix == ".npz":
+        proof = _prove_table(_load_table(routes, network), vcs, switching)
+        report_phase("prove", proof.status, ended=True)
+        return proof
+    topology = None if network is None else load_network(network)[1]
     rows = read_rows(routes)
     if rows.content == "routes":
-        proof = _prove_routes(rows, topology, vcs, switching)
+        proof = _prove_list(rows, topology, vcs, switching)
     else:
         proof = _prove_next_hops(rows, topology, vcs, waits, switching)
     report_phase("prove", proof.status, ended=True)
     return proof
 
 
-def _prove_routes(
-    rows: Rows, topology: Topology | None, vcs: int | None, switching: Switching
+def _load_table(routes: Path, network: str | Topology | None) -> RouteTable:
+    """Return the table that `routelab route` wrote."""
+    if network is None:
+        return table_of([str(routes)])
+    file = routes / ROUTES if is_folder(routes) else routes
+    return load_routes(file, load_network(network)[1])
+
+
+def _prove_table(
+    table: RouteTable,
+    vcs: int | None,
+    switching: Switching,
+    *,
+    num_routes: int | None = None,
+    form: Form | None = None,
 ) -> Proof:
-    listed = read_route_list(rows, topology, vcs)
-    facts: dict[str, Any] = {"routes": listed.num_routes}
-    if listed.table is None:
-        reason = _with_others(listed.first_fault, listed.faults, "route")
+    """Prove a table under its own flow control; `num_routes`: lines that it was read from."""
+    listed = int(np.count_nonzero(table.path_length)) if num_routes is None else num_routes
+    facts: dict[str, Any] = {"routes": listed}
+    if vcs is not None and table.virtual_channels > vcs:
+        reason = f"the table needs {table.virtual_channels} virtual channels, and there are {vcs}"
         return Proof("broken", reason, facts)
     report_phase("prove", "proof")
-    verdict = check_table(listed.table, "plain", switching=switching)
+    verdict = check_table(table, switching=switching)
     report_phase("prove", "facts")
     return Proof(
         verdict.status,
         verdict.reason,
-        facts | _route_facts(listed.table),
+        facts | _route_facts(table),
         verdict.preconditions,
-        tuple(verdict.cycle_steps(listed.table.topology)),
-        partial(write_certificate, verdict, listed.table) if verdict.proven else None,
+        tuple(verdict.cycle_steps(table.topology)),
+        partial(write_certificate, verdict, table) if verdict.proven else None,
+        table,
+        form,
     )
+
+
+def _prove_list(
+    rows: Rows, topology: Topology | None, vcs: int | None, switching: Switching
+) -> Proof:
+    listed = read_route_list(rows, topology, vcs)
+    if listed.table is None:
+        reason = _with_others(listed.first_fault, listed.faults, "route")
+        return Proof("broken", reason, {"routes": listed.num_routes})
+    return _prove_table(listed.table, vcs, switching, num_routes=listed.num_routes, form=rows.form)
 
 
 def _prove_next_hops(
@@ -196,3 +246,61 @@ def write_proof(proof: Proof, path: Path) -> None:
         raise InputError(f"no certificate: the routes are not proven ({proof.reason})")
     with atomic_file(path) as new:
         proof.write(new)
+
+
+def _cycle_breaking(channels: int) -> LayersPlugin:
+    plugin = load("layers", f"cycle-breaking~max_channels={channels}")
+    assert isinstance(plugin, LayersPlugin)
+    return plugin
+
+
+def repair_routes(proof: Proof, channels: int, path: Path) -> str:
+    """Put each route on one virtual channel so that they are proven, and write them as a list.
+
+    All routes stay; their virtual channels are new. See the layers plugin ``cycle-breaking``.
+
+    Parameters
+    ----------
+    proof : Proof
+        Of routes that are a cycle.
+    channels : int
+        Virtual channels of the network.
+    path : path
+
+    Returns
+    -------
+    sentence : str
+        How many virtual channels the written routes use; or that nothing was written, and why.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    if proof.status != "cycle" or proof.table is None:
+        why = "they are proven" if proof.status == "proven" else f"the verdict is {proof.status}"
+        return f"Nothing is repaired, as {why}."
+    plugin, unlimited = _cycle_breaking(channels), _cycle_breaking(MAX_VC)
+    reason = unlimited.supports(proof.table)
+    if reason:
+        return f"Nothing is repaired: {reason}."
+    report_phase("prove", "repair")
+    try:
+        table = plugin.assign(proof.table)
+    except UnsupportedError:
+        needed = unlimited.assign(proof.table).virtual_channels
+        return (
+            f"Nothing is repaired: {needed} virtual channels suffice, {channels} were not enough "
+            "here; at least 2 are needed."
+        )
+    with atomic_file(path) as new:
+        with new.open("w", encoding="utf-8") as stream:
+            stream.writelines(route_list_lines(table, proof.form))
+        # what is written is proven, not what was to be written
+        again = _prove_list(read_rows(new), table.topology, None, "virtual-cut-through")
+        if again.status != "proven":
+            raise PluginError(f"layers/cycle-breaking: its routes are {again.reason}")
+    return (
+        f"Repaired: {path} has the same routes on {table.virtual_channels} virtual channels, and "
+        "is proven."
+    )

@@ -201,8 +201,8 @@ def _shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float6
 # --- writing ---------------------------------------------------------------------------------
 
 
-def route_list_lines(table: RouteTable) -> Iterator[str]:
-    """Yield the lines of a table's list, in the first of `FORMS` that names each channel.
+def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[str]:
+    """Yield the lines of a table's list.
 
     A table per terminal becomes one per switch: each of the routes to the terminals of a switch
     has its share.
@@ -210,9 +210,11 @@ def route_list_lines(table: RouteTable) -> Iterator[str]:
     Parameters
     ----------
     table : RouteTable
+    form : {"switches", "ports", "links"}, optional
+        What hops are (default: the first of these that names each channel).
     """
     topology = table.topology
-    form, names = _channel_texts(topology)
+    form, names = _channel_texts(topology, form)
     near = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
     at_one = np.bincount(near, minlength=len(topology.endpoints))
@@ -246,14 +248,17 @@ def _cell(text: str) -> str:
     return text
 
 
-def _channel_texts(topology: Topology) -> tuple[Form, list[str]]:
+def _channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
     """Return how hops are written, and the text of each channel."""
-    ends = list(
-        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
-    )
-    if len(set(ends)) == len(ends):
-        return "switches", [topology.switch_names[target] for _, target in ends]
-    ports = list(zip(topology.channel_source.tolist(), topology.source_port.tolist(), strict=True))
-    if len(set(ports)) == len(ports) and topology.source_port.min() >= 0:
-        return "ports", [str(port) for _, port in ports]
-    return "links", [str(channel) for channel in range(topology.num_channels)]
+    source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
+    ports = topology.source_port.tolist()
+    if form is None:
+        form = "links"
+        if len(set(zip(source, target, strict=True))) == len(source):
+            form = "switches"
+        elif len(set(zip(source, ports, strict=True))) == len(ports) and min(ports) >= 0:
+            form = "ports"
+    if form == "switches":
+        return form, [topology.switch_names[switch] for switch in target]
+    numbers = ports if form == "ports" else range(topology.num_channels)
+    return form, [str(number) for number in numbers]

@@ -54,4 +54,13 @@ def test_an_unknown_network_or_option_is_rejected(in_folder, capsys):
         assert main(["prove", *arguments, "r.csv"]) == 2
     assert main(["prove", "r.csv", "--vcs", "0"]) == 2
     assert main(["prove", "r.csv", "--plot", "cycle.txt"]) == 2
+    assert main(["prove", "r.csv", "--repair", "2"]) == 2
+    assert main(["prove", "r.csv", "--repair", "0", "-o", "new.csv"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_repaired_routes_are_written(in_folder, capsys):
+    (in_folder / "r.csv").write_text(CYCLE)
+    assert main(["prove", "r.csv", "--repair", "2", "-o", "new.csv"]) == 5
+    assert "Repaired: new.csv" in capsys.readouterr().out
+    assert main(["prove", "new.csv"]) == 0

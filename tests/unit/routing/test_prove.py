@@ -12,8 +12,10 @@ import networkx as nx
 import pytest
 
 import routelab
+from routelab.api import InputError
+from routelab.cli import main
 from routelab.deadlock import check_table
-from routelab.routing.prove import prove_routes, write_proof
+from routelab.routing.prove import prove_routes, repair_routes, write_proof
 from routelab.toolkit.route_list import route_list_lines
 
 RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
@@ -168,3 +170,65 @@ def test_a_table_has_one_verdict_in_both_forms(tmp_path):
         assert proof.cycle == tuple(plain.cycle_steps(result.topology))
         for name in ("max_load", "mean_hops", "max_hops"):
             assert proof.facts[name] == result.facts[name]
+
+
+def test_results_of_route_are_proven_as_they_are(tmp_path):
+    assert main(["route", "torus~dims=4x4", "dor", "-o", str(tmp_path / "dor")]) == 0
+    by_folder = prove_routes(tmp_path / "dor")
+    # the table relies on bubble flow control, which lists of routes do not have
+    assert by_folder.status == "proven"
+    assert prove_routes(tmp_path / "dor", switching="wormhole").status == "unproven"
+    file = tmp_path / "dor" / "routes.npz"
+    assert prove_routes(file, "torus~dims=4x4").facts == by_folder.facts
+    assert prove_routes(tmp_path / "dor", vcs=1).status == "proven"
+    with pytest.raises(InputError, match="belongs to another topology"):
+        prove_routes(file, "torus~dims=4x3")
+
+
+def test_repaired_routes_are_the_same_and_proven(tmp_path):
+    draw = random.Random(9)
+    repaired = 0
+    while repaired < 100:
+        file = random_list(draw, tmp_path)
+        proof = prove_routes(file) if file else None
+        if proof is None or proof.status != "cycle":
+            continue
+        if repair_routes(proof, 8, tmp_path / "repaired.csv").startswith("Nothing"):
+            # a route that crosses a channel twice waits for itself on any virtual channel
+            assert any(held == wanted for held, wanted, _ in proof.cycle) or _crosses_twice(file)
+            continue
+        repaired += 1
+        assert naive_verdict(tmp_path / "repaired.csv")[0] == "proven"
+        before, after = (
+            sorted(re.sub(r"@[0-9]+", "", line) for line in path.read_text().splitlines())
+            for path in (file, tmp_path / "repaired.csv")
+        )
+        assert before == after
+
+
+def _crosses_twice(file):
+    for line in file.read_text().splitlines()[1:]:
+        source, _, *hops = re.sub(r"@[0-9]+", "", line).split(",")
+        steps = list(pairwise([source, *hops]))
+        if len(set(steps)) < len(steps):
+            return True
+    return False
+
+
+def test_too_few_channels_write_nothing(tmp_path):
+    (tmp_path / "routes.csv").write_text(FOUR)
+    proof = prove_routes(tmp_path / "routes.csv")
+    said = repair_routes(proof, 1, tmp_path / "repaired.csv")
+    assert "2 virtual channels suffice, 1 were not enough" in said
+    assert not (tmp_path / "repaired.csv").exists()
+
+
+def test_repaired_routes_have_the_form_of_the_list(tmp_path):
+    ring = ["0>1 +X", "1>2 +X", "2>3 +X", "3>0 +X"]
+    lines = [f"{n},{(n + 2) % 4},{ring[n]},{ring[(n + 1) % 4]}" for n in range(4)]
+    (tmp_path / "links.csv").write_text("\n".join(["source,target,links", *lines]) + "\n")
+    proof = prove_routes(tmp_path / "links.csv", RING)
+    assert proof.status == "cycle"
+    repair_routes(proof, 2, tmp_path / "repaired.csv")
+    assert (tmp_path / "repaired.csv").read_text().startswith("source,target,links\n")
+    assert prove_routes(tmp_path / "repaired.csv", RING).status == "proven"
