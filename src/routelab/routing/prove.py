@@ -94,6 +94,7 @@ def _fault_text(listed: RouteList) -> str:
 
 
 def _facts(table: RouteTable) -> dict[str, Any]:
+    """Return the facts that a certificate has of a table."""
     topology = table.topology
     loads = relative_loads(topology, channel_loads(table))
     count = pairs(topology)

@@ -167,6 +167,10 @@ def case_of(
     def judge(
         virtual_channels: int, *, switching: Switching, packets_per_buffer: int
     ) -> Mapping[str, str]:
+        """Return the verdict on the routing under a router's settings, as columns.
+
+        Raises UnsupportedError if the checker finds an obstacle on the routes.
+        """
         report_phase(routing.name, "proof")
         options = (virtual_channels, switching, packets_per_buffer)
         if not routing.hop_by_hop:
@@ -286,6 +290,7 @@ class CaseRouting:
 def _verdict_of_table(
     table: RouteTable, switching: Switching, packets_per_buffer: int
 ) -> dict[str, str]:
+    """Return the deadlock checker's verdict on a table, as columns."""
     verdict = check_table(table, packets_per_buffer=packets_per_buffer, switching=switching)
     return {
         "deadlock": verdict.status,
@@ -299,6 +304,7 @@ def _verdict_of_table(
 def _verdict_of_hops(
     routing: CaseRouting, topology: Topology, options: tuple[int, Switching, int]
 ) -> dict[str, str]:
+    """Return the checker's verdict on a hop-by-hop algorithm as columns, with ``obstacle``."""
     virtual_channels, switching, packets = options
     verdict = check_hop_routing(
         routing,
