@@ -82,6 +82,7 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
 
 
 def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
+    """Raise if the output has a text of an error, or the program ended with an exit code."""
     streams = [text.replace("\r\n", "\n").split("\n") for text in (output.stdout, output.stderr)]
     for patterns in ((*errors, *_ERRORS), _SIGNS):
         form = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)

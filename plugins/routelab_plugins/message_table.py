@@ -168,6 +168,7 @@ def _check_rate(row: Row) -> None:
 
 
 def _check_sizes(sizes: Sequence[int], request: MessageParameters) -> None:
+    """Raise if a row was not requested, or a requested one is missing."""
     more = [size for size in sizes if size not in request.sizes]
     if more:
         raise BenchmarkError(

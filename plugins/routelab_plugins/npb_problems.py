@@ -145,6 +145,7 @@ def _power_of_two(name: str, ranks: int) -> str | None:
 
 
 def _lu(name: str, points: int, ranks: int) -> str | None:
+    """Return why LU of so many points along an axis cannot run; None if it can."""
     shape = lu_grid(ranks)
     if shape is None:
         return f"{name} needs n1 x n2 processes with n1 / 2 <= n2 <= n1, and {ranks} are not"
@@ -158,6 +159,7 @@ def _lu(name: str, points: int, ranks: int) -> str | None:
 
 
 def _mg(name: str, points: int, ranks: int) -> str | None:
+    """Return why MG of so many points along an axis cannot run; None if it can."""
     if ranks > MG_PROCESSES:
         return f"{name} runs on {MG_PROCESSES} processes at most, not on {ranks}"
     longest_side = max(mg_grid(ranks))
@@ -170,6 +172,7 @@ def _mg(name: str, points: int, ranks: int) -> str | None:
 
 
 def _ft(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
+    """Return why FT of these sizes cannot run; None if it can."""
     rows, columns = ft_grid(sizes, ranks)
     if rows > min(sizes[:2]) or columns > min(sizes[1:]):
         return (
@@ -180,6 +183,7 @@ def _ft(name: str, sizes: tuple[int, int, int], ranks: int) -> str | None:
 
 
 def _is(name: str, class_: str, ranks: int, iterations: int) -> str | None:
+    """Return why IS of this class cannot run; None if it can."""
     low, high = IS_PROCESSES.get(class_, IS_USUALLY)
     if not low <= ranks <= high:
         return f"{name} runs on {low} to {high} processes, {ranks} are not within this range"

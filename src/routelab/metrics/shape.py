@@ -61,17 +61,17 @@ class Cost:
         Cables between switches. A channel without one back is a link, too.
     local_links, global_links : int or None
         Links inside and between groups; None without groups.
-    switch_ports : int
+    most_switch_ports : int
         Largest number of ports in use at a switch, those of terminals included.
-    ports : int
+    total_ports : int
         Ports in use at all switches, those of terminals included.
     """
 
     links: int
     local_links: int | None
     global_links: int | None
-    switch_ports: int
-    ports: int
+    most_switch_ports: int
+    total_ports: int
 
 
 def network_cost(topology: Topology) -> Cost:
@@ -88,8 +88,8 @@ def network_cost(topology: Topology) -> Cost:
         links=len(ends),
         local_links=None if between is None else len(ends) - between,
         global_links=between,
-        switch_ports=int(ports.max(initial=0)),
-        ports=int(ports.sum()),
+        most_switch_ports=int(ports.max(initial=0)),
+        total_ports=int(ports.sum()),
     )
 
 

@@ -182,6 +182,7 @@ def _inner(grid: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Points, Point
 
 
 def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
+    """Return the ticks of both axes: places and texts at the middle of each block."""
     inner = int(np.prod(sizes[2:], dtype=np.int64))
     ticks: Ticks = ([], [])
     for dimension, size in enumerate(sizes[:2]):

@@ -153,6 +153,10 @@ def _cell(
     formats: Mapping[str, ColumnFormat],
     best: Mapping[str, str],
 ) -> TableCell:
+    """Return the cell of `column`; beside a published number, `value` is the column of ours.
+
+    `best`: the best text of the row, by the source of a pivot's columns.
+    """
     form = formats[column.name]
     text = form.text(row.get(column.name))
     numeric = "\n" not in text and (not text or re.match(r"[-\d]", text) is not None)

@@ -157,7 +157,11 @@ def _statistic_rows(
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> list[dict[str, Any]]:
-    """Return a row for each group of runs, with statistics of the runs that have a result."""
+    """Return a row for each group of runs, with statistics of the runs that have a result.
+
+    `jobs` has a line for each run, and for each other run that it is compared with; `groups` has
+    positions of lines, by the texts of the row's keys. `place` begins messages.
+    """
     rows = []
     for positions in groups.values():
         group = jobs.loc[positions]

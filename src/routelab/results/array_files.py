@@ -98,6 +98,7 @@ def read_arrays(
 def _read(
     path: str | os.PathLike[str], expected: str | None, names: Collection[str] | None
 ) -> tuple[dict[str, Any], Arrays]:
+    """Return the description and the arrays of a file; no arrays if `names` is None."""
     expectation = f"expected {expected or 'an npz artifact'}"
     try:
         with open_input(path, MAX_ARRAYS) as stream:

@@ -164,6 +164,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _refuse_special(path: str | os.PathLike[str]) -> None:
+    """Refuse pipes, devices and the open output of this process."""
     kind = special_kind(path)
     # the output of this process may be a regular file, which is not ours to replace
     if kind is None and os.path.abspath(path).startswith(_OUTPUTS):  # noqa: PTH100
@@ -207,6 +208,7 @@ def _temporary_path(target: Path) -> Path:
 
 
 def _sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk, where the file system can tell."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

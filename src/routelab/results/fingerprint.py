@@ -79,6 +79,7 @@ def _digest_of_facts(
     plugins: Iterable[type],
     input_files: Iterable[str | os.PathLike[str]],
 ) -> str:
+    """Return the digest of code, instance, plugins and the content of input files."""
     facts = {
         "format": FORMAT,
         "code": code,

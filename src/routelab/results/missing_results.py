@@ -180,6 +180,7 @@ def _merge(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _predicate(status: str, number: int) -> str:
+    """Return the verb phrase of a status for so many results."""
     is_single = number == 1
     return {
         "failed": "failed",

@@ -215,6 +215,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _describe(plugin: Plugin) -> dict[str, Any]:
+    """Return what a result says of a plugin: its version, parameters, and programs that it runs."""
     distribution, number = distribution_of(type(plugin).__module__)
     described = {
         "kind": plugin.kind,

@@ -58,6 +58,7 @@ class RowStore:
         }
 
     def _lines(self) -> dict[str, tuple[str, bytes]]:
+        """Return status and content by fingerprint; a worse line replaces only a worse one."""
         lines: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             for line, content, status_, key_, seal in _LINE.findall(read_bytes(path, MAX_ARRAYS)):

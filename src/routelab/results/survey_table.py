@@ -106,6 +106,7 @@ def _text(value: Any) -> Any:
 
 
 def _value(text: str) -> Any:
+    """Return a cell as None, truth value, integer, number or text, whichever fits first."""
     if text in ("", "true", "false"):
         return None if not text else text == "true"
     for kind in (int, float):

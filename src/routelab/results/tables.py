@@ -140,6 +140,7 @@ _WORDS = {"": None, "True": True, "False": False}
 
 
 def _value(cell: str) -> Any:
+    """Return a cell as None, truth value, integer, number or text, whichever fits first."""
     if cell in _WORDS:
         return _WORDS[cell]
     for kind in (int, float):

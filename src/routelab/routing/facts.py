@@ -79,6 +79,7 @@ def _cycle(routed: AppliedRouting) -> str:
 
 
 def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
+    """Return maximum, minimum, mean and σ(4) of the relative loads; None without channels."""
     if not len(loads):
         return dict.fromkeys(("max_load", "min_load", "mean_load", "sigma4"))
     topology = table.topology

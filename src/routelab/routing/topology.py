@@ -143,7 +143,7 @@ def network_facts(topology: Topology) -> dict[str, Any]:
     distances = switch_distances(topology) if small else None
     cut = best_cut(topology) if small else None
     cost, terminals = network_cost(topology), topology.num_terminals
-    # the closed form is that of the whole network
+    # some families state their bisection, trees only that of their leaves: before any failure
     whole = not (topology.failed_switches or topology.failed_links)
     names = ("bisection_links", "leaf_bisection_links") if whole else ()
     return {
@@ -155,13 +155,14 @@ def network_facts(topology: Topology) -> dict[str, Any]:
             (topology.attributes[name] for name in names if name in topology.attributes), None
         ),
         "best_cut_links": cut and cut.links,
+        # links per terminal of one half; may exceed 1
         "best_cut_share": 2 * cut.links / terminals if cut and terminals else None,
         "links": cost.links,
         "local_links": cost.local_links,
         "global_links": cost.global_links,
-        "switch_ports": cost.switch_ports,
+        "switch_ports": cost.most_switch_ports,
         "links_per_terminal": cost.links / terminals if terminals else None,
-        "ports_per_terminal": cost.ports / terminals if terminals else None,
+        "ports_per_terminal": cost.total_ports / terminals if terminals else None,
     }
 
 

@@ -46,7 +46,7 @@ class RingWorkload(WorkloadPlugin):
         builder.send_receive(ranks, (ranks + 1) % job.ranks, BYTES, (ranks - 1) % job.ranks)
         builder.compute(ranks, 1e3)
         steps = (Loop((builder.build(), Collective("barrier")), ROUNDS),)
-        return Program(job.ranks, steps, self.summary)
+        return Program(job.ranks, steps, convention=self.summary)
 
 
 def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:

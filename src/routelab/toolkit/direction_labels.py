@@ -62,6 +62,7 @@ def torus_directions(topology: Topology) -> DirectionLabels:
 
 
 def _none(reason: str) -> DirectionLabels:
+    """Return empty labels with the reason why there are none."""
     empty = np.empty(0)
     return DirectionLabels(
         reason=reason,

@@ -27,6 +27,7 @@ MAX_SWITCHES = 1_000_000
 
 
 def _dims_problem(dims: Sequence[int]) -> str | None:
+    """Return why a grid of these sizes cannot be built; None if it can."""
     if not dims:
         return "dims: a grid needs at least one dimension, such as dims=4x2"
     text = "x".join(map(str, dims))
@@ -367,6 +368,7 @@ class _Damage:
     def _fail(
         self, kind: str, failed: BoolArray, able: BoolArray, wanted: int, order: NDArray[np.uint64]
     ) -> None:
+        """Let `wanted` of those that are `able` fail, the first by `order`."""
         candidates = np.flatnonzero(able)
         if wanted > len(candidates):
             self.problems.append(

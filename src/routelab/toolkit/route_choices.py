@@ -101,6 +101,7 @@ class RouteChoices:
         return rows
 
     def _translate(self, sources: Int32Array) -> ChoiceArrays:
+        """Return the routes out of other sources, as images of those of their representatives."""
         routes: ChoiceArrays = translate_routes(
             self.arrays,
             self.symmetry.arrays,

@@ -86,12 +86,20 @@ class SourceSymmetry:
         Parameters
         ----------
         step : array of int, shape (n,)
-            A divisor of the ring length for each dimension; 1 for dimensions without translations.
+            A divisor of ``arrays.period`` for each of the n dimensions, and a multiple of this
+            group's own step. 1 keeps all translations, the period itself none.
+
+        Raises
+        ------
+        ValueError
+            If a step is no such divisor, or no such multiple.
         """
         arrays = self.arrays
         steps = np.asarray(step, dtype=np.int32)
         if np.any(steps < 1) or np.any(arrays.period % steps):
             raise ValueError(f"steps {steps} do not divide the periods {arrays.period}")
+        if np.any(steps % arrays.step):
+            raise ValueError(f"steps {steps} are no multiples of the group's {arrays.step}")
         return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
@@ -190,6 +198,7 @@ def _classes(
 
 
 def _no_symmetry(topology: Topology) -> SymmetryArrays:
+    """Return the arrays of a group with one class per switch with terminals."""
     count = topology.num_switches
     switches = frozen_array(np.arange(count), np.int32)
     unit = frozen_array([1], np.int32)

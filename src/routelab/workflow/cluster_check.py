@@ -182,6 +182,7 @@ def smoke_command(name: str) -> str:
 def _check_comparisons(
     file: ClusterFile, study: Path, jobs: Sequence[ComparisonJob]
 ) -> list[ClusterCheck]:
+    """Return the checks of one study: its cost, its cluster's site, and the programs it needs."""
     allocations = "1 allocation" if len(jobs) == 1 else f"{len(jobs)} allocations"
     runs, hours = sum(job.comparison.runs for job in jobs), sum(job.node_hours for job in jobs)
     finding = f"{study}: {allocations}, {runs} runs, {hours:.1f} node-hours at most"

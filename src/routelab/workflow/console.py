@@ -79,6 +79,7 @@ class ShortFormatter(logging.Formatter):
         return self._theirs.format(record) if short is None else short
 
     def _short(self, facts: Mapping[str, Any]) -> str | None:
+        """Return a short text for a record of Snakemake; "" to be silent, None to keep its text."""
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
@@ -140,6 +141,7 @@ def _kind(rule: str) -> str:
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:
+    """Return the title of a batch: its first job's, or which part of a study's jobs it is."""
     _, plural = kinds()[kind].nouns
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:

@@ -91,6 +91,7 @@ def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
 
 
 def _records(study_plan: StudyPlan) -> list[RouteRecord]:
+    """Return a record of each table of a study, with the folders of its results."""
     parts, results = study_plan.parts, study_plan.parts.results
     metrics = _metrics_to_name(parts.metrics)
     rules = rules_ids(parts)

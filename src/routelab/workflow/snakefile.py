@@ -224,6 +224,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
+        """Prepare, execute and report losses; dry runs and ``--touch`` prepare nothing."""
         use_short_lines(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
@@ -323,7 +324,7 @@ def _forget(plan: Plan, fresh: Collection[str]) -> None:
 
 def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
     """Let Snakemake run the batches of some stages, and those with jobs that are not done."""
-    folders = {job.folder for job in plan.again()}
+    folders = {job.folder for job in plan.jobs_to_repeat()}
     forced = (
         str(plan.manifest(batch))
         for batch in plan.batches_to_do

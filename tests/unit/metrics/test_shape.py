@@ -107,8 +107,8 @@ def test_cost_counts_links_and_ports(case):
     cost = network_cost(network(count, links, terminals))
     degree = np.bincount(np.array(links, dtype=int).reshape(-1), minlength=count)
     assert cost.links == len(links)
-    assert cost.switch_ports == (degree + terminals).max()
-    assert cost.ports == 2 * len(links) + sum(terminals)
+    assert cost.most_switch_ports == (degree + terminals).max()
+    assert cost.total_ports == 2 * len(links) + sum(terminals)
     assert cost.local_links is None
 
 

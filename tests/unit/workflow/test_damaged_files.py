@@ -123,10 +123,10 @@ def test_every_damage_is_mended_or_refused(sound, tmp_path, monkeypatch):
 def what_happens(expected):
     """Run the studies again, as the workflow does, and look at their pages."""
     plan = planned()
-    if plan.again() or any(not Path(name).exists() for name in plan.manifests()):
+    if plan.jobs_to_repeat() or any(not Path(name).exists() for name in plan.manifests()):
         if told := message_of(run, plan):
             return told
-        return "left as it was" if planned().again() else "made again"
+        return "left as it was" if planned().jobs_to_repeat() else "made again"
     found = {}
     if told := message_of(lambda: found.update(lists())):
         return told

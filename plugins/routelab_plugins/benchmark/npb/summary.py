@@ -191,6 +191,7 @@ def _check_once(lines: Sequence[str]) -> None:
 
 
 def _summary(kernel: str, values: dict[str, str]) -> Summary:
+    """Return the checked summary of a kernel; `values` has the texts of its fields."""
     if kernel.lower() not in KERNELS:
         raise BenchmarkError(
             "wrong-benchmark", f"{kernel} ran, expected one of {', '.join(KERNELS)}"

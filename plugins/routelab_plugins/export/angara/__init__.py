@@ -162,6 +162,7 @@ class _Walks:
         return [ways[target] for target in nodes]
 
     def _way(self, words: list[str], target: int) -> list[int]:
+        """Return the channels that an entry's words lead along; they must end at `target`."""
         switch, way = self.source, []
         names = direction_names(len(self.dims))
         for direction in steps(parse_entry(words, self.dims)):

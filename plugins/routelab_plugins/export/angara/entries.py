@@ -155,6 +155,7 @@ def _extra_step(word: str, directions: range, what: str, n: int) -> int | None:
 
 
 def _read_bits(word: str, n: int) -> set[int]:
+    """Read the directions of a list in ascending order, such as ``+X-Y``."""
     names = direction_names(n)
     bits = [] if word == NONE else _BIT.findall(word)
     numbers = [names.index(name) for name in bits if name in names]
@@ -167,6 +168,7 @@ def _read_bits(word: str, n: int) -> set[int]:
 
 
 def _read_hops(word: str, dims: Sequence[int]) -> tuple[int, ...]:
+    """Read the signed hops along each dimension, such as ``+1,0,-2``."""
     counts = word.split(",")
     if len(counts) != len(dims) or not all(_HOPS.fullmatch(count) for count in counts):
         example = ",".join(["+1", *["0"] * (len(dims) - 1)])

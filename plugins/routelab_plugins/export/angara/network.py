@@ -167,6 +167,7 @@ class _Reader:
         self.shape = Shape(dims, (False,) * len(dims))
 
     def rings(self, line: str) -> None:
+        """Read which dimensions are rings."""
         dims = self.shape.dims
         word, *letters = line.split(" ")
         long = [letter for letter, size in zip(LETTERS, dims, strict=False) if size > 2]
@@ -190,6 +191,7 @@ class _Reader:
             raise InputError(f"{line[:60]!r} is neither a node nor a link")
 
     def _node(self, place: str, terminals: str, name: str) -> None:
+        """Add a node: its coordinates, the numbers of its terminals, and its name as JSON."""
         if not _COORDINATES.fullmatch(place):
             raise InputError(f"{place!r} are not coordinates, such as 0.1")
         node, dims = tuple(map(int, place.split("."))), self.shape.dims
@@ -207,6 +209,7 @@ class _Reader:
                 raise InputError(f"terminal {terminal} is already at another node")
 
     def _link(self, place: str, name: str, towards: str) -> None:
+        """Add the link of a node in a direction; it must lead to the neighbour `towards`."""
         names = direction_names(len(self.shape.dims))
         for end in (place, towards):
             if end not in self.numbers:

@@ -124,6 +124,7 @@ def _ports(topology: Topology) -> list[dict[int, int]]:
 
 
 def _topology(network: str, routes: str) -> Topology:
+    """Return the network of a network file, with the names in the comments of a routes file."""
     nodes: dict[int, int] = {}
     ends: list[tuple[int, int]] = []
     routers = 0

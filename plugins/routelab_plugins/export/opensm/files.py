@@ -67,6 +67,7 @@ def pairs_that_matter(tables: CompleteTables) -> BoolArray:
 
 
 def _forwarding_lines(tables: CompleteTables, addresses: Addresses) -> Iterator[str]:
+    """Return the lines of a file of forwarding tables, as OpenSM dumps them."""
     topology = tables.topology
     lids = addresses.lids
     ports = np.full((topology.num_switches, int(lids.max()) + 1), -1, dtype=np.int16)

@@ -82,6 +82,7 @@ class SimGrid(ExportPlugin):
         return {FILE: "\n".join(lines) + "\n"}
 
     def _hosts(self, topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
+        """Yield each terminal as a host with its switch as a property."""
         speed = f"{machine.compute_rate or UNLIMITED!r}f"
         for name, switch in zip(
             topology.host_names, topology.terminal_switch.tolist(), strict=True
@@ -92,6 +93,7 @@ class SimGrid(ExportPlugin):
             )
 
     def _links(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
+        """Yield the links: channels, the ways and the memory of each host, and latencies."""
         topology = table.topology
         hop = machine.hop_latency if self._per_link else 0.0
         ends = zip(
@@ -117,6 +119,7 @@ class SimGrid(ExportPlugin):
             yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
 
     def _routes(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
+        """Yield a route for each host to itself, and for each pair of hosts of the table."""
         topology = table.topology
         ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
         link = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
@@ -203,6 +206,7 @@ def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def _table(zone: ET.Element) -> RouteTable:
+    """Return the route table of a zone that `SimGrid` wrote."""
     names = {prop.attrib["id"]: prop.attrib["value"] for prop in zone.findall("prop")}
     per_terminal = names.pop(_PER_TERMINAL, "no") == "yes"
     hosts = {host.attrib["id"]: host for host in zone.findall("host")}
@@ -238,6 +242,7 @@ def _switch_of(host: ET.Element) -> int:
 
 
 def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> RouteTable:
+    """Return the table of a zone's routes on its network."""
     row = topology.terminal_endpoint
     column = np.arange(topology.num_terminals) if per_terminal else row
     count = topology.num_terminals if per_terminal else len(topology.endpoints)

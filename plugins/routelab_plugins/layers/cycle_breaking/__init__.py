@@ -61,6 +61,7 @@ class CycleBreaking(AcyclicLayers):
 
 
 def _dependencies(table: RouteTable) -> Dependencies:
+    """Return the dependencies of all paths on one virtual channel, and the paths of each."""
     one_vc = frozen_array(np.zeros(len(table.hop_vc)), np.int16)
     start, target = dependency_graph(
         table.path_start, table.hop_channel, one_vc, table.topology.num_channels, 1

@@ -106,17 +106,19 @@ class ReroutingChurn(ContextMetricPlugin):
     def measure_in(self, context: MetricContext) -> list[Measurement]:
         """Measure means over failed links; the whole network is routed again for each.
 
-        Links without which the routing does not apply are counted and left out of the means.
+        Links without which the routing does not apply are counted as refused and left out of the
+        means. Numbers are ordered pairs of different terminals. Every changed pair is forced (its
+        route crossed the link) or unforced; lost pairs are also counted in one of these.
         """
         table = context.table
         links = self._links(len(table.topology.links))
-        weight = served_pairs(table).reshape(-1)
-        churns = list(_churns(context, links, weight))
+        pairs_of = served_pairs(table).reshape(-1)
+        churns = list(_churns(context, links, pairs_of))
         numbers = [
             Measurement("churn_links", float(len(links))),
             Measurement("churn_refused", float(len(links) - len(churns))),
         ]
-        total = float(weight.sum())
+        total = float(pairs_of.sum())
         if not churns or not total:
             return numbers
         forced, unforced, lost = np.array(churns).T
@@ -141,13 +143,13 @@ class ReroutingChurn(ContextMetricPlugin):
 
 
 def _churns(
-    context: MetricContext, links: Int64Array, weight: Float64Array
+    context: MetricContext, links: Int64Array, pairs_of: Float64Array
 ) -> Iterator[tuple[float, float, float]]:
-    """Iterate over the churns of failed links, for links without which the routing applies."""
+    """Yield the `_churn` of each link without which the routing applies."""
     table = context.table
     for link in table.topology.links[links]:
-        lost: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
-        lost[link[link >= 0]] = True
+        failed: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
+        failed[link[link >= 0]] = True
         try:
             after = context.reroute(table.topology.without(channels=link.tolist()))
         except (InputError, UnsupportedError):
@@ -157,23 +159,23 @@ def _churns(
             raise PluginError(
                 "rerouting-churn: the old and the new routes have different kinds of destinations"
             )
-        yield _churn(table, after, lost, weight)
+        yield _churn(table, after, failed, pairs_of)
 
 
 def _churn(
-    table: RouteTable, after: RouteTable, failed: BoolArray, weight: Float64Array
+    table: RouteTable, after: RouteTable, failed: BoolArray, pairs_of: Float64Array
 ) -> tuple[float, float, float]:
-    """Return the effect of one failed link on the routes, in ordered pairs of different terminals.
+    """Return the numbers of forced, unforced and lost pairs of terminals for one failed link.
 
-    These are the pairs with a route over the link, which must change; the other pairs whose route
-    changes, or that gain or lose a route; and the pairs that lose their route.
+    Forced pairs have a route over the link. Unforced pairs are all others whose route changes, or
+    that gain or lose one. `pairs_of`: number of terminal pairs of each pair of the table.
     """
     crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
     # the remaining channels keep their order
     changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
     without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
-    forced, unforced = weight[crossing].sum(), weight[changed & ~crossing].sum()
-    return float(forced), float(unforced), float(weight[without_route].sum())
+    forced, unforced = pairs_of[crossing].sum(), pairs_of[changed & ~crossing].sum()
+    return float(forced), float(unforced), float(pairs_of[without_route].sum())
 
 
 def _arrays(table: RouteTable) -> tuple[Int64Array, Int64Array, Float64Array, object]:

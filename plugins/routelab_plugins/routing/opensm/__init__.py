@@ -189,6 +189,7 @@ class OpenSM(RoutingPlugin):
         return tables.of_switches(addresses.switch_guids, LFTS), levels, lanes, seconds
 
     def _arguments(self, folder: Path) -> list[str]:
+        """Return OpenSM's arguments for the chosen engine."""
         engine, vls = self.parameters.engine, self.parameters.vls
         arguments = ["-R", f"{engine},no_fallback", "-Q"]
         if engine in ROOTED:
@@ -202,6 +203,7 @@ class OpenSM(RoutingPlugin):
         return arguments
 
     def _fabric(self, topology: Topology, addresses: Addresses) -> Fabric:
+        """Return the network and the configuration files that OpenSM is started with."""
         lids = zip(addresses.guids, addresses.lids.tolist(), strict=True)
         files = {
             "cache/guid2lid": "".join(f"{g} 0x{n:04x} 0x{n:04x}\n\n" for g, n in lids),

@@ -157,11 +157,16 @@ class RunningFabric:
             process.wait()
 
     def _launch(self, *command: str, host: str = "") -> subprocess.Popen[bytes]:
+        """Start a command in a session of its own; it acts at the channel adapter `host`, if any.
+
+        Its output goes to a file with the name of the program in the folder.
+        """
         environment = dict(self._environment)
         if host:
             environment |= {"SIM_HOST": host, "LD_PRELOAD": str(library(LIBRARIES[0]))}
-        # a process whose parent is killed ends by itself when its time is over
+        # a process whose parent is killed ends by itself, later than `_wait` reports the limit
         limited = ("timeout", "-k", "1", f"{max(self._end - time.monotonic(), 1) + 5:.0f}")
+        # env, so that only the command loads the simulator's library, not timeout
         wrapped = ("env", *(f"{name}={value}" for name, value in environment.items()), *command)
         with (self.folder / f"{Path(command[0]).name}.out").open("wb") as output:
             process = subprocess.Popen(
@@ -177,6 +182,7 @@ class RunningFabric:
         return process
 
     def _wait(self, process: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
+        """Wait for a state; UnsupportedError if the process ends before it, or time is over."""
         while not reached():
             if process.poll() is not None and not reached():
                 output = next(iter(sorted(self.folder.glob("*.out"), key=os.path.getmtime)[-1:]))

@@ -85,23 +85,28 @@ class Polarized(HopRoutingPlugin):
     Parameters = PolarizedParameters
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Require links in both directions, routes without dead ends, a virtual channel per hop."""
+        """Require equal distances in both directions, and a virtual channel for each hop.
+
+        Dead ends and the longest route are found in networks of up to `MOST_EXACT` switches. In
+        larger ones, virtual channels for the diameter are necessary, but may not suffice.
+        """
         if reason := too_large(topology):
             return reason
         distance = switch_distances(topology)
-        diameter = endpoint_diameter(topology, distance)
-        if diameter is None or distance.min() < 0:
+        if distance.min() < 0:
             return "some pairs of switches have no path"
         if not np.array_equal(distance, distance.T):
             return "distances differ by direction, and routes need links in both directions"
-        if topology.num_switches > MOST_EXACT:
-            if virtual_channels < diameter:
-                return _too_few(diameter, "some routes have", virtual_channels)
-            return None
-        return self._exact(topology, distance, virtual_channels)
+        if topology.num_switches <= MOST_EXACT:
+            return self._exact(topology, distance, virtual_channels)
+        diameter = endpoint_diameter(topology, distance)
+        assert diameter is not None  # all pairs have a path
+        if virtual_channels < diameter:
+            return _too_few(diameter, "some routes have", virtual_channels)
+        return None
 
     def _exact(self, topology: Topology, distance: Int32Array, virtual_channels: int) -> str | None:
-        """Search all routes for dead ends and for the longest."""
+        """Return why the routing does not apply, from a search of all routes; None if it does."""
         ends, names = topology.endpoints, topology.switch_names
         starts, channels = topology.outgoing
         longest = np.empty((len(ends), len(ends)), np.int32)

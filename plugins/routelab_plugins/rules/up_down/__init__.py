@@ -81,6 +81,7 @@ class UpDown(RulesPlugin):
         return self._order_from(topology, best_root(topology, unevenness_of, budget))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:
+        """Return the place of each switch in the order from a root."""
         if self.parameters.tree == "dfs":
             return np.array(preorder_from(neighbours_of(topology), root)[0], dtype=np.int64)
         level = levels_from(topology, root)
@@ -92,6 +93,7 @@ class UpDown(RulesPlugin):
 
 
 def _graph_from(topology: Topology, order: Int64Array) -> RoutingGraph:
+    """Return the graph of routes up, to earlier places in `order`, and then only down."""
     count = topology.num_switches
     source, target = topology.channel_source, topology.channel_target
     switches = np.arange(count)

@@ -12,6 +12,7 @@ SUM, SMALLEST, LARGEST, FIRST, UNSORTED = 0, 1, 2, 3, 4
 
 @helper()
 def _outgoing_weight(graph, weight, v, reading):
+    """Return the weight of a vertex by those of its outgoing edges' channels, as `reading` says."""
     first, last = graph.edge_start[v], graph.edge_start[v + 1]
     if reading == UNSORTED or first == last:
         return 0

@@ -98,6 +98,7 @@ class Genetic(SelectionPlugin):
         factor = channel_factors(topology)
 
         def fitness(chromosomes: Int32Array) -> Float64Array:
+            """Return the deviation of each chromosome's channel loads; the least is best."""
             sums: Float64Array = deviations(
                 chromosomes,
                 (genes.hop_start, genes.length, genes.hops),
@@ -144,6 +145,7 @@ def _offspring(
 
 
 def _genes(routes: ListedRoutes) -> _Genes:
+    """Return the genes: one for each pair that has a route with hops."""
     choices = np.diff(routes.route_start)
     first_route = routes.route_start[:-1]
     length = np.zeros(len(choices), dtype=np.int32)

@@ -127,6 +127,11 @@ def _program(
     least: float,
     whole: bool,
 ) -> Any:
+    """Return the integer program: one route for each pair, least maximum relative load.
+
+    `column`: the route of each column. `fixed`: loads of the other pairs. `least`: bound of the
+    maximum load, which is an integer if `whole`.
+    """
     channels = routes.topology.num_channels
     pair = routes.route_pair[column]
     pairs, pair_row = np.unique(pair, return_inverse=True)

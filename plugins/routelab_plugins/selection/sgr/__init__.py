@@ -123,6 +123,7 @@ def _weighted_table(
     hops: Int32Array,
     counters: Mapping[str, float],
 ) -> RouteTable:
+    """Return the table of all paths of the decomposition, weighted by their share of the flow."""
     count = len(topology.endpoints)
     # a pair of an endpoint with itself has one path without hops, which shifts no other path
     pair = np.concatenate((pair, np.arange(count) * (count + 1)))
@@ -141,7 +142,11 @@ def _weighted_table(
 
 
 def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
-    """Keep one path of each pair; the first paths of a pair have most of its flow."""
+    """Keep the path of each pair whose busiest channel is least loaded so far.
+
+    Of equal ones it is the first, which has most of the flow. `lengths`: hops of each pair, equal
+    for all its paths; negative if it has none.
+    """
     topology = table.topology
     chosen = least_loaded_paths(
         table.pair_start,

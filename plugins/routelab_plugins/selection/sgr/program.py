@@ -65,6 +65,7 @@ def solve(
 
 
 def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
+    """Return the linear program as a HiGHS model; its last column is the maximum relative load."""
     topology = graph.topology
     count, edges, exits = len(topology.endpoints), len(sources.edge), len(sources.exit_vertex)
     source = np.repeat(np.arange(count), np.diff(sources.edge_start))

@@ -83,6 +83,7 @@ class Sssp(SelectionPlugin):
         return self._grow(graph)
 
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
+        """Choose among the listed routes of each pair."""
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
         groups = self._group_routes(graph, choices)
@@ -133,6 +134,7 @@ class Sssp(SelectionPlugin):
         return groups
 
     def _grow(self, graph: RoutingGraph) -> RouteTable:
+        """Choose routes by growing trees, for graphs with too many routes to be listed."""
         options: SsspParameters = self.parameters
         topology = graph.topology
         search = search_arrays(graph, options)

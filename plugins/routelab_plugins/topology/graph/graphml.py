@@ -75,6 +75,7 @@ class _Reader:
         return f"{self.file}, line {self.parser.CurrentLineNumber}"
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element; the parser's handler."""
         space, _, name = tag.rpartition(" ")
         if not self._open:
             if name != "graphml":
@@ -99,6 +100,7 @@ class _Reader:
             self._data_name = self._key_names.get(key, key)
 
     def _start_graph(self, parent: str, attributes: dict[str, str]) -> None:
+        """Take the direction of a graph's edges; refuse a second graph."""
         self._graphs += 1
         if parent != "graphml" or self._graphs > 1:
             raise InputError(
@@ -115,6 +117,7 @@ class _Reader:
         self._text.append(text)
 
     def _end(self, _tag: str) -> None:
+        """End an element, and store what it holds; the parser's handler."""
         name = self._open.pop()
         parent = self._open[-1] if self._open else ""
         text = "".join(self._text).strip()
@@ -130,6 +133,7 @@ class _Reader:
             self._add_edge()
 
     def _add_node(self) -> None:
+        """Declare the node that has just ended."""
         data = self._defaults["node"] | self._data
         terminals = data.get("terminals")
         self.network.declare(
@@ -146,6 +150,7 @@ class _Reader:
         )
 
     def _add_edge(self) -> None:
+        """Add the edge that has just ended."""
         data = self._defaults["edge"] | self._data
         for end in ("source", "target"):
             if not self._element.get(end):

@@ -229,6 +229,7 @@ def topology_of(
     index = {node.key: number for number, node in enumerate(switches)}
 
     def channels() -> Iterator[tuple[float, ...]]:
+        """Yield source, target, ports, capacity and latency of channels between switches."""
         for edge in network.edges:
             if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
                 continue

@@ -149,6 +149,7 @@ def read_csv(text: str, file: str) -> Network:
 
 
 def _header(row: list[str], place: str) -> list[str]:
+    """Return the names of the columns in lower case; refuse a header without source or target."""
     header = [name.strip().lower() for name in row]
     for name in ("source", "target", "capacity", "latency", "source_port", "target_port"):
         needed = name in ("source", "target")
@@ -161,6 +162,7 @@ def _header(row: list[str], place: str) -> list[str]:
 
 
 def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
+    """Return the edge of one row of a CSV file."""
     if len(row) != len(header):
         raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
     cells = {name: unescape_cell(cell.strip()) for name, cell in zip(header, row, strict=True)}

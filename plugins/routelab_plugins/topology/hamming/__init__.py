@@ -27,6 +27,7 @@ from routelab_plugins import works
 
 
 def _check_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Refuse sizes that make no Hamming graph."""
     text = "x".join(map(str, dims))
     if not dims:
         raise ValueError("dims: a Hamming graph needs at least one dimension, such as dims=4x4")

@@ -42,6 +42,7 @@ def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
 
 
 def _by_rank(count: int, why: str) -> tuple[Int64Array, str]:
+    """Return the target of each rank, and the convention; `why` it is not by coordinates."""
     side = isqrt(count)
     if side * side != count:
         raise UnsupportedError(

@@ -66,7 +66,7 @@ class MatrixWorkload(WorkloadPlugin):
         return None if messages.any() else f"in {self.parameters.file} no rank sends a message"
 
     def program(self, job: Job) -> Program:
-        """Return the rounds; equal rounds form a loop.
+        """Return the rounds, `iterations` times in all; equal rounds form a loop.
 
         Raises
         ------
@@ -77,18 +77,19 @@ class MatrixWorkload(WorkloadPlugin):
         source, target = np.nonzero(messages)
         count, total = messages[source, target], bytes_[source, target]
         size = total // count
+        # the first round has a message of every pair, with the remainder of its bytes
         rounds: list[Block | Loop] = [_block(job.ranks, source, target, total - size * (count - 1))]
         rounds_done = 1
-        for upto in np.unique(count[count > 1]).tolist():
-            more = count >= upto
+        for last_round in np.unique(count[count > 1]).tolist():
+            more = count >= last_round
             block = _block(job.ranks, source[more], target[more], size[more])
-            rounds.append(Loop((block,), upto - rounds_done))
-            rounds_done = upto
+            rounds.append(Loop((block,), last_round - rounds_done))
+            rounds_done = last_round
         return Program(
             job.ranks,
             (Loop(tuple(rounds), self.parameters.iterations),),
-            f"by rank, the messages of {self.parameters.file.name}: in each round one of every "
-            "pair that has messages left, all together; including messages to itself",
+            convention=f"by rank, the messages of {self.parameters.file.name}: in each round one "
+            "of every pair that has messages left, all together; including messages to itself",
         )
 
 

@@ -62,6 +62,6 @@ class OsuAlltoallWorkload(WorkloadPlugin):
         return Program(
             job.ranks,
             (*more, call),
-            f"all {job.ranks} ranks are one group, a message of {self.parameters.size} bytes for "
-            "each pair; the calls and the barriers between them are timed",
+            convention=f"all {job.ranks} ranks are one group, a message of {self.parameters.size} "
+            "bytes for each pair; the calls and the barriers between them are timed",
         )

@@ -182,10 +182,11 @@ def _dark_style(content: str) -> str:
     They override the attributes of matplotlib's lines and areas: ``style``, and ``fill`` of areas
     with a pattern.
     """
-    of_fields = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)
+    # colours of loads; those of `DARK` have priority. All are in lower case, as in the file
+    scale = zip(scale_colours(dark=False), scale_colours(dark=True), strict=True)
     rules = [
         rule
-        for light, dark in {**dict(of_fields), **DARK}.items()
+        for light, dark in {**dict(scale), **DARK}.items()
         if light in content
         for rule in (
             f'[style*="fill: {light}" i] {{ fill: {dark} !important }}',

@@ -12,13 +12,13 @@ MAX_DIFFERENCES = 3
 """Largest number of differences in the text, starting with the largest."""
 
 
-def benchmark_sentences(row_set: BenchmarkRows, reservation: str = "") -> list[str]:
+def benchmark_sentences(row_set: BenchmarkRows, proviso: str = "") -> list[str]:
     """Return sentences on the differences from baselines beyond noise, and warnings.
 
     Parameters
     ----------
     row_set : BenchmarkRows
-    reservation : str
+    proviso : str
         Beginning of the first sentence if results are missing.
     """
     differences = [row.values for row in row_set.rows if row.values.get("within_noise") is not None]
@@ -30,7 +30,7 @@ def benchmark_sentences(row_set: BenchmarkRows, reservation: str = "") -> list[s
         more = len(real) - MAX_DIFFERENCES
         noun = "difference" if len(differences) == 1 else "differences"
         sentences.append(
-            f"{reservation}{'of' if reservation else 'Of'} {len(differences)} measured {noun} "
+            f"{proviso}{'of' if proviso else 'Of'} {len(differences)} measured {noun} "
             f"from the baseline, {len(real) or 'none'} "
             f"{'is' if len(real) <= 1 else 'are'} more than noise"
             + (f": {text}" if text else "")
@@ -41,6 +41,7 @@ def benchmark_sentences(row_set: BenchmarkRows, reservation: str = "") -> list[s
 
 
 def _difference_text(values: dict[str, Any]) -> str:
+    """Return a difference from the baseline in words, with its interval."""
     gain, low, high = (
         values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )

@@ -23,7 +23,7 @@ from routelab.report.page.compared_runs import (
     states_text,
     unproven_text,
 )
-from routelab.report.page.missing_rows import BOUND, as_sentence, reservation_text
+from routelab.report.page.missing_rows import BOUND, as_sentence, proviso_text
 from routelab.report.page.summary import proof_sentence, runs_sentences
 from routelab.report.rows.derivation import IMPROVEMENT, RELATIVE_TO
 from routelab.report.rows.row_set import OK, RowSet, filter_rows, key_text
@@ -114,7 +114,7 @@ def find_answer(
     """Return the first of these that exists.
 
     1. the comparison that the headline declares, or that of a table of measurements, with a
-       reservation if results of its kind are missing; if runs have values, but none that can be
+       proviso if results of its kind are missing; if runs have values, but none that can be
        compared, the reason;
     2. the most serious loss of any kind of result except bounds;
     3. the number of tables proven free of deadlock;
@@ -135,7 +135,7 @@ def find_answer(
             continue
         if table.of in BENCHMARKS:
             sentences = benchmark_sentences(
-                study_rows.merits, reservation_text(study_rows.merits, study_rows)
+                study_rows.merits, proviso_text(study_rows.merits, study_rows)
             )
             if sentences:
                 return Answer(sentences[0], table.name)
@@ -143,9 +143,9 @@ def find_answer(
             spec = study.tables[table.name]
             answer = _compare(table, spec, row_set, study_rows, headline, study.place("headline"))
             if answer.sentence or not loss_sentences:
-                text, reservation = answer.sentence, reservation_text(row_set, study_rows)
+                text, proviso = answer.sentence, proviso_text(row_set, study_rows)
                 text = text or f"Table {table.name!r} has no values of two routings to compare."
-                text = f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
+                text = f"{proviso}{text[0].lower()}{text[1:]}" if proviso else text
                 return Answer(text, answer.table, answer.routings)
     if loss_sentences:
         return Answer(loss_sentences[0])
@@ -373,6 +373,7 @@ def _mean(cases: Sequence[Case]) -> float:
 def _is_lower_better(
     headline: Headline, spec: TableSpec, row_set: RowSet, source: str, place: str
 ) -> bool:
+    """Return whether lower values of the column `source` are better; refuse it if unknown."""
     relation = _relation(spec, source)
     column = spec.relative.column if spec.relative and relation == "ratio" else source
     # ratios of gains are those of values, of which less is better

@@ -26,7 +26,7 @@ RESTORE_ALARM = (
 
 
 def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]:
-    """Return all comparisons of a study.
+    """Return what the page shows of each comparison: routings measured in one go.
 
     Parameters
     ----------
@@ -37,10 +37,11 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]
     Returns
     -------
     comparisons : list of dict
-        ``title``; ``alarms`` (serious problems); ``counts`` (number of runs, and of runs with
-        figures); ``facts``, ``versions`` and ``environment`` (headings and texts); ``failed`` and
-        ``runs`` (runs without figures, and all runs; each at most `MOST_RUNS`); ``cut`` (whether
-        some runs are not listed); ``links`` (to its tables).
+        ``title``; ``alarms`` (serious problems); ``counts_text`` (a sentence with the numbers of
+        runs, and of those with figures of merit); ``facts``, ``versions`` and ``environment``
+        (headings and texts); ``failed`` and ``runs`` (runs without figures of merit, and all runs;
+        each at most `MOST_RUNS`); ``cut`` (whether some runs are not listed); ``links`` (to its
+        tables).
     """
     records: dict[Path, BenchmarkRecord] = {}
     for record in row_set.records:
@@ -51,13 +52,14 @@ def page_comparisons(row_set: BenchmarkRows, page: Path) -> list[dict[str, Any]]
 
 
 def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path) -> dict[str, Any]:
+    """Return what the page shows of one comparison; see `page_comparisons`."""
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
     failures = [run for run in runs if run["status"] != OK]
     return {
         "title": f"{record.topology}, {record.settings_id}",
         "alarms": _alarms(files),
-        "counts": _counts(files),
+        "counts_text": _counts_text(files),
         "facts": _facts(files, record),
         "versions": _pairs(facts.get("versions")),
         "environment": _pairs(facts.get("environment")),
@@ -69,6 +71,7 @@ def _page_comparison(record: BenchmarkRecord, files: ComparisonFiles, page: Path
 
 
 def _alarms(files: ComparisonFiles) -> list[str]:
+    """Return sentences on serious problems of a comparison."""
     facts, alarms = files.outcome.facts, []
     if facts.get("restored") is False:
         alarms.append(RESTORE_ALARM)
@@ -81,7 +84,8 @@ def _alarms(files: ComparisonFiles) -> list[str]:
     return alarms
 
 
-def _counts(files: ComparisonFiles) -> str:
+def _counts_text(files: ComparisonFiles) -> str:
+    """Return a sentence with the numbers of runs, and of those with figures of merit."""
     runs = [run for run in files.runs if run["round"] >= 1]
     warm = len(files.runs) - len(runs)
     successful = sum(run["status"] == OK for run in runs)
@@ -90,6 +94,7 @@ def _counts(files: ComparisonFiles) -> str:
 
 
 def _facts(files: ComparisonFiles, record: BenchmarkRecord) -> list[tuple[str, str]]:
+    """Return the headings and texts of a comparison's facts that are known."""
     facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
     nodes, ranks_per_node = facts.get("nodes"), facts.get("ranks_per_node")

@@ -41,20 +41,21 @@ def _outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
     return [(TABLE, study_rows.routes.outcomes), *kinds] if study_rows.routes.records else kinds
 
 
-def reservation_text(row_set: RowSet, study_rows: StudyRows) -> str:
-    """Return the reservation that a comparison of incomplete results begins with.
+def proviso_text(row_set: RowSet, study_rows: StudyRows) -> str:
+    """Return the words that a comparison of incomplete results begins with.
 
     Returns
     -------
     str
-        ``"Among the 5 of 9 simulations that have a result, "``; empty if every job of the kind
-        that `row_set` shows has a result or is unsupported.
+        ``"Among the 5 of 9 simulations that have a result, "``; the 9 include unsupported ones.
+        Empty if every job of the kind that `row_set` shows has a result or is unsupported.
     """
-    noun = TABLE
     if isinstance(row_set, SimulationRows):
         noun = "simulation" if row_set.work == "traffic" else "flow simulation"
     elif isinstance(row_set, BenchmarkRows):
         noun = "measurement"
+    else:
+        noun = TABLE
     outcomes = dict(_outcomes(study_rows)).get(noun, ())
     ok = sum(outcome.status == OK for outcome in outcomes)
     if all(outcome.status in (OK, "unsupported") for outcome in outcomes):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from routelab.report.page.benchmark_summary import benchmark_sentences
-from routelab.report.page.missing_rows import reservation_text
+from routelab.report.page.missing_rows import proviso_text
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows
@@ -33,9 +33,7 @@ def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]
     sentences += _bounds_sentence(study_rows.routes)
     sentences += _routers_sentence(study_rows)
     sentences += _states_sentence(study_rows)
-    sentences += benchmark_sentences(
-        study_rows.merits, reservation_text(study_rows.merits, study_rows)
-    )
+    sentences += benchmark_sentences(study_rows.merits, proviso_text(study_rows.merits, study_rows))
     for table in tables:
         sentences += _published_sentence(table)
     return sentences

@@ -132,6 +132,10 @@ def _rows(
     predictions: Mapping[Key, FigureOfMerit],
     base_predictions: Mapping[Key, FigureOfMerit],
 ) -> list[BenchRow]:
+    """Return a row for each figure of merit of a benchmark under a routing, at least one.
+
+    Predictions are those of this routing and of the baseline.
+    """
     group = files.groups.get((record.routing, record.benchmark)) or no_runs(files.outcome)
     base = files.groups.get((record.baseline, record.benchmark))
     keys = files.keys(record.benchmark) or list(predictions)
@@ -200,6 +204,7 @@ def _sort_of(
 
 
 def _sample_columns(sample: MeritSample) -> dict[str, Any]:
+    """Return the statistics of a sample; None where it has too few values."""
     values = list(sample.values.values())
     interval = statistics.median_interval(values)
     return {

@@ -79,6 +79,7 @@ def _bench_column(
     unit: str = "",
     decimals: int | None = None,
 ) -> Column:
+    """Return a column of benchmarks."""
     return Column(
         name,
         meaning,

@@ -180,6 +180,7 @@ def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[
 
 
 def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -> RunGroup:
+    """Summarise the runs of a benchmark under one routing."""
     failed_runs = [run for run in runs if run["status"] != OK]
     statuses = [run["status"] for run in failed_runs]
     kinds = Counter(map(cause, failed_runs))

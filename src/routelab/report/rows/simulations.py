@@ -171,6 +171,7 @@ class SimulationRows(RowSet):
     def _row(
         self, record: SimulationRecord, outcome: Outcome, line: Mapping[str, Any]
     ) -> dict[str, Any]:
+        """Return the row's own columns; `line` has those of its offered load, or is empty."""
         # results may be older than a default: they have the settings that they ran with
         settings = settings_of(record.engine, outcome.provenance.get("settings", {}))
         row: dict[str, Any] = {**outcome.facts, **line}
@@ -245,6 +246,7 @@ class SimulationRows(RowSet):
         return pd.concat(frames, ignore_index=True)
 
     def _detail(self, of: str, run: int) -> pd.DataFrame:
+        """Return the lines of one row in table `of`; if they have a load, those with the row's."""
         record = self.records[run]
         path = record.directory / TABLES[self.work][of]
         names = [column.name for column in record.columns(of)]

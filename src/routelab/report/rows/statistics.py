@@ -100,6 +100,7 @@ def _settings(runs: pd.DataFrame, over: Mapping[str, str], row_set: RowSet) -> l
 def _statistic(
     values: pd.Series[Any], runs: pd.DataFrame, column: str, name: str, place: str
 ) -> float:
+    """Return the statistic `name` of a column's values."""
     if name == "total":
         return _total(values, runs, column, place)
     if name == "median":

@@ -48,6 +48,7 @@ SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
 
 
 def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
+    """Return the outcome and the metrics, with unit and direction, of a survey's row."""
     topology, routing, status, reason = (row[name] for name in NAMES)
     separate_columns = {*NAMES, *_TIMES, "origin", *table.metrics}
     facts = {

@@ -150,6 +150,7 @@ class FlowSimulation:
         )
 
     def _waiting_ranks(self) -> Iterator[WaitingRank]:
+        """Yield each rank that has not ended, with its operation and the ranks it waits for."""
         flow, schedule = self._flow, self.schedule
         over = set(flow.free[: flow.ints[at.FREE]].tolist())
         over |= set(np.flatnonzero(flow.messages["state"] & at.DONE).tolist())

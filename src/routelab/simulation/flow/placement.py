@@ -102,6 +102,7 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
 
 
 def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
+    """Return the terminal of each rank by a file with one line for each rank."""
     lines = read_placement(path)
     problems = []
     if len(lines) != ranks:

@@ -158,6 +158,7 @@ class _Part:
 
     @classmethod
     def of(cls, step: Step, blocks: _Blocks) -> _Part:
+        """Return the part of one step, with its number of operations in all rounds."""
         loops = isinstance(step, Loop)
         tape, times = (
             (_tape(step.steps, blocks), step.times)
@@ -181,6 +182,7 @@ def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _tape(steps: Iterable[Step], blocks: _Blocks) -> Int32Array:
+    """Return the blocks of some steps in order, each round of a loop repeated; int32."""
     pieces = [_EMPTY]
     for step in steps:
         if isinstance(step, Loop):
@@ -218,11 +220,12 @@ class _Blocks:
             if isinstance(step, Block):
                 block_number = self._add(step, f"messages {len(self.made)}")
             else:
-                block_number = self._call(step)
+                block_number = self._number_of_call(step)
             self._of_step[id(step)] = block_number
         return self._of_step[id(step)]
 
-    def _call(self, call: Collective) -> int | None:
+    def _number_of_call(self, call: Collective) -> int | None:
+        """Return the number of a collective's block, made once for equal calls; None if empty."""
         matrix = None if call.matrix is None else call.matrix.tobytes()
         groups = tuple(group.tobytes() for group in call.groups)
         key = call.name, call.bytes, call.root, call.algorithm, matrix, groups
@@ -233,6 +236,7 @@ class _Blocks:
         return self._of_call[key]
 
     def _add(self, block: Block, name: str) -> int | None:
+        """Return the number of a block, that of an equal one if there is one; None if empty."""
         if not len(block.kind):
             return None
         content = blake2b()

@@ -56,6 +56,7 @@ _QUANTILES = {"p50": "median", "p95": "95th-percentile", "p99": "99th-percentile
 
 
 def _latency() -> Iterator[Column]:
+    """Yield the columns of the latency of packets."""
     meaning = (
         "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )
@@ -81,6 +82,7 @@ def _latency() -> Iterator[Column]:
 
 
 def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
+    """Yield mean, quantiles and maximum of a latency without intervals."""
     for part, words in {"mean": "mean", **_QUANTILES}.items():
         yield Column(
             f"{name}_{part}",

@@ -120,6 +120,7 @@ class Simulation:
         )
 
     def _marks(self) -> dict[str, int]:
+        """Return totals whose differences are the counts of a sample."""
         totals, flits = self._engine.totals, self.router.packet_flits
         by_terminal = self._engine.by_terminal
         return {
@@ -232,6 +233,7 @@ class Simulation:
 
 
 def _check(topology: Topology, router: Router, traffic: OfferedTraffic, seed: int) -> None:
+    """Refuse traffic that the network or the router cannot take; names all problems."""
     problems = []
     load, message_packets = traffic.load, traffic.message_packets
     terminals = topology.num_terminals

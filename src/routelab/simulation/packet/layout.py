@@ -372,6 +372,7 @@ def _settings(
     ports: Ports,
     seed: int,
 ) -> Array:
+    """Return the numbers of a run that kernels read, at the places ``at.S_...``."""
     setting = np.zeros(at.SETTINGS, np.int64)
     setting[at.S_VCS] = router.vcs
     setting[at.S_CAPACITY] = router.capacity

@@ -92,6 +92,7 @@ def terminal_table(
         names_of = (*TERMINALS, "throughput")
 
     def columns(point: Point) -> Columns:
+        """Return the columns of one load, over all its seeds."""
         runs = point.runs
         send, receive = zip(*(ends(run.seed) for run in runs), strict=True)
         sending, receiving = _cycles_of(runs, send), _cycles_of(runs, receive)
@@ -130,6 +131,7 @@ def latency_table(points: Iterable[Point]) -> Columns:
     """
 
     def columns(point: Point) -> Columns:
+        """Return the columns of one load, kind after kind."""
         parts: Columns = {name: [] for name in LATENCIES[1:]}
 
         def add(kind: str, values: list[Any], counts: Int64Array) -> None:

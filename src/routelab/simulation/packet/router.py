@@ -97,6 +97,7 @@ class Router(Parameters):
 
     @model_validator(mode="after")
     def _fits(self) -> Router:
+        """Refuse buffers that hold no packet or exceed the engine, and a speedup without effect."""
         # `...` marks names of settings, which commands replace by their options
         if self.switching == "virtual-cut-through" and self.buffer_flits < self.packet_flits:
             raise ValueError(

@@ -40,10 +40,11 @@ def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float
             _with_overhead(tagged, machine.overhead * speed) if machine.overhead else tagged
         )
     steps = tuple(blocks[number] for number in schedule.tape[:places].tolist())
-    return Program(schedule.ranks, steps, "as scheduled")
+    return Program(schedule.ranks, steps, convention="as scheduled")
 
 
 def _unique_tags(block: Block, first_tag: int) -> Int32Array:
+    """Return tags that count the messages between two ranks, from `first_tag` on."""
     sends = np.flatnonzero(block.receive_of >= 0)
     ranks, peers = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
     counted: Counter[tuple[int, int]] = Counter()

@@ -74,6 +74,10 @@ def all_routes(fabric: Fabric) -> Legality:
 
 
 def _legality_of_turns(fabric: Fabric, turns: Int64Array, layers: int) -> Legality:
+    """Return the legality of turns in layers, without further rules.
+
+    `turns`: the layers in which each turn is legal, as bits.
+    """
     switches = len(fabric.hosts)
     # an array without turns would mean an automaton
     return Legality(

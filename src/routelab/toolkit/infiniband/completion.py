@@ -234,7 +234,6 @@ def check_tables(
     if lost.size:
         return f"no route leads from {tables.describe(*lost[0].tolist())}"
     length = np.maximum(lengths.reshape(-1), 0)
-    start = np.concatenate(([0], np.cumsum(length)))
     vcs = int(tables.lanes.max(initial=0)) + 1
     for lane in range(vcs):
         routes = tables.lanes.reshape(-1) == lane
@@ -242,13 +241,13 @@ def check_tables(
             routes |= _reply_routes(tables, lane)
         if lane == 0 and manager is not None:
             routes |= manager_routes(tables, manager).reshape(-1)
-        cycle = _cycle(topology, start, hops, length, routes)
+        cycle = _cycle(topology, hops, length, routes)
         if cycle:
             return f"routes on virtual channel {lane} wait for each other in a cycle: {cycle}"
     return None
 
 
-def _reply_routes(tables: CompleteTables, lane: int) -> np.ndarray:
+def _reply_routes(tables: CompleteTables, lane: int) -> BoolArray:
     """Mark the routes of replies to requests on a lane; bool, shape (S * (T + S),)."""
     topology = tables.topology
     terminals = topology.num_terminals
@@ -258,21 +257,24 @@ def _reply_routes(tables: CompleteTables, lane: int) -> np.ndarray:
     reply = np.zeros(tables.lanes.shape, dtype=np.bool_)
     for source in range(terminals):
         reply[at[request[source]], source] = True
-    return reply.reshape(-1)
+    return frozen_array(reply.reshape(-1), np.bool_)
 
 
-def _cycle(
-    topology: Topology, start: Int64Array, hops: Int32Array, length: Int64Array, routes: np.ndarray
-) -> str:
-    """Return a cycle of the dependencies of some routes; "" if there is none."""
-    chosen = hops[np.repeat(routes, length)]
-    path_start = frozen_array(np.concatenate(([0], np.cumsum(length[routes]))), np.int64)
+def _cycle(topology: Topology, hops: Int32Array, length: Int64Array, chosen: BoolArray) -> str:
+    """Return a short cycle of the dependencies of the marked routes, as channel names; "" if none.
+
+    The marked routes share one virtual channel. `hops` has the channels of all routes, one after
+    the other, and `length` the number of them in each route.
+    """
+    chosen_hops = hops[np.repeat(chosen, length)]
+    path_start = frozen_array(np.concatenate(([0], np.cumsum(length[chosen]))), np.int64)
+    one_vc, virtual_channels = np.zeros(len(chosen_hops)), 1
     graph = dependency_graph(
         path_start,
-        frozen_array(chosen, np.int32),
-        frozen_array(np.zeros(len(chosen)), np.int16),
+        frozen_array(chosen_hops, np.int32),
+        frozen_array(one_vc, np.int16),
         topology.num_channels,
-        1,
+        virtual_channels,
     )
     component = strong_components(*graph)
     source = np.repeat(np.arange(len(graph[0]) - 1), np.diff(graph[0]))

@@ -210,6 +210,7 @@ class FabricBuilder:
             raise self.text.error(line, f"LID {lid} does not exist; LIDs are 1 to {MAX_LID}")
 
     def _check_hosts(self, fabric: Fabric) -> None:
+        """Refuse a fabric without switches or hosts, or with a host that lacks a switch."""
         if not fabric.switches:
             raise InputError(f"{fabric.file}: has no switch")
         if not fabric.end_ports:
@@ -230,6 +231,7 @@ class FabricBuilder:
                     )
 
     def _check_unique(self, fabric: Fabric) -> None:
+        """Refuse a GUID or a LID that two nodes or ports have."""
         guids: dict[int, int] = {}
         lids: dict[int, int] = {}
         for node in fabric.nodes:

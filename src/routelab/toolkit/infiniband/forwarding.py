@@ -181,6 +181,7 @@ def _add_entry(
     table: dict[int, int],
     guid_of_lid: dict[int, str],
 ) -> None:
+    """Add a line's entry to the table of its switch, and the GUID it names to `guid_of_lid`."""
     lid = int(fields[1], 16)
     port = NO_PORT if fields[2] == "UNREACHABLE" else int(fields[2])
     if lid == 0 and port == NO_PORT:

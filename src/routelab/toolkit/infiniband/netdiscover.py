@@ -91,6 +91,7 @@ class _Pending:
 
 
 def _read_records(text: TextFile, builder: FabricBuilder) -> None:
+    """Add the nodes and ports of ibnetdiscover's output, or of a file of ibsim, to a fabric."""
     above = _Pending()
     simulation = Simulation(text)
     node: NodeRecord | None = None
@@ -128,6 +129,7 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
 def _node(
     text: TextFile, number: int, found: re.Match[str], above: _Pending, simulation: Simulation
 ) -> NodeRecord:
+    """Return the node of a record's first line; `above` has the GUID in the lines before it."""
     kind, ports, tail = _KINDS[found[1]], int(found[2]), found[4] or ""
     key = _key(found[3], simulation)
     guid = simulation.next_guid(kind, ports)
@@ -164,6 +166,7 @@ def _key(identity: str, simulation: Simulation) -> Key:
 def _port(
     text: TextFile, number: int, line: str, node: NodeRecord, simulation: Simulation
 ) -> PortRecord:
+    """Return the port of `node` on one line of its record."""
     cable = _PORT.fullmatch(line)
     if not cable:
         raise text.error(

@@ -78,6 +78,7 @@ def read_port_lines(text: TextFile, builder: FabricBuilder) -> None:
 
 
 def _lines(text: TextFile) -> Iterator[_Line]:
+    """Yield the lines of ``ibnetdiscover -p``; those of free ports have no peer."""
     for number, line in enumerate(text.lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -100,6 +101,7 @@ def _lines(text: TextFile) -> Iterator[_Line]:
 
 
 def _port(line: _Line, peer: _End) -> PortRecord:
+    """Return the port at the first end of a line; `peer` is the other end of its cable."""
     end = line.end
     return PortRecord(
         number=end.number,

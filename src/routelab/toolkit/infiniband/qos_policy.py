@@ -86,6 +86,7 @@ def make_rules(levels: Int8Array, care: BoolArray) -> tuple[int, list[Rule]]:
 
 
 def _rules_of_rows(levels: NDArray[np.int8], care: BoolArray) -> tuple[int, list[Rule]]:
+    """Return a default level and rules that give each row of `levels` its values where `care`."""
     common = [
         int(np.bincount(row[mask]).argmax()) if mask.any() else 0
         for row, mask in zip(levels, care, strict=True)
@@ -249,6 +250,7 @@ class Policy:
     def _check_labels(
         self, groups: Iterable[PortGroup], labels: Mapping[str, frozenset[str]] | None
     ) -> None:
+        """Refuse labels if none are known, several nodes share one, or a node lacks the port."""
         count = Counter(label for of_port in (labels or {}).values() for label in of_port)
         nodes = {label.rpartition("/")[0] for label in count}
         for label in sorted(label for group in groups for label in group.labels):
@@ -394,6 +396,7 @@ def _sl(text: TextFile, values: _Values, end: int) -> int:
 
 
 def _group(text: TextFile, values: _Values) -> PortGroup:
+    """Return the port group of one block of the policy file."""
     guids: set[str] = set()
     ranges = []
     for number, value in values.get("port-guid", []):
@@ -445,6 +448,7 @@ def _port_names(text: TextFile, number: int, value: str) -> Iterator[str]:
 def _named_groups(
     text: TextFile, values: Sequence[tuple[int, str]], groups: Mapping[str, PortGroup]
 ) -> Iterator[PortGroup]:
+    """Yield the port groups that a QoS match names; `values` have their line numbers."""
     for number, value in values:
         for name in _strings(text, number, value):
             group = groups.get(name.casefold())

@@ -68,6 +68,7 @@ def root_switches(topology: Topology) -> list[int]:
 
 
 def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Array) -> list[int]:
+    """Return the roots of one connected part; see `root_switches`."""
     hosts = topology.terminals_per_switch
     ends = switches[hosts[switches] > 0]
     for fewest in np.unique(hosts[ends]).tolist():
@@ -82,16 +83,18 @@ def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Arr
 
 
 def _are_routable(neighbours: list[Any], roots: Int64Array, ends: Int64Array) -> bool:
-    """Return whether up*/down* leads from each of some switches to each other.
+    """Return whether up*/down* leads between all `ends`, which are switches with hosts.
 
-    Links between switches of one level are left out, because their direction depends on GUIDs. Sets
-    of switches are the bits of integers.
+    The level of a switch is its number of hops to the nearest root; every end is connected to one.
+    Links between switches of one level are left out, because their direction depends on GUIDs.
     """
     level = _hops(neighbours, roots)
     order = [s for s in np.argsort(level, kind="stable").tolist() if level[s] >= 0]
+    # sets of switches are the bits of integers; first what each switch reaches downwards, the
+    # lowest switches first, then what its neighbours above reach, the roots first
     reached = {s: 1 << s for s in order}
-    for ways, up in ((order[::-1], False), (order, True)):
-        for s in ways:
+    for visits, up in ((order[::-1], False), (order, True)):
+        for s in visits:
             for neighbour in neighbours[s].tolist():
                 if level[neighbour] != level[s] and (level[neighbour] < level[s]) == up:
                     reached[s] |= reached[neighbour]

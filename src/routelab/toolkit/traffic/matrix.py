@@ -142,6 +142,7 @@ def _amount(cell: str, line: int, problems: list[str], what: str = "bytes") -> f
 
 
 def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
+    """Return the numbers of a matrix; if it is not square, none, and a line in `problems`."""
     size = len(rows)
     uneven = [(line, len(cells)) for line, cells in rows if len(cells) != size]
     if uneven:
@@ -159,6 +160,10 @@ def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Floa
 def _from_list(
     rows: list[tuple[int, list[str]]], problems: list[str]
 ) -> tuple[Float64Array, Float64Array | None]:
+    """Return the bytes and the messages (None without that column) between ranks of a list.
+
+    `rows`: line number and cells, the header first. Wrong lines are added to `problems`.
+    """
     (place, names), *body = rows
     header = [name.lower() for name in names]
     rates = {

@@ -158,10 +158,11 @@ class PatternWorkload(WorkloadPlugin):
         return Program(
             job.ranks,
             (Loop((rounds.build(),), self.parameters.iterations),),
-            f"{words}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
+            convention=f"{words}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
         )
 
     def _round(self, job: Job, directions: Sequence[Int64Array]) -> BlockBuilder:
+        """Return one repetition: every rank sends to its target in each direction."""
         builder, at = BlockBuilder(job.ranks), np.arange(job.ranks)
         size, apart = self.parameters.size, self.parameters.phases == "apart"
         groups = [[direction] for direction in directions] if apart else [list(directions)]

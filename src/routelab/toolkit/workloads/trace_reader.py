@@ -98,7 +98,9 @@ def read_trace(path: Path) -> Program:
             "0 on needs its init and finalize"
         )
     readers = [_Reader(rank, ranks, streams[rank]) for rank in range(ranks)]
-    return Program(ranks, tuple(_steps(path, readers)), f"the trace {path.name}: rank by rank")
+    return Program(
+        ranks, tuple(_steps(path, readers)), convention=f"the trace {path.name}: rank by rank"
+    )
 
 
 def trace_files(path: Path) -> list[Path]:
@@ -129,6 +131,7 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a trace file that are actions."""
     for number, text in enumerate(_text(path).splitlines(), 1):
         words = text.split()
         if not words or words[0].startswith("#"):
@@ -277,6 +280,7 @@ COLLECTIVES: dict[str, CollectiveName] = {name: name for name in get_args(Collec
 
 
 def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
+    """Yield the blocks and collectives of all ranks in turn, until every rank's lines end."""
     while True:
         builder = BlockBuilder(len(readers))
         collectives = [reader.until_collective(builder) for reader in readers]
@@ -301,6 +305,7 @@ def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
 
 
 def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
+    """Return the collective that all ranks call; `lines` has each rank's call."""
     calls = [reader.call(line) for reader, line in zip(readers, lines, strict=True)]
     name, size, root, _ = calls[0]
     for line, call in zip(lines, calls, strict=True):

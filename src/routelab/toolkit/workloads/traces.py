@@ -90,6 +90,7 @@ def _action_lines(step: Block | Collective, ranks: int) -> Iterator[str]:
 def _operations(
     rank: int, kinds: list[int], peers: list[int], amounts: list[float], tags: list[int]
 ) -> Iterator[str]:
+    """Yield the actions of one rank's operations, as in a trace file without the rank."""
     requests: list[str] = []
     for kind, peer, amount, tag in zip(kinds, peers, amounts, tags, strict=True):
         if kind == COMPUTE:

@@ -173,6 +173,10 @@ class _AvailableColumns:
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
+        """Return why none of the `rows` has a column, with the nearest way to get one.
+
+        `relative`: the column that the view compares, or None.
+        """
         other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
         if other_rows:
             nearest = min(other_rows, key=_WHOLE.index)

@@ -122,14 +122,14 @@ class Plan:
         ]
 
     def write_specs(self) -> None:
-        """Write all specs, and delete the manifests of batches with jobs that run `again`.
+        """Write all specs, and delete the manifests of batches with `jobs_to_repeat`.
 
         Raises
         ------
         InputError
             If the folder cannot be written.
         """
-        folders = {job.folder for job in self.again()}
+        folders = {job.folder for job in self.jobs_to_repeat()}
         for batch in self.batches_to_do:
             write_jobs(batch.jobs, self.spec(batch), self.results)
             if any(job.folder in folders for job in batch.jobs):
@@ -137,10 +137,11 @@ class Plan:
 
     # --- state of jobs --------------------------------------------------------------------------
 
-    def again(self) -> list[BaseJob]:
-        """Return jobs that must run again although their batch has a manifest.
+    def jobs_to_repeat(self) -> list[BaseJob]:
+        """Return the jobs to run again in finished batches, which have a manifest.
 
-        They failed, ran out of time, or their outcome is missing or belongs to other code.
+        These jobs failed or ran out of time, or their outcome is missing, damaged, or of other
+        code, network or table. Jobs of postponed batches are left out.
         """
         return [
             job

@@ -117,6 +117,7 @@ class ComparisonJob(BaseJob):
         settings: Settings,
         hosts: tuple[str, ...],
     ) -> Self:
+        """Return the job that measures `routes`, all of one network, with one of the settings."""
         cluster = settings.cluster.cluster
         benchmarks = parts.benchmarks
         inputs = (

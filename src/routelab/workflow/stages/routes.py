@@ -188,6 +188,7 @@ def route_rehearsals(
         return ()
 
     def rehearse() -> None:
+        """Route a tiny network, measure it and write the results."""
         algorithm = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as resources:

@@ -135,6 +135,7 @@ class EngineJob(TableJob):
         key = self.engine.partition("~")[0]
 
         def rehearse() -> None:
+            """Simulate a tiny network briefly and write the result."""
             network = build_grid("torus", (4, 3), wrap=True)
             full_engine = load("engine", self.engine)
             full_engine.check()  # reads the machine's file, once for all jobs of a batch

@@ -39,6 +39,7 @@ class SurveyNetwork:
         return self._made
 
     def _build(self) -> Topology | Failure:
+        """Build the network; return why it cannot be built instead of raising."""
         try:
             plugin = load("topology", self.name)
         except QuarantinedError as error:

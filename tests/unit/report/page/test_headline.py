@@ -306,11 +306,11 @@ def test_values_of_zero_have_means_and_no_ratio(world, answer):
 def test_a_comparison_of_some_results_says_of_how_many(world, answer):
     three_networks(world, (5, 10, 20))
     (world.add("sssp", "3").directory / "outcome.json").unlink()
-    reservation = (
+    proviso = (
         "Among the 6 of 7 route tables that have a result, the maximum channel load of sssp is"
     )
     assert answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}").sentence.startswith(
-        reservation
+        proviso
     )
     # without a comparison the loss is the answer
     found = answer(LOADS)

@@ -330,7 +330,7 @@ def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, 
         manifests[job.ids].parent.mkdir(parents=True, exist_ok=True)
         manifests[job.ids].write_text("{}")
     do(first, status)
-    assert plan.again() == [first] * again
+    assert plan.jobs_to_repeat() == [first] * again
     assert plan.failed() == again
     assert plan.count(["unsupported"]) == (status == "unsupported")
     plan.write_specs()

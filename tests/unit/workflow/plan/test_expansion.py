@@ -255,7 +255,9 @@ def outcomes(write):
 def test_jobs_that_have_to_run_again_are_known(outcomes):
     plan, runs = outcomes
     again = ["failed", "timeout", "missing", "unreadable", "of other code"]
-    assert [job for job in plan.again() if job.kind == "routes"] == [runs[kind] for kind in again]
+    assert [job for job in plan.jobs_to_repeat() if job.kind == "routes"] == [
+        runs[kind] for kind in again
+    ]
     # one that is missing or stale has not failed
     assert plan.failed() == len(["failed", "timeout", "unreadable"])
     assert plan.count(["unsupported"]) == 1

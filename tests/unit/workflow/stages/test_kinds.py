@@ -254,6 +254,6 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     assert failed.startswith("1 of 4 counts of letters of s failed: ValueError: I do not like it (")
     assert short == "1 of 4 counts of letters of s does not apply to its network: too short"
     # what failed is tried again, and nothing else
-    assert [job.title for job in plan.again()] == ["torus~dims=4x4"]
+    assert [job.title for job in plan.jobs_to_repeat()] == ["torus~dims=4x4"]
     again = {id_: run_batch(plan.spec(one), plan.manifest(one)) for id_, one in cut.items()}
     assert again == {"s-1": 0, "s-2": 1}

@@ -74,6 +74,10 @@ def _draw_panel(
     places: list[str],
     styles: dict[str, SeriesStyle],
 ) -> None:
+    """Draw the bars of one panel, with whiskers, and a text above each.
+
+    `names`: the columns x, y and hue. `places`: the texts of x from left to right.
+    """
     x, y, hue = names
     heights = pd.DataFrame(
         {
@@ -114,6 +118,7 @@ def _draw_panel(
 
 
 def _heights(request: FigureRequest) -> pd.DataFrame:
+    """Return a line for each bar: its keys, its height, and its interval or number of networks."""
     spec, keys, y = request.spec, request.keys, request.y
     statistic = spec.statistic or "mean"
     jobs = request.rows().reset_index()

@@ -102,6 +102,7 @@ def draw_bounds(request: FigureRequest) -> Drawing | None:
 
 
 def _medians(request: FigureRequest) -> pd.DataFrame:
+    """Return a line for each bar: keys, medians of value and bound, the value's range, the gap."""
     keys, y, bound = request.keys, request.y, request.spec.bound or ""
     rows = request.rows()
     columns = request.columns(rows, keys) | request.numbers(rows, y, bound)

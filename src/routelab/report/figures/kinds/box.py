@@ -100,6 +100,7 @@ def _spread(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
 
 
 def _box(row: pd.Series) -> dict[str, float]:
+    """Return the statistics of a row as matplotlib names them."""
     return {
         "whislo": row["min"],
         "q1": row["q25"],

@@ -109,6 +109,7 @@ def _mark_end(
 
 
 def _points(request: FigureRequest) -> pd.DataFrame:
+    """Return a line for each point: keys, median, both ends, number of runs, and a state."""
     x, y, keys = request.x, request.y, request.keys
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))

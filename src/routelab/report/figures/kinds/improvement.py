@@ -84,6 +84,7 @@ def _sorted_places(data: pd.DataFrame, x: str, y: str) -> list[str]:
 
 
 def _medians(request: FigureRequest) -> pd.DataFrame:
+    """Return a line for each point: its keys, the median of pairs, both ends, their number."""
     spec, keys, y = request.spec, request.keys, request.y
     jobs = request.rows().reset_index()
     is_measurement = spec.of in BENCHMARKS

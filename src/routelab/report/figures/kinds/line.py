@@ -102,6 +102,7 @@ def line_panels(
 
 
 def _pool_runs(request: FigureRequest) -> pd.DataFrame:
+    """Return a line for each point: its keys, its value, both ends, and the number of its runs."""
     spec, keys, y = request.spec, request.keys, request.y
     jobs = request.rows()
     values = pd.DataFrame(request.columns(jobs, keys))

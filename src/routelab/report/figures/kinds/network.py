@@ -172,6 +172,7 @@ def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePict
 
 
 def _inline_panel(panel: Panel, network: int, top: float) -> InlinePanel:
+    """Return a panel for the page; `network`: number of its backdrop, `top`: end of the scale."""
     topology, picture = panel.topology, panel.picture
     arcs = turn_arcs(topology, picture, panel.turns)
     return InlinePanel(

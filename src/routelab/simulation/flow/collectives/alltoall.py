@@ -46,6 +46,7 @@ def scattered(group: Group) -> None:
 
 
 def _windows(group: Group, width: int) -> None:
+    """Exchange with all ranks of a group, with `width` partners at a time."""
     at, bytes_ = group.at, group.pair()
     empty_too = group.matrix is None
     for first_step in range(0, group.size, width):

@@ -70,6 +70,7 @@ def collective_block(
 
 
 def _check(call: Collective, ranks: int) -> None:
+    """Refuse a collective whose groups, root or matrix do not fit the ranks."""
     groups = call.members(ranks)
     members = np.concatenate(groups)
     inside = len(members) == 0 or (members.min() >= 0 and members.max() < ranks)

@@ -49,6 +49,7 @@ def stuck_queues(places, now):
 
 @inline
 def _can_be_freed(engine, queue, stuck, now):
+    """Return whether a queue can move as soon as all queues that are not stuck have moved."""
     queues, candidates = engine.queues, engine.candidates
     count = queues[queue].choices
     begin = queue * engine.setting[at.S_MOST]

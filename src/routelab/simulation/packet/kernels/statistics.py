@@ -63,6 +63,7 @@ def count_ejection(engine, packet, when):
 
 @inline
 def _count_message(engine, packet, when):
+    """Count a packet's arrival for its message, and the message itself if it is complete."""
     messages, totals, arrived = engine.messages, engine.totals, engine.arrived
     message = engine.packets[u(packet)].message
     size = engine.setting[at.S_MESSAGE_PACKETS]

@@ -313,6 +313,10 @@ def _make_result(
     outcome: tuple[State, str],
     samples: Samples | None = None,
 ) -> LoadResult:
+    """Return the result of a run that ended with a state and its text (`outcome`).
+
+    `samples` are those of the measured phase; None if it was not reached, or in closed loops.
+    """
     simulation, traffic = run.simulation, run.simulation.traffic
     counts = simulation.counts()
     state, text = outcome

@@ -254,6 +254,7 @@ def none_for_nan(value: Any) -> Any:
 
 
 def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
+    """Return the facts of a latency; only packets' latencies have intervals."""
     facts: dict[str, Any] = {}
     for part in ("mean", "p50", "p95", "p99"):
         estimate = getattr(latency, part) if latency else None

@@ -45,6 +45,7 @@ def _hints(kind: type) -> tuple[tuple[str, Any], ...]:
 
 
 def _read(kind: Any, value: Any) -> Any:
+    """Return a value of type `kind` from plain JSON, the reverse of `_plain`."""
     options = [option for option in get_args(kind) if option is not NoneType]
     if NoneType in get_args(kind):
         return None if value is None else _read(options[0], value)

@@ -162,6 +162,7 @@ def _round(load: float) -> float:
 def _summarize(
     points: dict[float, Point], settings: SimulationSettings, limit: float
 ) -> Saturation:
+    """Return the saturation that the measured points show; `limit` as for `find_saturation`."""
     low, high = _bracket(points, settings.tolerance, limit)
     highest = max(points.values(), key=lambda point: point.accepted.value)
     load = low

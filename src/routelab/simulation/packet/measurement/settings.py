@@ -116,6 +116,7 @@ class SimulationSettings(Router):
 
     @model_validator(mode="after")
     def _check_combination(self) -> SimulationSettings:
+        """Refuse settings that contradict each other."""
         if self.messages and self.find_saturation:
             raise ValueError(
                 "`find_saturation` needs offered loads, but runs with `messages` have none: "
