@@ -27,6 +27,7 @@ from routelab.toolkit.route_cells import (
     endpoint_of,
     hop_text,
     network_of,
+    require_size,
     switch_of,
     walk_hops,
 )
@@ -86,6 +87,7 @@ def read_next_hops(
     """
     network = network_of(rows, topology)
     ends = network.endpoints
+    require_size(rows, network.num_switches * len(ends))
     switch = switch_of(rows, rows.source, network)
     destination = endpoint_of(rows, rows.target, network)
     entry = switch.astype(np.int64) * len(ends) + destination

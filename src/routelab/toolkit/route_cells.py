@@ -31,6 +31,8 @@ CONTENTS: dict[str, Literal["routes", "next hops"]] = {"source": "routes", "swit
 MARK = "@"
 """Between a hop and its virtual channel."""
 MAX_VC = 32_767
+MAX_PAIRS = 100_000_000
+"""Most pairs of a switch and a target: a table needs up to 30 bytes for each."""
 _BLOCK = 100_000
 """Rows that are read at once."""
 
@@ -257,6 +259,15 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
         channel_source=links.reshape(-1),
         channel_target=links[:, ::-1].reshape(-1),
     )
+
+
+def require_size(rows: Rows, pairs: int) -> None:
+    """Refuse a file with more than `MAX_PAIRS` pairs of a switch and a target."""
+    if pairs > MAX_PAIRS:
+        raise InputError(
+            f"{rows.path}: it has {pairs:,} pairs of a switch and a target, and {MAX_PAIRS:,} are "
+            "possible; give a part of the network"
+        )
 
 
 def _hop_cells(rows: Rows) -> Int64Array:

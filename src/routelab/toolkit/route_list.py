@@ -47,11 +47,10 @@ from routelab.toolkit.route_cells import (
     endpoint_of,
     hop_text,
     network_of,
+    require_size,
     walk_hops,
 )
 
-MAX_PAIRS = 400_000_000
-"""Most pairs of sources and targets: a table has 8 bytes for each."""
 MAX_ERROR = 1e-6
 """Largest difference from 1 of the sum of the weights of a pair."""
 
@@ -98,11 +97,7 @@ def read_route_list(
         If a line is damaged, or lacks what the hops mean.
     """
     topology = network_of(rows, topology)
-    if len(topology.endpoints) ** 2 > MAX_PAIRS:
-        raise InputError(
-            f"{rows.path}: {len(topology.endpoints)} sources and targets have more than "
-            f"{MAX_PAIRS:,} pairs; give a part of the routes"
-        )
+    require_size(rows, len(topology.endpoints) ** 2)
     source = endpoint_of(rows, rows.source, topology)
     target = endpoint_of(rows, rows.target, topology)
     weight = _read_weights(rows)
