@@ -2,8 +2,8 @@
 
     python perf/prove.py 10000 1000000 10000000
 
-The routes are those of dimension order on a torus of three dimensions, the first of them in order of
-their sources. The list of ten million has 0.7 GB.
+The routes are those of dimension order on a torus of three dimensions, the first of them in order
+of their sources. The list of ten million has 0.7 GB.
 """
 
 from __future__ import annotations
