@@ -41,7 +41,7 @@ def blockage_of_packet(
 
     Parameters
     ----------
-    engine : Places
+    engine : Engine
         Arrays of the engine.
     topology : Topology
     lost_packet : int
@@ -72,7 +72,7 @@ def blockage_of_queues(
 
     Parameters
     ----------
-    engine : Places
+    engine : Engine
         Arrays of the engine.
     topology : Topology
     stuck : bool array, by queue
