@@ -347,6 +347,7 @@ class RoutedNetwork:
         return draw_network(title, self.topology, self.loads["load"])
 
     def _switch(self, name: str | int) -> int:
+        """Return the number of a switch, by number or name."""
         names = self.topology.switch_names
         if isinstance(name, str) and name in names:
             return names.index(name)
@@ -358,6 +359,7 @@ class RoutedNetwork:
         )
 
     def _terminal(self, name: str | int) -> int:
+        """Return the number of a terminal, by number or name."""
         names, count = self.topology.terminal_names, self.topology.num_terminals
         if isinstance(name, str) and name in names:
             return names.index(name)

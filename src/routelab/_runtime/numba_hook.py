@@ -66,6 +66,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Return the module's spec, whose loader acts after the import; None for other modules."""
         if name != self._name:
             return None
         from importlib.util import find_spec

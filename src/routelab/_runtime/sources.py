@@ -158,6 +158,7 @@ def owner(module: str) -> Distribution | None:
 
 @cache
 def _owners() -> dict[str, Distribution]:
+    """Return the distribution of each module with plugins or in an editable installation."""
     found: dict[str, Distribution] = {}
     for distribution in distributions():
         with suppress(Exception):  # metadata that cannot be read is the registry's to report

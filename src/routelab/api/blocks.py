@@ -86,6 +86,7 @@ class Block:
 def _check_arrays(
     start: Int64Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
 ) -> None:
+    """Refuse arrays of wrong length or range."""
     ranks = len(start) - 1
     if ranks < 1 or start[0] != 0 or start[-1] != len(kind) or (np.diff(start) < 0).any():
         raise PluginError("block: start must rise from 0 to the number of operations")
@@ -146,6 +147,7 @@ def _describe_mismatch(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag:
 
 
 def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> None:
+    """Refuse waits for requests that are not open, and requests without a wait."""
     asks = (kind == ISEND) | (kind == IRECV)
     if not asks.any() and not (kind == WAIT).any():
         return

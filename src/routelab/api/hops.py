@@ -264,6 +264,7 @@ def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
 
 
 def _integers(function: str, number: int, values: ArrayLike) -> Int32Array:
+    """Return integers as a flat int32 array; refuse others."""
     array = np.ascontiguousarray(values).reshape(-1)
     if array.dtype.kind not in "biu":
         raise PluginError(f"{function}: array {number} is of {array.dtype}, expected integers")

@@ -200,6 +200,7 @@ def split_items(text: str) -> tuple[str, ...]:
 
 
 def _split(value: Any) -> Any:
+    """Return the items of a list in any form as a tuple; other values unchanged."""
     if isinstance(value, str):
         return split_items(value)
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -197,6 +197,7 @@ class RouteTable(Contents):
         return cls.from_lengths(topology, lengths, hops, per_terminal=per_terminal, **more)
 
     def _check_form(self) -> None:
+        """Refuse arrays of wrong shape or range."""
         ends, destinations = len(self.topology.endpoints), self.num_destinations
         paths, hops = len(self.path_start) - 1, len(self.hop_channel)
         if self.flow_control not in ("plain", "bubble"):
@@ -227,6 +228,7 @@ class RouteTable(Contents):
             raise PluginError("route table: a hop has a negative virtual channel")
 
     def _check_weights(self) -> None:
+        """Refuse weights of paths that do not add up to 1 for each pair."""
         if not len(self.path_weight):
             return
         # a path's weight is a share: differences of prefix sums are the totals of the pairs
@@ -239,6 +241,7 @@ class RouteTable(Contents):
             )
 
     def _check_courses(self) -> None:
+        """Refuse a path that is not a walk between its pair."""
         broken = first_broken_path(
             self.pair_start,
             self.path_start,

@@ -227,6 +227,7 @@ class Topology(Contents):
         return topology
 
     def _check(self) -> None:
+        """Refuse arrays of wrong shape or range, loops, and names that are not unique."""
         count = len(self.channel_source)
         for name in (
             "channel_target",
@@ -278,6 +279,7 @@ class Topology(Contents):
             )
 
     def _check_identities(self) -> None:
+        """Refuse names, GUIDs and ports of devices that are incomplete or occur twice."""
         terminals = self.num_terminals
         for name, expected, of in (
             ("terminal_names", terminals, "terminals"),

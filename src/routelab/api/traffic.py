@@ -81,6 +81,7 @@ class Demand:
         return demand
 
     def _check(self) -> None:
+        """Refuse arrays that do not describe a demand; names all problems of their form."""
         terminals = len(self.rate)
         problems = []
         if not np.isfinite(self.rate).all() or self.rate.min(initial=0) < 0:
@@ -111,6 +112,7 @@ class Demand:
         self._check_senders()
 
     def _check_senders(self) -> None:
+        """Refuse senders whose shares do not add up to 1, or that have no destination."""
         source = np.repeat(np.arange(len(self.rate)), np.diff(self.part_start))
         total = np.bincount(source, self.part_share, minlength=len(self.rate))
         wrong = (self.rate > 0) & (np.abs(total - 1) > 1e-9)

@@ -140,6 +140,7 @@ def _offered(arguments: argparse.Namespace) -> tuple[float, ...]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
+    """Write the bounds into a folder; return the exit code."""
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
     from routelab.routing.bound import BARE
@@ -172,6 +173,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
+    """Print the bounds of channel load; return the exit code."""
     from routelab.commands._shared.logging import show_progress
     from routelab.metrics.bounds import bound_numbers
     from routelab.metrics.bounds.columns import COLUMNS
@@ -203,6 +205,7 @@ def _seed(arguments: argparse.Namespace) -> int:
 
 
 def _print_any(arguments: argparse.Namespace) -> int:
+    """Print the bounds of traffic under any routing; return the exit code."""
     from routelab.commands._shared.logging import show_progress
     from routelab.metrics.bounds.throughput.columns import COLUMNS
     from routelab.metrics.bounds.throughput.facts import throughput_numbers

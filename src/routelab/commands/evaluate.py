@@ -80,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     more = (*more, *(name for name in metric_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
+        """Evaluate all routings, with a progress display."""
         with show_progress(arguments):
             return evaluate_routings(
                 arguments.topology,
@@ -107,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
+    """Print the rows as a table, then failures, lost pairs and cycles; `more`: further columns."""
     from routelab.metrics.bounds.columns import COLUMNS as BOUNDS
     from routelab.routing.fact_columns import COLUMNS
 

@@ -90,6 +90,7 @@ def _levels(text: str) -> Path | int:
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the options of input files to the parser."""
     parser.add_argument("fabric", metavar="FABRIC", type=named_path, help="output of ibnetdiscover")
     parser.add_argument(
         "--lfts",
@@ -129,6 +130,7 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
 
 
 def _output(check: FabricCheck, form: str) -> str:
+    """Return the text of a check in the format `form`."""
     if form == "json":
         return json.dumps(_as_json(check), indent=2, ensure_ascii=False) + "\n"
     if form == "csv":
@@ -148,6 +150,7 @@ def _faults(faults: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _as_json(check: FabricCheck) -> dict[str, Any]:
+    """Return facts, faults and gaps of a check for JSON."""
     return {
         **check.facts,
         "faults": _faults(check.faults),

@@ -120,6 +120,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
+    """Route a network in a child process and write the result; return the exit code."""
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import run_in_child
     from routelab.jobs.folder_job import run_job, write_failure
@@ -141,6 +142,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
+    """Route a network and print the facts; return the exit code."""
     from routelab._runtime.progress import report_phase
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate

@@ -95,6 +95,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of all engines as options, each once."""
     from routelab.registry.engines import engine_classes
 
     shared_options: set[str] = set()

@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(name: str, network: Any, form: str) -> None:
+    """Print a network in the format `form`."""
     from routelab.routing.fact_columns import COLUMNS
     from routelab.routing.topology import network_facts
     from routelab.routing.topology_file import channel_rows

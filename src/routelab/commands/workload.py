@@ -80,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    """Print or write the program of a workload; return the exit code."""
     from routelab.registry.instances import name_of
     from routelab.results.text_folder import check_text_folder, write_folder
     from routelab.simulation.flow import workload as stage
@@ -120,6 +121,7 @@ def _print_json(
     pairs: list[tuple[int, ...]],
     calls: list[tuple[str, int, int, int]],
 ) -> None:
+    """Print a program as JSON, its messages and calls summed up."""
     import json
 
     facts = {

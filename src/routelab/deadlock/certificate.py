@@ -113,6 +113,7 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
 
 
 def _routes(table: RouteTable) -> list[str | None]:
+    """Return the paths of each pair as text; None without a route."""
     hops = [
         f"{channel}:{vc}" if vc else str(channel)
         for channel, vc in zip(table.hop_channel.tolist(), table.hop_vc.tolist(), strict=True)

@@ -297,6 +297,7 @@ def _check_program(
     virtual_channels: int | None,
     max_states: int | None = None,
 ) -> HopVerdict:
+    """Search the states of a program, and return the verdict on them."""
     switching = _require_options(proof, options)
     escapes = proof == "duato"
     # with shared buffers, escapes prove nothing
@@ -321,6 +322,7 @@ def _check_program(
 
 
 def _require_options(proof: str, options: tuple[str, int, bool]) -> Switching:
+    """Return the switching; refuse options that do not exist."""
     switching, packets_per_buffer, _ = options
     errors = []
     if proof not in get_args(Proof):
@@ -473,6 +475,7 @@ def _verdict_from_dependencies(
 def _proof_verdict(
     exploration: ReachableStates | FixedStates, reason: str, facts: dict[str, Any]
 ) -> HopVerdict:
+    """Return the verdict without a cycle: proven, proven if declared, or unproven."""
     if isinstance(exploration, FixedStates):
         calls, assumption = exploration.verified, "candidates are fixed as declared"
         if exploration.waypoint_text:
@@ -496,6 +499,7 @@ def _cycle_verdict(
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
     facts: dict[str, Any],
 ) -> HopVerdict:
+    """Return the verdict with a short cycle of a dependency graph."""
     resources = short_cycle(*graph, CYCLE_BUDGET)
     successors = np.roll(resources, -1)
     pairs = exploration.example_pairs(resources, successors)

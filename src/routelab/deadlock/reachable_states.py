@@ -261,6 +261,7 @@ class ReachableStates:
         return "the packet is there" if switch == target else "the packet is in phase 1"
 
     def _location(self, example: list[int]) -> str:
+        """Return in words where the packet of an example is, and how it came there."""
         names = self.topology.switch_names
         source, destination, switch, channel, _, source_terminal, target_terminal = example[:7]
         arrival = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
@@ -357,6 +358,7 @@ def initial_findings(
 
 
 def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Array:
+    """Return the numbers of a search, at the places that the kernel names."""
     limits = np.zeros(kernel.LIMITS, dtype=np.int64)
     limits[kernel.PHASES], limits[kernel.CLASSES] = program.phases, program.vc_classes
     limits[kernel.CANDIDATES] = program.candidates

@@ -181,6 +181,7 @@ def check_table(
 
 
 def _require_options(flow_control: str, packets_per_buffer: int, switching: str) -> FlowControl:
+    """Return the flow control; refuse options that do not exist."""
     errors = []
     if flow_control not in ("plain", "bubble"):
         errors.append(f"flow_control is {flow_control!r}, expected 'plain' or 'bubble'")
@@ -227,6 +228,7 @@ def _cycle_verdict(
     dependencies: Int32Array,
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
 ) -> Verdict:
+    """Return the verdict with a short cycle of a dependency graph, and a pair for each step."""
     vcs = table.virtual_channels
     resources = short_cycle(*graph, CYCLE_BUDGET)
     successor = np.full(len(graph[2]), -1, dtype=np.int32)

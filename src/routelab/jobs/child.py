@@ -171,6 +171,7 @@ def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | Non
 
 
 def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
+    """Do the work in the child, and write its pickled result or error; return the exit code."""
     # a terminal also interrupts the child; the parent handles the interruption
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

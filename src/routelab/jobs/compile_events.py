@@ -25,6 +25,8 @@ def listen() -> None:
 
 
 def _listen_to_numba(events: Any) -> None:
+    """Let meters measure numba's compilations."""
+
     class Compiles(events.Listener):  # type: ignore[misc]
         """Measures the outermost compilations of each thread."""
 
@@ -58,6 +60,7 @@ def _listen_to_progress() -> None:
     before = logger.level
 
     def note(record: logging.LogRecord) -> bool:
+        """Note the task of a record in the meter; return whether its level is logged."""
         meter = current_meter()
         task, phase = getattr(record, "task", None), getattr(record, "phase", None)
         if meter is not None and task and phase != WAITING and not getattr(record, "ended", True):

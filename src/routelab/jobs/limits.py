@@ -112,6 +112,7 @@ class Supervisor:
             self._add_to_outer_meter(Compile(0, self._meter.compile.seconds))
 
     def _check_limits(self, pause: float) -> Failure | None:
+        """Return the exceeded limit after stopping the child for it; None if it may go on."""
         # the meter first: later compilation is charged at the next look at the earliest
         item = self._meter.item
         compiled = self._meter.compile
@@ -174,6 +175,7 @@ class Supervisor:
         return self._idle + elapsed
 
     def _failure(self, limits: Limits, used: float, processes: list[Process]) -> Failure | None:
+        """Return which limit `used` CPU seconds, idle time or memory exceed; None if none."""
         place = _place(self._meter)
         if used > limits.seconds:
             text = f"reached its limit of {limits.seconds:g} CPU-s (limits.seconds)"
@@ -187,6 +189,7 @@ class Supervisor:
         return None
 
     def _memory_exceeds(self, limit: float, processes: list[Process]) -> bool:
+        """Return whether the processes take more memory, shared pages counted once."""
         if sum(process.resident for process in processes) <= limit:
             return False
         begin = time.thread_time()

@@ -378,6 +378,7 @@ def _threads(pid: int) -> list[int]:
 
 
 def _read(path: str) -> bytes | None:
+    """Return the content of a file of /proc; None if it is empty or its process has ended."""
     # a supervisor reads such files all the time: this is three times as fast as pathlib
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -25,6 +25,7 @@ def prefetch(context, array, place):
     """
 
     def emit(code, builder, signature, values):
+        """Emit LLVM's prefetch of an array's item."""
         kind, _ = signature.args
         view = code.make_array(kind)(code, builder, values[0])
         address = builder.gep(view.data, [values[1]])

@@ -172,6 +172,7 @@ _ARGUMENTS = {
 
 
 def _compile(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
+    """Return the compiled function; refuse one with other arguments than its kind takes."""
     code = function.__code__
     arguments = code.co_varnames[: code.co_argcount]
     if len(arguments) != len(signature.args):

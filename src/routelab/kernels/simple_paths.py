@@ -68,6 +68,7 @@ class Scratch(NamedTuple):
 
 @helper()
 def _scratch(arcs, k):
+    """Return scratch arrays for a search of `k` paths."""
     size = len(arcs.out_start) - 1
     return Scratch(
         np.empty_like(arcs.out_channel),

@@ -166,6 +166,7 @@ class Catalogue:
         return f"no {kind} plugin is called {key!r}{hint} (see `routelab plugins list {kind}`)"
 
     def _all(self, kind: str, key: str) -> list[CatalogueEntry]:
+        """Return the entries of a name: one, or all its duplicates."""
         name = kind, key
         if name not in self._entries:
             points = self._points[name]
@@ -176,6 +177,7 @@ class Catalogue:
         return self._entries[name]
 
     def _load(self, kind: str, point: EntryPoint) -> CatalogueEntry:
+        """Return the entry of a plugin, as ``broken`` with the cause if it cannot be used."""
         label = _label(kind, point)
         try:
             _check_registration(kind, point, label)
@@ -194,6 +196,7 @@ class Catalogue:
         return CatalogueEntry(kind, point.name, *_origin(point), point.value, "broken", cause)
 
     def _check_parts(self, composition: type[Composition], label: str) -> None:
+        """Refuse a composition whose parts do not exist or do not take its parameters."""
         problems = []
         for kind, name in composition_names(composition).items():
             try:
@@ -246,6 +249,7 @@ def _label(kind: str, point: EntryPoint) -> str:
 
 
 def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
+    """Return the entries of a name that is registered more than once; none can be used."""
     owners = " and ".join(f"{' '.join(_origin(point))} ({point.value})" for point in points)
     cause = f"plugin {kind}/{points[0].name} is registered more than once, by {owners}"
     fix = "uninstall all but one"
@@ -258,6 +262,7 @@ def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
 
 
 def _import(point: EntryPoint, label: str) -> object:
+    """Load an entry point; turn any error into a PluginError."""
     try:
         return point.load()
     except BaseException as error:

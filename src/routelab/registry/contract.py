@@ -67,6 +67,7 @@ def check_contract(plugin: Any, kind: str, key: str, label: str) -> type[Plugin]
 
 
 def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
+    """Yield what is wrong with the attributes of a plugin class; `key`: its entry point's name."""
     if inspect.isabstract(plugin):
         abstract_methods = ", ".join(sorted(plugin.__abstractmethods__))
         yield f"expected every method of its kind, found none for {abstract_methods}"
@@ -115,6 +116,7 @@ RESERVED = (
 
 
 def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
+    """Yield what is wrong with the work, parameters and columns of an engine."""
     work = str(getattr(plugin, "work", None))
     if work not in FACTS:
         yield f"expected work to be one of {', '.join(FACTS)}, found {work!r}"
@@ -134,6 +136,7 @@ def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
 
 
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
+    """Yield what is wrong with the ABI and the proof of a hop-by-hop routing."""
     if plugin.abi != ABI:
         newer = isinstance(plugin.abi, int) and plugin.abi > ABI
         advice = (
@@ -161,6 +164,7 @@ def abi_hint(error: BaseException) -> str:
 
 
 def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:
+    """Yield what is wrong with the Parameters of a plugin."""
     model = plugin.Parameters
     if not (isinstance(model, type) and issubclass(model, Parameters)):
         yield f"expected Parameters to be a subclass of routelab.api.Parameters, found {model!r}"
@@ -172,6 +176,7 @@ def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:
 
 
 def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
+    """Yield what is wrong with the parts of a composition."""
     if isinstance(plugin.Parameters, type) and getattr(plugin.Parameters, "model_fields", None):
         yield (
             "expected no Parameters (a composition has those of its parts), found "
@@ -189,6 +194,7 @@ def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
 
 
 def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
+    """Yield why the kernels of a plugin cannot be imported."""
     # otherwise a plugin that imports its kernels at run time would fail in the middle of a study
     package = plugin.__module__
     if not hasattr(sys.modules.get(package), "__path__"):

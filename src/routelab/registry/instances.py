@@ -245,6 +245,7 @@ def parameter_rows(
 
 
 def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
+    """Make a plugin of fixed and given parameters; `text` is its name in messages."""
     problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
     parameters, parameter_problems = read_parameters(
         part.plugin.Parameters, {**part.fixed, **values}
@@ -257,6 +258,7 @@ def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
 
 
 def _routing(names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+    """Make the routing of one name, or of the names of its parts."""
     if len(names) > 1:
         return _unnamed_composition(names, values, catalogue)
     (name,) = names
@@ -294,6 +296,7 @@ def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> H
 def _named_composition(
     routing_part: Part, values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
+    """Make the routing of a composition's parts; `values` are parameters by their user names."""
     composition = cast(type[Composition], routing_part.plugin)
     parts = compositions.composition_parts(composition, catalogue)
     takes = {routing_part.label: compositions.part_rows(parts)}
@@ -314,6 +317,7 @@ def _named_composition(
 def _unnamed_composition(
     names: tuple[Name, ...], values: Mapping[str, Any], catalogue: Catalogue
 ) -> ComposedRouting:
+    """Make the routing of parts named one by one; refuse all parts that cannot be made together."""
     parts: list[Part] = []
     errors: list[InputError] = []
     # layers may be left out
@@ -360,6 +364,7 @@ def _make_parts(
 
 
 def _composition_hint(key: str, catalogue: Catalogue) -> str:
+    """Return how rules or a selection become a routing; "" for other names."""
     kinds = catalogue.kinds_of(key)
     if "routing" in kinds:
         return ""

@@ -160,6 +160,7 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def error(self, problem: str, at: int | None = None) -> InputError:
+        """Return an error that marks a place of the name, by default the present one."""
         place = self.at if at is None else at
         text = self.text
         if len(text) > 4 * _SHOWN:
@@ -179,6 +180,7 @@ class _Reader:
             raise self.error(f"unexpected {self.next!r}")
 
     def name(self) -> Name:
+        """Read the name of a plugin with its parameters."""
         key = self.word("the name of a plugin")
         parameters: list[tuple[str, str]] = []
         if self.take("~"):
@@ -190,6 +192,7 @@ class _Reader:
         return Name(key, tuple(parameters))
 
     def parameter(self, earlier: list[tuple[str, str]]) -> tuple[str, str]:
+        """Read a parameter and its value; `earlier` are those before it."""
         start = self.at
         hint = f"; a value with a comma goes in brackets, {earlier[-1][0]}=[...]" if earlier else ""
         name = self.word("a parameter", hint)
@@ -207,6 +210,7 @@ class _Reader:
         return match.group()
 
     def value(self, parameter: str) -> str:
+        """Read a value up to a comma or @; one with other special characters goes in brackets."""
         start = self.at
         if self.next == "[":
             return self.bracket_value()
@@ -225,6 +229,7 @@ class _Reader:
         return self.text[start : self.at]
 
     def bracket_value(self) -> str:
+        """Read a value in brackets, which may be nested; return it without the outermost."""
         start, depth = self.at, 0
         for at in range(start, len(self.text)):
             depth += (self.text[at] == "[") - (self.text[at] == "]")

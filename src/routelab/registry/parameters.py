@@ -178,6 +178,7 @@ _PLURALS = {"integer": "integers", "number": "numbers", "text": "words", "file":
 
 
 def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
+    """Return a type with its bounds in words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _type_text(inner[0], (*inner[1:], *metadata))

@@ -130,6 +130,7 @@ def _parse(path: Path, text: str) -> Document:
 
 
 def _text(path: Path) -> str:
+    """Return the text of a study file; raise ConfigError if it cannot be read."""
     try:
         return read_text(path, MAX_BYTES)
     except OSError as error:
@@ -163,6 +164,7 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
+    """Return line and node of a key or an item of a node; None if it has none."""
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         child = node.value[step]
         return child.start_mark.line, child
@@ -174,6 +176,7 @@ def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
 
 
 def _duplicate_keys(node: yaml.Node) -> Sequence[tuple[int, str]]:
+    """Return the line and the name of each key that occurs twice in a mapping."""
     duplicates: list[tuple[int, str]] = []
     if isinstance(node, yaml.MappingNode):
         keys = set()

@@ -98,6 +98,7 @@ class Box(StudyPart):
         return tuple(islice(("x".join(map(str, grid)) for grid in self._all()), MAX_INSTANCES + 1))
 
     def _all(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+        """Yield the sizes of all grids that start with `begin`."""
         num_open = self.dimensions - len(begin)
         if not num_open:
             yield begin

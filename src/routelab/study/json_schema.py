@@ -94,6 +94,7 @@ def _entry_schema(
 
 
 def _parameters_schema(description: str, rows: Sequence[ParameterRow]) -> dict[str, Any]:
+    """Return the schema of the parameters of a plugin."""
     value = {"$ref": "#/$defs/Value"}
     schema: dict[str, Any] = {
         "type": ["object", "null"],

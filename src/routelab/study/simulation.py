@@ -78,6 +78,7 @@ def read_engines(
     """
 
     def make(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
+        """Return the canonical name and the engine of one point of the settings."""
         values = {key: value for key, value in point.items() if key != KEY}
         name = point.get(KEY, DEFAULT_ENGINES[work])
         try:

@@ -207,6 +207,7 @@ class Study(StudyPart):
 
     @model_validator(mode="after")
     def _require_inputs_of_views(self) -> Study:
+        """Refuse settings and views without anything to simulate or to measure."""
         views: list[tuple[str, Table | Figure]] = [
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
@@ -362,6 +363,7 @@ def load_draft(path: Path | str) -> Study | None:
 
 
 def _draft(document: Document) -> Study:
+    """Return what can be read of a study that may be invalid."""
     lists: dict[str, list[Any]] = {
         key: value if isinstance(value := document.data.get(key), list) else []
         for key in (*ENTRIES, "metrics")
@@ -405,6 +407,7 @@ def _citation_mistakes(study: Study) -> tuple[str, ...]:
 
 
 def _load_citation(study: Study) -> Reference | None:
+    """Return the reference that a study cites, from the nearest folder; None if it cites none."""
     if study.cites is None:
         return None
     homes = [
@@ -422,6 +425,7 @@ def _load_citation(study: Study) -> Reference | None:
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:
+    """Yield the tables whose published numbers are not in the cited reference."""
     for name, table in study.tables.items():
         if table.beside is None:
             continue

@@ -39,6 +39,7 @@ def describe(
 def _line(
     detail: Mapping[str, Any], document: Document, schema: Schema, within: Sequence[int | str]
 ) -> str:
+    """Return one line about a mistake that pydantic found; `within`: place of the checked part."""
     location, kind = detail["loc"], detail["type"]
     place = document.place((*within, *location))
     if kind == "missing":

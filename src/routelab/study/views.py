@@ -176,6 +176,7 @@ class Table(StudyPart):
 
     @model_validator(mode="after")
     def _check_keys(self) -> Table:
+        """Refuse keys that contradict each other."""
         if bool(self.values or self.pivot) == bool(self.statistics):
             raise ValueError("a table needs either values or statistics")
         if self.pivot and self.count:
@@ -305,6 +306,7 @@ class Figure(StudyPart):
 
     @model_validator(mode="after")
     def _check_keys_of_kind(self) -> Figure:
+        """Refuse keys that the kind of figure lacks or does not use."""
         needed, allowed = _FIGURE_KEYS[self.kind]
         set_keys = {
             key

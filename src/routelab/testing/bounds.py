@@ -84,6 +84,7 @@ class BoundsArray(np.ndarray):
         super().__setitem__(key, value)
 
     def _check(self, key: Any) -> None:
+        """Refuse an index outside the array, or of an item that must not be read."""
         places = key if isinstance(key, tuple) else (key,)
         for axis, place in enumerate(places):
             if not isinstance(place, (int, np.integer)) or axis >= self.ndim:
@@ -233,6 +234,7 @@ class BoundsWalker(Walker):
             )
 
     def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+        """Return the number of candidates of a call of hop, with refusing arrays."""
         arrays = self._given
         self._calls += 1
         with _place("hop"):

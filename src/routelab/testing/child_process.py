@@ -117,6 +117,7 @@ def _work(
     notes: Path,
     log: Path,
 ) -> int:
+    """Run the cases in the child, each with its time limit, and note their results."""
     # the plugin's output is separate from the kit's output
     with log.open("wb", buffering=0) as sink, notes.open("w", encoding="utf-8") as stream:
         os.dup2(sink.fileno(), 1)

@@ -163,6 +163,7 @@ def _channels_after(graph: RoutingGraph, next_edge: dict[int, int], v: int) -> l
 def _table(
     graph: RoutingGraph, routes: dict[tuple[int, int], list[list[int]]], flow_control: str
 ) -> RouteTable:
+    """Return the table of some routes by pair of endpoints, all of equal weight."""
     count = len(graph.topology.endpoints)
     paths = [routes.get((i, j), []) for i in range(count) for j in range(count)]
     pair_start = np.cumsum([0, *map(len, paths)])

@@ -36,6 +36,7 @@ class _Plain:
         self._known: dict[int, Callable[..., Any]] = {}
 
     def function(self, compiled: Any) -> Callable[..., Any]:
+        """Return a compiled function as plain Python, with all that it calls."""
         body = compiled.py_func
         if id(body) in self._known:
             return self._known[id(body)]

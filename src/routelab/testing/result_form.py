@@ -66,7 +66,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
         _check_ranks(value, result)
         return
     if isinstance(result, HopProgram):
-        _check_program(value, result)
+        _check_program(result)
         return
     if kind != "topology":
         network = value if isinstance(value, Topology) else value.topology
@@ -75,7 +75,7 @@ def check_form(kind: str, value: Any, output: Any) -> None:
     _check_arrays(result)
 
 
-def _check_program(topology: Topology, program: HopProgram) -> None:
+def _check_program(program: HopProgram) -> None:
     """Check that the tables have the form that the engine extends."""
     tables = program.tables
     if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
@@ -134,6 +134,7 @@ def _recreate(result: Any) -> Any:
 
 
 def _check_array(name: str, array: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
+    """Refuse an array that is writeable or differs from `expected`, that of create()."""
     if array.flags.writeable:
         raise Failed(f"{name} can be written to; make the result with its class's create()")
     if array.dtype != expected.dtype or array.shape != expected.shape:

@@ -153,6 +153,7 @@ class Trial:
 
     @cached_property
     def _outcome(self) -> Any:
+        """Return the result, or why there is none, and how the plugin changed its input."""
         before = field_digests(self.value)
         try:
             self.require_support()

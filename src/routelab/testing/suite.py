@@ -98,6 +98,7 @@ class Suite:
         return CheckResult(*case, status, message, time.perf_counter() - begin)
 
     def _ask(self, check: Check, name: str) -> str:
+        """Return the text of a check; an unusable plugin fails the contract, and skips others."""
         try:
             subject = self.subject
         except (Failed, InputError) as problem:

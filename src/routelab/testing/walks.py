@@ -196,6 +196,7 @@ class Walker:
         return terminals
 
     def _enter(self, source: int, target: int, terminals: tuple[int, int]) -> None:
+        """Inject a packet: fill its fields, and go to its waypoint first if there is one."""
         packet = self._packets[0]
         packet[:] = 0
         packet[[SOURCE, TARGET, DESTINATION]] = source, target, target
@@ -207,6 +208,7 @@ class Walker:
             packet[TARGET] = packet[WAYPOINT]
 
     def _call_inject(self, word: Any) -> None:
+        """Call the program's inject for the packet, with a random word."""
         self.program.inject(
             self.tables,
             self.reals,

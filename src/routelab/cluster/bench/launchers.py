@@ -116,6 +116,7 @@ class Launcher:
         )
 
     def _srun(self, name: str) -> tuple[str, ...]:
+        """Return srun's arguments for a step with this name."""
         # the hosts are in the order of the network; srun keeps it only for arbitrary layouts
         places = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
         mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
@@ -145,6 +146,7 @@ class Launcher:
         return {}
 
     def _hostfile(self) -> str:
+        """Return the hosts' file as the launcher reads it; "" without hosts."""
         if not self.hosts:
             return ""
         ranks_per_node = self.ranks_per_node

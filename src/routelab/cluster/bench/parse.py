@@ -66,6 +66,7 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
 
 
 def _check_file(file: Path) -> None:
+    """Refuse special and large files."""
     if not file.exists() or file.is_dir():
         return  # reading the file reports the error
     if not file.is_file():

@@ -169,6 +169,7 @@ class MeasurementPlan:
     def _run(
         self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
     ) -> PlannedRun:
+        """Return one run, with the identity that its fingerprint is of, or why it is refused."""
         at, plugin = self.launcher, self.benchmarks[benchmark.id]
         reason = self.refusals.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
         if reason:

@@ -58,6 +58,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
 
 
 def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
+    """Return a row of a run; columns that are not in `more` or the plan are empty."""
     row = dict.fromkeys(RUN_COLUMNS, "") | {
         "routing": run.routing.id,
         "benchmark": run.benchmark.id,
@@ -74,6 +75,7 @@ def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
 def _done_row(
     run: PlannedRun, plan: MeasurementPlan, raw: RawRun, verdict: RunVerdict
 ) -> dict[str, Any]:
+    """Return the row of a run that was started."""
     return _row(
         run,
         plan,
@@ -91,6 +93,7 @@ def _done_row(
 
 
 def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:
+    """Return a row for each figure of merit of a run; none without a result."""
     if verdict.result is None:
         return []
     rows = []
@@ -110,6 +113,7 @@ def _facts(
     runs: list[dict[str, Any]],
     raws: list[RawRun],
 ) -> dict[str, Any]:
+    """Return the facts of a measurement: its site, versions, number of runs and times."""
     settings, launcher = plan.comparison.settings, plan.launcher
     versions: dict[str, str] = {}
     environment: dict[str, str] = {}

@@ -178,6 +178,7 @@ def _write(
     provenance: Mapping[str, Any],
     directory: Path,
 ) -> None:
+    """Write outcome, runs and figures of a comparison into its folder."""
     status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
     reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
     outcome = Outcome("comparison", plan.topology, "", status, reason, collected.facts, provenance)
@@ -246,6 +247,7 @@ def _tables(
 
 
 def _table(network: Topology, one: ComparisonPart) -> RouteTable:
+    """Return the table of a routing: its job's, or newly computed without a folder."""
     if one.folder is None:
         return reroute(load_routing(one.text), network)
     outcome = read_outcome(one.folder / OUTCOME)

@@ -144,6 +144,7 @@ class Runner:
             time.sleep(RETRY_SECONDS)
 
     def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
+        """Launch a planned run, and return how it ended and where its output is."""
         name, job = run.fingerprint[:16], self.allocation
         launch = self.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()

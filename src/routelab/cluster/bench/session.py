@@ -157,6 +157,7 @@ class Session:
             self.journal.release()
 
     def _measure_guarded(self, runner: Runner) -> SessionEnd:
+        """Run all turns, and restore the fabric however they end."""
         guard = Guard(self._restore_turn, self.journal.log, runner.mark)
         applied = NOTHING
         stopped = ""
@@ -207,6 +208,7 @@ class Session:
         return job
 
     def _apply(self, number: int, job: FabricJob, guard: Guard, signals: StopSignals) -> None:
+        """Note in the journal that the fabric changes, then apply a routing to it."""
         report_phase("session", f"apply {job.routing}")
         self.journal.write(
             {

@@ -97,6 +97,7 @@ class RawRun:
         return RunOutput(self._text(STDOUT), self._text(STDERR), self.exit_code)
 
     def _text(self, name: str) -> str:
+        """Return the text of an output file; refuse one that changed after the run."""
         path = self.folder / name
         try:
             content = path.read_bytes()
@@ -197,6 +198,7 @@ class RunStore:
 
 
 def _read(folder: Path) -> RawRun | None:
+    """Return the run in a folder; None if it is missing or damaged. Refuse newer formats."""
     try:
         record = load_sealed(read_bytes(folder / RECORD, MAX_ARTIFACT))
         written = record["format"]

@@ -372,6 +372,7 @@ def _unlisted_gap(pairs: int) -> Gap:
 
 
 def _foreign_gap(lids: tuple[int, ...]) -> Gap:
+    """Return the gap of table entries for LIDs that the fabric does not have."""
     named = ", ".join(f"0x{lid:04x}" for lid in lids[:NAMED])
     more = f" and {len(lids) - NAMED} more" if len(lids) > NAMED else ""
     return Gap(
@@ -501,6 +502,7 @@ def _cycle_text(tables: FabricTables, loops: CreditLoops) -> str:
 
 
 def _busiest(tables: FabricTables, loads: Float64Array) -> tuple[CableLoad, ...]:
+    """Return the cables with the largest loads in one direction."""
     topology = tables.topology
     back = np.empty(topology.num_channels, dtype=np.int64)
     back[topology.links[:, 0]], back[topology.links[:, 1]] = (

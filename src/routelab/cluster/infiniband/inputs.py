@@ -268,6 +268,7 @@ def _labels(fabric: Fabric) -> dict[str, frozenset[str]]:
 
 
 def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
+    """Return the service level of each pair of LIDs' owners; −1 if the file has none."""
     topology, addresses = tables.topology, tables.addresses
     terminals = {guid: [place] for place, guid in enumerate(addresses.guids)}
     nodes = {guid: [topology.num_terminals + s] for s, guid in enumerate(addresses.switch_guids)}
@@ -291,6 +292,7 @@ def _levels(tables: FabricTables, given: ServiceLevels, file: str) -> Int8Array:
 
 
 def _lanes(tables: FabricTables, given: LaneTables, file: str) -> Int8Array:
+    """Return all SL2VL tables as one array, by switch, two ports and level; −1: none."""
     guids = tables.addresses.switch_guids
     gaps = [guid for guid in guids if guid not in given.lanes]
     if gaps:

@@ -59,6 +59,7 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
 
 
 def _credit_lines(found: FabricCheck) -> Iterator[str]:
+    """Yield the lines about credit loops and service levels."""
     facts = found.facts
     is_fault = any(kind == "credit loop" for kind, _ in found.faults)
     condition = f" if {facts['assumption']}" if facts["assumption"] else ""
@@ -79,6 +80,7 @@ def _credit_lines(found: FabricCheck) -> Iterator[str]:
 
 
 def _load_lines(found: FabricCheck) -> Iterator[str]:
+    """Yield the lines about busy cables, bisection and the worst cable to lose."""
     facts = found.facts
     if found.busiest:
         yield (
@@ -101,6 +103,7 @@ def _load_lines(found: FabricCheck) -> Iterator[str]:
 
 
 def _result(found: FabricCheck) -> str:
+    """Return the verdict on a fabric in words."""
     levels = found.facts["service_levels"]
     if found.verdict == "broken":
         return "broken. Some packets loop, are dropped or find no way."

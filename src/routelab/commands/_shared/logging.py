@@ -96,6 +96,7 @@ class _Json(logging.Formatter):
     """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return a record as one line of JSON."""
         time = dt.datetime.fromtimestamp(record.created, dt.UTC)
         line: dict[str, Any] = {
             "time": time.isoformat(timespec="milliseconds"),
@@ -124,6 +125,7 @@ class _Display(logging.Handler):
             self.handleError(record)
 
     def _show(self, name: str, phase: str, is_done: bool) -> None:
+        """Show the phase of a task on a line of its own."""
         display = self._progress
         if display is None:
             display = self._progress = _new_display()
@@ -146,6 +148,7 @@ class _Display(logging.Handler):
 
 
 def _new_display() -> Progress:
+    """Return a display of tasks on stderr."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

@@ -151,6 +151,7 @@ class Parser(argparse.ArgumentParser):
                 yield from (lines[name] for name in names if name in lines)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, and name the most similar ones."""
         if action.choices is None or value in action.choices:
             return
         from routelab.registry.suggest import did_you_mean

@@ -176,6 +176,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _metavar(field: FieldInfo) -> str:
+    """Return the placeholder of an option's value in the help."""
     for kind in (field.annotation, *get_args(field.annotation)):
         if get_origin(kind) is Literal:
             return "{" + ",".join(map(str, get_args(kind))) + "}"
@@ -206,6 +207,7 @@ def _range_text(field: FieldInfo) -> Iterator[str]:
 
 
 def _default_text(default: Any) -> str:
+    """Return a default as users write it."""
     if isinstance(default, tuple):
         return ",".join(map(_default_text, default))
     if default is None:

@@ -31,6 +31,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command to its parser."""
     from routelab.commands._shared.settings import add_settings
     from routelab.study.bench_settings import BenchSettings
 

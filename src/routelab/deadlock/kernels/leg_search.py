@@ -456,7 +456,7 @@ def _sort_topologically(scratch, queue_end):
 
 
 @njit(_nrt=False)
-def _verify_longest_walks(hop, task, findings, scratch, leg, num_sorted):
+def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
     """Compare one state in 16 with the same switch after the longest walk to it.
 
     A search by switches calls hop with the class of one walk only; the candidates must not depend
@@ -620,7 +620,7 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
     # 4. Longest walks and dependencies.
     _measure_walks(task, findings, scratch, leg_number, leg, num_sorted)
     if by_switch:
-        _verify_longest_walks(hop, task, findings, scratch, leg, num_sorted)
+        _verify_longest_walks(hop, task, findings, scratch, num_sorted)
     if findings.dependencies.shape[1] > 0:
         _add_dependencies(task, findings, scratch, leg_number, leg, queue_end)
 

@@ -50,7 +50,7 @@ def leveled_trees(fabric, level, back):
                 v = fabric.source[c]
                 steps[v] = c
         for i in range(count):
-            _climb_to(fabric, level, back, up, steps, root, ancestors[i], queue)
+            _climb_to(fabric, level, up, steps, root, ancestors[i], queue)
         i = 0
         while i < count:
             v = ancestors[i]
@@ -62,7 +62,7 @@ def leveled_trees(fabric, level, back):
                     steps[u] = c
                     ancestors[count] = u
                     count += 1
-                    _climb_to(fabric, level, back, up, steps, root, u, queue)
+                    _climb_to(fabric, level, up, steps, root, u, queue)
             i += 1
     return trees
 
@@ -91,7 +91,7 @@ def _least_loaded_between(fabric, down, v, u):
 
 
 @inline
-def _climb_to(fabric, level, back, up, steps, root, top, queue):
+def _climb_to(fabric, level, up, steps, root, top, queue):
     """Let all switches below `top` without a route climb towards it."""
     queue[0] = top
     count, i = 1, 0

@@ -107,6 +107,10 @@ def symmetric_bound_from_weights(
 
 
 def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
+    """Return the bound by channel weights: weighted demand over weighted capacity.
+
+    `times`: number of sources that each of `sources` stands for.
+    """
     factors, speed = load_factors(graph.topology)
     by_speed = [sum(weights[speed == k].tolist()) for k in range(len(factors))]
     total = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))

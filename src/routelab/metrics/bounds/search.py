@@ -93,6 +93,7 @@ def tighten_bound(graph: RoutingGraph, bound: LoadBound, seconds: float) -> Load
 
 
 def _bound(graph: RoutingGraph, seconds: float) -> LoadBound:
+    """Return the best lower bound of the maximum load, by a linear program or by ascent."""
     begin = perf_counter()
     count = graph.topology.num_channels
     value, weights, method = Fraction(0), np.zeros(count, dtype=np.int64), "lp"

@@ -30,6 +30,7 @@ def _check_arguments(arguments: list[str]) -> list[str]:
 
 
 def _argument_problem(argument: str) -> str:
+    """Return what is wrong with the placeholders of an argument; "" if nothing is."""
     if "\0" in argument:
         return f"{argument!r} has a null character, which is not allowed in arguments"
     try:

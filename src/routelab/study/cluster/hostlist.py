@@ -118,6 +118,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _expanded(word: str, text: str) -> Iterator[str]:
+    """Yield the hosts of one word with ranges in brackets; `text` is the whole list."""
     parts = _PART.findall(word)
     if not word or "".join(parts) != word:
         raise InputError(_no_list(text))
@@ -133,6 +134,7 @@ def _expanded(word: str, text: str) -> Iterator[str]:
 
 
 def _numbers(bracket: str, text: str) -> list[str]:
+    """Return the numbers in a bracket, with as many digits as their range's first."""
     numbers: list[str] = []
     for part in bracket[1:-1].split(","):
         match = _RANGE.fullmatch(part.strip())

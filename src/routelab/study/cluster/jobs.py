@@ -68,6 +68,7 @@ def _variable(value: Any) -> Any:
 
 
 def _program(value: str) -> str:
+    """Return the path of a program or its name; refuse options and relative paths."""
     _printable(value)
     if value.startswith("-"):
         raise ValueError(f"{value!r} would be taken for an option")
@@ -128,6 +129,7 @@ def host_names(hosts: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_unique(hosts: Any) -> Any:
+    """Refuse hosts that are listed twice, or share their short name."""
     twice = [host for host, number in Counter(host_names(hosts)).items() if number > 1]
     if twice:
         raise ValueError(f"{compress(twice)} more than once")
@@ -194,6 +196,7 @@ def hosts_by_coordinates(
 
 
 def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology) -> str:
+    """Return why no host can be at a place; `free` is None if no switch is there."""
     assert topology.coordinates is not None
     coordinates, dimensions = list(place), topology.coordinates.shape[1]
     if len(place) != dimensions:

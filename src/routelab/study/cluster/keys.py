@@ -167,6 +167,7 @@ class Cluster(StudyPart):
         )
 
     def _missing_set_text(self, topology: str, terminals: int) -> str:
+        """Return a message that the cluster file lacks hosts for a network."""
         networks = [self.topology] if self.topology is not None and self.hosts else []
         networks_text = ", ".join([*networks, *self.node_sets])
         return (

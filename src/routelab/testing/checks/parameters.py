@@ -88,6 +88,7 @@ def _variant(subject: Subject, text: str) -> Any:
 
 
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
+    """Require that a name's canonical form has the same parameters and is canonical itself."""
     try:
         short = canonical(subject.kind, text, subject.catalogue)
         again = load_instance(subject.kind, short, subject.catalogue)

@@ -115,6 +115,8 @@ def _graph(
 
 
 def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
+    """Return the function that makes the routing graph of rules; it skips networks they refuse."""
+
     def lay(topology: Topology) -> RoutingGraph:
         rules: Any = load("rules", key, catalogue)
         reason = rules.supports(topology)

@@ -61,6 +61,7 @@ def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
 
 
 def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
+    """Return a valid value of a required parameter; skip the check if none is found."""
     # no existing file has the right content
     guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
     for value in [*example_values(field), *guesses]:
@@ -95,6 +96,7 @@ def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
 
 
 def _choices(annotation: Any) -> Iterator[str]:
+    """Yield all values of a type that has few."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         yield from _choices(inner[0])

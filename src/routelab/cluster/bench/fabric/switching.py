@@ -104,6 +104,7 @@ class LoggedSwitch:
         return text
 
     def _run(self, arguments: Sequence[str], seconds: float, output: int) -> ProgramEnd:
+        """Run a program of the fabric with its output in the log; return how it ended."""
         return run_program(
             arguments,
             folder=Path.cwd(),

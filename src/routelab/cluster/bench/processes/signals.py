@@ -54,6 +54,7 @@ class StopSignals:
                 self._handle(waiting, None)
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
+        """Handle a signal: keep it, ignore it during restoring, or stop."""
         if self._held:
             self._waiting = number
         elif self.deaf:

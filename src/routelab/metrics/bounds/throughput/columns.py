@@ -10,6 +10,7 @@ _RATE = "flits per cycle"
 
 
 def _column(name: str, meaning: str, **more: Any) -> Column:
+    """Return a column of bounds for any routing."""
     return Column(
         name,
         meaning,

@@ -44,6 +44,7 @@ class Traffic:
 
     @cached_property
     def _classes(self) -> tuple[tuple[Fraction, ...], Int64Array]:
+        """Return the different amounts from a sender to one target, and which each part has."""
         rate = self.demand.rate[self._source]
         keys = np.stack([rate, self.demand.part_share, part_sizes(self.arrays).astype(float)])
         unique, number = np.unique(keys, axis=1, return_inverse=True)

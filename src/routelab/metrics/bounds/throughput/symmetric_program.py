@@ -89,6 +89,7 @@ def _classes(
     pair: Colours,
     channel: Colours,
 ) -> Folding | None:
+    """Return the classes of pairs, channels and flows by colour; None if there are too many."""
     network = problem.network
     ends = network.channel_source, network.channel_target
     senders = np.flatnonzero(sends)
@@ -137,7 +138,7 @@ def solve_sustained(problem: FlowProblem, folding: Folding, seconds: float) -> F
     demand = problem.demand[folding.source, folding.node]
     inner = folding.source != folding.node
     program.entries(conserved[inner], np.repeat(load, inner.sum()), -demand[inner])
-    return _solve(program, problem, folding, seconds)
+    return _solve(program, folding, seconds)
 
 
 def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Found | None:
@@ -152,7 +153,7 @@ def solve_accepted(problem: FlowProblem, folding: Folding, seconds: float) -> Fo
     program.entries(conserved[sending], accepted, -1.0)
     limits = program.rows(np.full(len(sending), -np.inf), demand[sending])
     program.entries(limits, accepted, 1.0)
-    return _solve(program, problem, folding, seconds)
+    return _solve(program, folding, seconds)
 
 
 def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -> Int64Array:
@@ -170,9 +171,8 @@ def _add_flows(program: LinearProgram, problem: FlowProblem, folding: Folding) -
     return conserved
 
 
-def _solve(
-    program: LinearProgram, problem: FlowProblem, folding: Folding, seconds: float
-) -> Found | None:
+def _solve(program: LinearProgram, folding: Folding, seconds: float) -> Found | None:
+    """Return the optimum of a program and the dual value of each channel; None if not solved."""
     optimum = solve_program(program, seconds)
     if optimum is None:
         return None
