@@ -102,7 +102,7 @@ def test_pages_depend_on_templates_and_results_do_not():
         assert f"routelab/{name}" in core_files(ASKS)
         assert f"routelab/{name}" not in core_files()
     assert not [name for name in core_files(ASKS) if "/commands/" in name or "/testing/" in name]
-    for name in ("routing/route.py", "study/cluster/file.py", "deadlock/kernels/state_search.py"):
+    for name in ("routing/route.py", "study/cluster/keys.py", "deadlock/kernels/state_search.py"):
         assert f"routelab/{name}" in core_files()
 
 

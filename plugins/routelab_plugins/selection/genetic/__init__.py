@@ -138,7 +138,7 @@ def _offspring(
     place = np.arange(count)
     swapped = (place >= cuts[:, :1]) & (place < cuts[:, 1:])
     mates = population[parents.T]
-    children = np.where(swapped, mates[::-1], mates).reshape(-1, count)[:size]
+    children = np.where(swapped, mates[::-1], mates).reshape(2 * len(parents), count)[:size]
     mutated = np.nonzero(rng.random(children.shape) < mutation)
     children[mutated] = rng.integers(0, choices[mutated[1]], dtype=np.int32)
     return children
