@@ -12,7 +12,7 @@ from pathlib import Path
 
 UNPROVEN = 4
 FORMAT = "deadlock-certificate/2"
-REMOVAL_FORMAT = "removal-certificate/1"
+REMOVAL_FORMAT = "removal-order/1"
 FIELDS = {
     "format": str,
     "flow_control": str,

@@ -50,7 +50,7 @@ from routelab.api.verdicts import Status
 from routelab.deadlock.verdict import Switching
 from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
 
-REMOVAL_FORMAT = "removal-certificate/1"
+REMOVAL_FORMAT = "removal-order/1"
 Waits = Literal["any", "one", "escape"]
 
 
