@@ -349,6 +349,7 @@ def run_tables(
     channels = topology.num_channels
     lanes = class_lanes(program, virtual_channels)
     rows = channels * virtual_channels if buffers is None else buffers
+    # the numbers of the block come before its queues
     numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
     numbers[BLOCK_CHANNELS] = channels
     numbers[BLOCK_CLASSES] = program.vc_classes
@@ -361,6 +362,8 @@ def run_tables(
     block = np.concatenate((numbers, first, cycles, lanes[:, 0], lanes[:, 1]))
     tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
     tables[0] = len(program.tables)
+    # programs that count waiting packets have a row for each channel and one for the cycle behind
+    # those of the buffers; kernels read the first row even if there is no buffer
     queues = np.zeros((max(rows, 1) + (channels + 1) * program.waiting, QUEUE_COLUMNS), np.int32)
     queues[:rows, [CAPACITY, CREDITS]] = capacity
     return RunTables(tables, queues, rows)

@@ -57,15 +57,16 @@ def _listen_to_progress() -> None:
     those of its ancestors, the records that did not reach them before.
     """
     logger = logging.getLogger(LOGGER)
-    before = logger.level
+    level_before = logger.level
 
     def note(record: logging.LogRecord) -> bool:
         """Note the task of a record in the meter; return whether its level is logged."""
         meter = current_meter()
+        # records of other code have no task, phase and end
         task, phase = getattr(record, "task", None), getattr(record, "phase", None)
         if meter is not None and task and phase != WAITING and not getattr(record, "ended", True):
             meter.note(f"{task}: {phase}")
-        level = before if logger.level == _LEVEL else logger.level
+        level = level_before if logger.level == _LEVEL else logger.level
         if not level and logger.parent is not None:
             level = logger.parent.getEffectiveLevel()
         return record.levelno >= level

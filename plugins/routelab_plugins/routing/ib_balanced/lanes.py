@@ -71,7 +71,7 @@ class LaneSearch:
         rank = order_of_trees(search, fallback)
         assert rank is not None
         self.rank = rank
-        self.bound = search.peak(search.loads(all_routes(search.fabric), fallback)[0])
+        self.fallback_peak = search.peak(search.loads(all_routes(search.fabric), fallback)[0])
 
     def fewer_lanes(self, more: Solution, lanes: int) -> Solution:
         """Return a solution on fewer lanes; its largest load is not smaller.
@@ -83,7 +83,7 @@ class LaneSearch:
         lanes : int
         """
         search = self.search
-        least = Solution(self.fallback, self.bound, self.rank)
+        least = Solution(self.fallback, self.fallback_peak, self.rank)
         end = search.tried + search.moves // 4
         for trees, ranks in self._starts(more, lanes):
             legality = legality_of_orders(search.fabric, ranks)

@@ -111,15 +111,18 @@ def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int
 
     `times`: number of sources that each of `sources` stands for.
     """
-    factors, speed = load_factors(graph.topology)
-    by_speed = [sum(weights[speed == k].tolist()) for k in range(len(factors))]
-    total = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
+    factors, factor_index = load_factors(graph.topology)
+    by_factor = [sum(weights[factor_index == k].tolist()) for k in range(len(factors))]
+    total = sum((w / f for w, f in zip(by_factor, factors, strict=True)), Fraction(0))
     if not total:
         return Fraction(0)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     least = least_weights(graph.arrays, sources, terminals, weights)
-    demand = terminals[sources].tolist()
-    covered = sum(of * weight for of, weight in zip(demand, least.tolist(), strict=True))
+    # `least` is already a sum over the terminals of all targets
+    own_terminals = terminals[sources].tolist()
+    covered = sum(
+        count * weight for count, weight in zip(own_terminals, least.tolist(), strict=True)
+    )
     return Fraction(times * covered) / total
 
 

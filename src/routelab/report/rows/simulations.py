@@ -183,7 +183,8 @@ class SimulationRows(RowSet):
             settings = {key: row.get(key, value) for key, value in settings.items()}
             row["program"] = parse_name(record.work_name).key
         else:
-            # parameters take precedence over settings; these have a qualified name too
+            # no facts named like a setting: their bare name goes to a parameter first, and then to
+            # the setting (`add_bare_names`)
             row = {key: value for key, value in row.items() if key not in settings}
         for kind in self.kinds:
             row |= {f"{kind}.{key}": text for key, text in record.part(kind)[2].items()}

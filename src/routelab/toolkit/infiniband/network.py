@@ -61,7 +61,9 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = ()) -> Topology:
     cables, loops = _cables(fabric, switches)
     rates = np.array([fabric.nodes[i].ports[p].bytes_per_second for i, p, _, _ in cables])
     unit = float(rates.max(initial=0))
-    capacity = np.repeat(np.where(rates > 0, rates, unit) / unit if unit else rates + 1, 2)
+    # without any known rate, all cables between switches are equal
+    relative = np.where(rates > 0, rates, unit) / unit if unit else np.ones(len(rates))
+    capacity = np.repeat(relative, 2)
     columns = np.array(
         [
             way
