@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from routelab.api import InputError, Parameters, Plugin, RouteTable, Topology
+from routelab.api import FlowControl, InputError, Parameters, Plugin, RouteTable, Topology
+from routelab.cluster.infiniband.prove import prove_files
 from routelab.deadlock import Switching, Verdict
 from routelab.deadlock.next_hops import Waits
 from routelab.metrics import channel_loads, relative_loads
@@ -25,7 +26,7 @@ from routelab.registry.instances import load_routing
 from routelab.registry.parameters import as_text, read_parameters
 from routelab.registry.suggest import did_you_mean
 from routelab.routing.facts import FIELDS
-from routelab.routing.prove import Proof, prove_routes
+from routelab.routing.prove import Proof
 from routelab.routing.route import route_network
 from routelab.routing.topology import load_network
 from routelab.workflow import evaluate as stage
@@ -138,28 +139,34 @@ def prove(
     vcs: int | None = None,
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
+    flow_control: FlowControl | None = None,
 ) -> Proof:
     """Prove that listed routes or next hops cannot deadlock, or find a cycle.
 
     Parameters
     ----------
     routes : str or path
-        CSV file, as ``routelab prove`` reads it and ``routelab export routes`` writes it.
+        CSV file or folder, as ``routelab prove`` reads it.
     network : str or Topology, optional
-        As for `evaluate` (default: the switches and links that the routes use).
+        As for `evaluate`, or output of ``ibnetdiscover`` (default: the switches and links that the
+        routes use).
     vcs : int, optional
         Virtual channels that the network has (default: as many as the routes use).
     waits : {"any", "one", "escape"}
         What packets with several next hops wait for: any of them, the one that they have chosen,
         or the first.
     switching : {"virtual-cut-through", "wormhole"}
+    flow_control : {"plain", "bubble"}, optional
+        Whether each ring of the network keeps a bubble (default: that of the file, or plain).
 
     Raises
     ------
     InputError
         If a name, number or file is wrong, or a line is damaged.
     """
-    return prove_routes(Path(routes), network, vcs, waits=waits, switching=switching)
+    return prove_files(
+        Path(routes), network, vcs, waits=waits, switching=switching, flow_control=flow_control
+    )
 
 
 def simulate(

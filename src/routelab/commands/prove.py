@@ -12,6 +12,7 @@ from routelab.commands._shared.arguments import integer, named_path
 
 if TYPE_CHECKING:
     from routelab.api.verdicts import Status
+    from routelab.deadlock import Switching
     from routelab.routing.prove import Proof
 
 
@@ -22,8 +23,8 @@ def add_parser(subparsers: Any) -> None:
         help="can these routes deadlock? Check a list of routes or of next hops",
         description="Prove that a list of routes, or a table of next hops, cannot deadlock, or "
         "show virtual channels that wait for each other. Exit code 0: proven; 3: not enough "
-        "input, if no criterion is known; 5: cycle; 6: broken (a route leads nowhere, or to "
-        "another switch than its target).",
+        "input, if no criterion is known or service levels decide; 4: unproven; 5: cycle; 6: "
+        "broken (a route leads nowhere, or to another switch than its target).",
         examples=(
             "routelab prove routes.csv",
             "routelab prove torus~dims=4x4 routes.csv --certificate proof.json",
@@ -33,8 +34,8 @@ def add_parser(subparsers: Any) -> None:
         "network",
         metavar="NETWORK",
         nargs="?",
-        help="network: instance name, folder or npz file (default: the switches and links that "
-        "the routes use)",
+        help="network: instance name, folder, npz file or output of ibnetdiscover (default: the "
+        "switches and links that the routes use)",
     )
     parser.add_argument(
         "routes",
@@ -42,8 +43,8 @@ def add_parser(subparsers: Any) -> None:
         type=named_path,
         help="CSV file: 'source,target,switches', then a route a line, such as A,C,B,C; or "
         "'switch,target,switches', then the next hops of a switch for a target; also 'ports' or "
-        "'links' instead of 'switches'; B@1 is a hop on virtual channel 1; or a folder or "
-        "routes.npz that `routelab route` wrote",
+        "'links' instead of 'switches'; B@1 is a hop on virtual channel 1; or a folder that "
+        "`routelab route` or `routelab export` wrote; or forwarding tables of InfiniBand",
     )
     parser.add_argument(
         "--waits",
@@ -57,6 +58,12 @@ def add_parser(subparsers: Any) -> None:
         choices=("cut-through", "wormhole"),
         default="cut-through",
         help="whether a buffer has room for a whole packet (default: cut-through)",
+    )
+    parser.add_argument(
+        "--flow-control",
+        choices=("plain", "bubble"),
+        help="bubble: a packet enters a ring of the network only if it leaves room for another "
+        "(default: that of the file, or plain)",
     )
     parser.add_argument(
         "--vcs",
@@ -112,10 +119,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     """Return the verdict and the output."""
     from routelab.api import InputError
+    from routelab.cluster.infiniband.prove import prove_files
     from routelab.commands._shared.errors import safe_text
     from routelab.commands._shared.logging import show_progress
     from routelab.report.plots import check_plot, plot_cycle
-    from routelab.routing.prove import prove_routes, repair_routes, write_proof
+    from routelab.routing.prove import write_proof
+    from routelab.routing.repair import repair_routes
     from routelab.toolkit.route_cells import MAX_VC
 
     if (arguments.repair is None) != (arguments.output is None):
@@ -123,13 +132,17 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     if arguments.repair is not None and not 1 <= arguments.repair <= MAX_VC:
         raise InputError(f"--repair {arguments.repair}: give 1 to {MAX_VC} virtual channels")
     check_plot(arguments.plot)
+    switching: Switching = (
+        "wormhole" if arguments.switching == "wormhole" else "virtual-cut-through"
+    )
     with show_progress(arguments):
-        proof = prove_routes(
+        proof = prove_files(
             arguments.routes,
             arguments.network,
             arguments.vcs,
             waits=arguments.waits,
-            switching="wormhole" if arguments.switching == "wormhole" else "virtual-cut-through",
+            switching=switching,
+            flow_control=arguments.flow_control,
         )
     if arguments.certificate is not None and proof.status == "proven":
         write_proof(proof, arguments.certificate)
@@ -138,7 +151,13 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     lines = [*_lines(proof, certificate=arguments.certificate is not None)]
     answer = _as_json(proof)
     if arguments.repair is not None:
-        answer["repair"] = repair_routes(proof, arguments.repair, arguments.output)
+        answer["repair"] = repair_routes(
+            proof,
+            arguments.repair,
+            arguments.output,
+            waits=arguments.waits,
+            switching=switching,
+        )
         lines.append(answer["repair"])
     if arguments.format == "json":
         return proof.status, json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

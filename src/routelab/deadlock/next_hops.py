@@ -44,56 +44,14 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import Topology
-from routelab.api.topology import BoolArray, Int16Array, Int32Array, Int64Array
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.api.verdicts import Status
 from routelab.deadlock.verdict import Switching
 from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
+from routelab.toolkit.next_hop_list import NextHops
 
 REMOVAL_FORMAT = "removal-order/1"
 Waits = Literal["any", "one", "escape"]
-
-
-@dataclass(frozen=True, eq=False)
-class NextHops:
-    """A table of next hops; arrays are read-only.
-
-    Attributes
-    ----------
-    topology : Topology
-        Destinations are its D endpoints.
-    sources : int32 array
-        Switches where packets begin.
-    entry_start : int64 array, shape (S * D + 1,)
-        Candidates ``entry_start[v * D + d]:entry_start[v * D + d + 1]`` are those of packets for
-        destination d at switch v.
-    channel : int32 array
-        Channel of each candidate.
-    vc : int16 array
-        Virtual channel of each candidate.
-    """
-
-    topology: Topology
-    sources: Int32Array
-    entry_start: Int64Array
-    channel: Int32Array
-    vc: Int16Array
-
-    @property
-    def virtual_channels(self) -> int:
-        """Number of virtual channels: the largest of `vc` plus 1."""
-        return int(self.vc.max(initial=0)) + 1
-
-    @property
-    def has_choice(self) -> bool:
-        """Whether an entry has several candidates."""
-        return bool((np.diff(self.entry_start) > 1).any())
-
-    def entry_ends(self, entry: int) -> tuple[str, str]:
-        """Return the names of the switch and the destination of an entry."""
-        names, ends = self.topology.switch_names, self.topology.endpoints
-        switch, destination = divmod(entry, len(ends))
-        return names[switch], names[int(ends[destination])]
 
 
 @dataclass(frozen=True, eq=False)

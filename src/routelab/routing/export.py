@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from routelab.api import InputError, RoutelabError, RouteTable
+from routelab.api import ExportPlugin, InputError, RoutelabError, RouteTable
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.requirements import collect_errors
 from routelab.results import text_folder
@@ -85,6 +86,29 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
         raise DifferentError(f"{folder} does not hold these routes: {mismatch}")
     routes_held = int((table.path_length > 0).sum())
     return f"{folder} holds the network and its {routes_held} routes"
+
+
+def read_export(folder: Path) -> RouteTable:
+    """Return the network and the routes in a folder, in the first format that reads it.
+
+    Raises
+    ------
+    InputError
+        If no format does; has the reason of each.
+    """
+    files = read_folder(folder)
+    reasons = []
+    for entry in installed_catalogue().entries("export"):
+        plugin = load("export", entry.key)
+        assert isinstance(plugin, ExportPlugin)
+        try:
+            table = plugin.read(files)
+        except InputError as error:
+            reasons.append(str(error))
+            continue
+        if table is not None:
+            return table
+    raise InputError(f"{folder} holds no routes ({'; '.join(reasons)})")
 
 
 def machine_by_name(machine: str | Machine) -> Machine:

@@ -11,19 +11,11 @@ from typing import Any
 import numpy as np
 
 from routelab._runtime.progress import report_phase
-from routelab.api import (
-    InputError,
-    LayersPlugin,
-    PluginError,
-    RouteTable,
-    Topology,
-    UnsupportedError,
-)
+from routelab.api import FlowControl, InputError, RouteTable, Topology
 from routelab.api.topology import BoolArray
 from routelab.api.verdicts import Status
 from routelab.deadlock import Switching, check_table, write_certificate
 from routelab.deadlock.next_hops import (
-    NextHops,
     Waits,
     check_next_hops,
     preconditions,
@@ -37,16 +29,19 @@ from routelab.metrics import (
     reachable_pairs,
     relative_loads,
 )
-from routelab.registry.instances import load
 from routelab.results.atomic import atomic_file
-from routelab.routing.export import table_of
+from routelab.results.outcome import OUTCOME
+from routelab.routing.export import read_export, table_of
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.toolkit.input_files import is_folder
-from routelab.toolkit.next_hop_list import read_next_hops
+from routelab.toolkit.input_files import is_folder, is_regular
+from routelab.toolkit.next_hop_list import NextHops, read_next_hops
 from routelab.toolkit.route_cells import MAX_VC, Form, Rows, read_rows
-from routelab.toolkit.route_list import read_route_list, route_list_lines
+from routelab.toolkit.route_list import read_route_list
+
+LIST = "routes.csv"
+"""What ``routelab export routes`` writes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +63,8 @@ class Proof:
         What waits, for what, and a route or packets that cause it.
     write : callable or None
         Writes the certificate to a path; None without a proof.
-    table : RouteTable or None
-        The routes, if they are not broken; None for next hops.
+    table : RouteTable, NextHops or None
+        What was proven; None if it is broken, or of InfiniBand.
     form : {"switches", "ports", "links"} or None
         What the hops of the list are; None if the routes were no list.
     """
@@ -80,7 +75,7 @@ class Proof:
     preconditions: tuple[str, ...] = ()
     cycle: tuple[tuple[str, str, str], ...] = ()
     write: Callable[[Path], None] | None = None
-    table: RouteTable | None = None
+    table: RouteTable | NextHops | None = None
     form: Form | None = None
 
 
@@ -91,14 +86,15 @@ def prove_routes(
     *,
     waits: Waits = "any",
     switching: Switching = "virtual-cut-through",
+    flow_control: FlowControl | None = None,
 ) -> Proof:
     """Read routes or next hops, and prove that they cannot deadlock, or find a cycle.
 
     Parameters
     ----------
     routes : path
-        CSV, see `routelab.toolkit.route_list` and `routelab.toolkit.next_hop_list`; or a folder or
-        ``routes.npz`` that ``routelab route`` wrote.
+        CSV, see `routelab.toolkit.route_list` and `routelab.toolkit.next_hop_list`; a folder or
+        ``routes.npz`` that ``routelab route`` wrote; or a folder that ``routelab export`` wrote.
     network : str or Topology, optional
         See `routelab.routing.topology.load_network`; without one, that of the folder,
         or what the CSV file uses.
@@ -107,6 +103,9 @@ def prove_routes(
     waits : {"any", "one", "escape"}
         What packets with several next hops wait for; see `routelab.deadlock.next_hops`.
     switching : {"virtual-cut-through", "wormhole"}
+    flow_control : {"plain", "bubble"}, optional
+        That of routes: whether each ring of the network keeps a bubble (default: that of the file,
+        or plain).
 
     Raises
     ------
@@ -116,49 +115,58 @@ def prove_routes(
     if vcs is not None and not 1 <= vcs <= MAX_VC + 1:
         raise InputError(f"{vcs} virtual channels: give 1 to {MAX_VC + 1}")
     report_phase("prove", "reading")
+    if is_folder(routes) and is_regular(routes / LIST):
+        routes /= LIST
     if is_folder(routes) or routes.suffix == ".npz":
-        proof = _prove_table(_load_table(routes, network), vcs, switching)
+        proof = prove_table(_load_table(routes, network), vcs, switching, flow_control)
         report_phase("prove", proof.status, ended=True)
         return proof
     topology = None if network is None else load_network(network)[1]
     rows = read_rows(routes)
     if rows.content == "routes":
-        proof = _prove_list(rows, topology, vcs, switching)
+        proof = prove_list(rows, topology, vcs, switching, flow_control)
+    elif flow_control == "bubble":
+        raise InputError("bubble flow control is proven for routes, not for next hops")
     else:
-        proof = _prove_next_hops(rows, topology, vcs, waits, switching)
+        proof = prove_next_hops(rows, topology, vcs, waits, switching)
     report_phase("prove", proof.status, ended=True)
     return proof
 
 
 def _load_table(routes: Path, network: str | Topology | None) -> RouteTable:
-    """Return the table that `routelab route` wrote."""
+    """Return the table that `routelab route` or `routelab export` wrote."""
+    if is_folder(routes) and not is_regular(routes / OUTCOME):
+        if network is not None:
+            raise InputError(f"{routes} contains its network; name the folder alone")
+        return read_export(routes)
     if network is None:
         return table_of([str(routes)])
     file = routes / ROUTES if is_folder(routes) else routes
     return load_routes(file, load_network(network)[1])
 
 
-def _prove_table(
+def prove_table(
     table: RouteTable,
-    vcs: int | None,
-    switching: Switching,
+    vcs: int | None = None,
+    switching: Switching = "virtual-cut-through",
+    flow_control: FlowControl | None = None,
     *,
     num_routes: int | None = None,
     form: Form | None = None,
 ) -> Proof:
-    """Prove a table under its own flow control; `num_routes`: lines that it was read from."""
+    """Prove a table; `num_routes`: lines that it was read from."""
     listed = int(np.count_nonzero(table.path_length)) if num_routes is None else num_routes
     facts: dict[str, Any] = {"routes": listed}
     if vcs is not None and table.virtual_channels > vcs:
         reason = f"the table needs {table.virtual_channels} virtual channels, and there are {vcs}"
         return Proof("broken", reason, facts)
     report_phase("prove", "proof")
-    verdict = check_table(table, switching=switching)
+    verdict = check_table(table, flow_control, switching=switching)
     report_phase("prove", "facts")
     return Proof(
         verdict.status,
         verdict.reason,
-        facts | _route_facts(table),
+        facts | route_facts(table),
         verdict.preconditions,
         tuple(verdict.cycle_steps(table.topology)),
         partial(write_certificate, verdict, table) if verdict.proven else None,
@@ -167,25 +175,38 @@ def _prove_table(
     )
 
 
-def _prove_list(
-    rows: Rows, topology: Topology | None, vcs: int | None, switching: Switching
+def prove_list(
+    rows: Rows,
+    topology: Topology | None,
+    vcs: int | None = None,
+    switching: Switching = "virtual-cut-through",
+    flow_control: FlowControl | None = None,
 ) -> Proof:
+    """Prove a list of routes; see `prove_routes`."""
     listed = read_route_list(rows, topology, vcs)
     if listed.table is None:
-        reason = _with_others(listed.first_fault, listed.faults, "route")
+        reason = with_others(listed.first_fault, listed.faults, "route")
         return Proof("broken", reason, {"routes": listed.num_routes})
-    return _prove_table(listed.table, vcs, switching, num_routes=listed.num_routes, form=rows.form)
+    return prove_table(
+        listed.table,
+        vcs,
+        switching,
+        flow_control,
+        num_routes=listed.num_routes,
+        form=rows.form,
+    )
 
 
-def _prove_next_hops(
+def prove_next_hops(
     rows: Rows, topology: Topology | None, vcs: int | None, waits: Waits, switching: Switching
 ) -> Proof:
+    """Prove a table of next hops; see `prove_routes`."""
     listed = read_next_hops(rows, topology, vcs)
     facts: dict[str, Any] = {"entries": listed.num_entries}
-    if listed.faults:
-        return Proof("broken", _with_others(listed.first_fault, listed.faults, "next hop"), facts)
+    table = listed.table
+    if table is None:
+        return Proof("broken", with_others(listed.first_fault, listed.faults, "next hop"), facts)
     report_phase("prove", "proof")
-    table = NextHops(listed.topology, listed.sources, listed.entry_start, listed.channel, listed.vc)
     verdict = check_next_hops(table, waits, switching)
     if verdict.routed is not None:
         facts |= {
@@ -200,17 +221,20 @@ def _prove_next_hops(
         preconditions(table, waits, switching),
         verdict.cycle,
         partial(write_removal, verdict, table, waits) if verdict.status == "proven" else None,
+        table,
+        rows.form,
     )
 
 
-def _with_others(fault: str, faults: int, noun: str) -> str:
+def with_others(fault: str, faults: int, noun: str = "place") -> str:
     """Return the first fault with the number of others."""
     more = faults - 1
     others = f"; {more} more {noun}{' has' if more == 1 else 's have'} a fault" if more else ""
     return f"{fault}{others}"
 
 
-def _route_facts(table: RouteTable) -> dict[str, Any]:
+def route_facts(table: RouteTable) -> dict[str, Any]:
+    """Return the facts of a proof on routes that are not broken."""
     topology = table.topology
     loads = relative_loads(topology, channel_loads(table))
     count = pairs(topology)
@@ -246,61 +270,3 @@ def write_proof(proof: Proof, path: Path) -> None:
         raise InputError(f"no certificate: the routes are not proven ({proof.reason})")
     with atomic_file(path) as new:
         proof.write(new)
-
-
-def _cycle_breaking(channels: int) -> LayersPlugin:
-    plugin = load("layers", f"cycle-breaking~max_channels={channels}")
-    assert isinstance(plugin, LayersPlugin)
-    return plugin
-
-
-def repair_routes(proof: Proof, channels: int, path: Path) -> str:
-    """Put each route on one virtual channel so that they are proven, and write them as a list.
-
-    All routes stay; their virtual channels are new. See the layers plugin ``cycle-breaking``.
-
-    Parameters
-    ----------
-    proof : Proof
-        Of routes that are a cycle.
-    channels : int
-        Virtual channels of the network.
-    path : path
-
-    Returns
-    -------
-    sentence : str
-        How many virtual channels the written routes use; or that nothing was written, and why.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
-    if proof.status != "cycle" or proof.table is None:
-        why = "they are proven" if proof.status == "proven" else f"the verdict is {proof.status}"
-        return f"Nothing is repaired, as {why}."
-    plugin, unlimited = _cycle_breaking(channels), _cycle_breaking(MAX_VC)
-    reason = unlimited.supports(proof.table)
-    if reason:
-        return f"Nothing is repaired: {reason}."
-    report_phase("prove", "repair")
-    try:
-        table = plugin.assign(proof.table)
-    except UnsupportedError:
-        needed = unlimited.assign(proof.table).virtual_channels
-        return (
-            f"Nothing is repaired: {needed} virtual channels suffice, {channels} were not enough "
-            "here; at least 2 are needed."
-        )
-    with atomic_file(path) as new:
-        with new.open("w", encoding="utf-8") as stream:
-            stream.writelines(route_list_lines(table, proof.form))
-        # what is written is proven, not what was to be written
-        again = _prove_list(read_rows(new), table.topology, None, "virtual-cut-through")
-        if again.status != "proven":
-            raise PluginError(f"layers/cycle-breaking: its routes are {again.reason}")
-    return (
-        f"Repaired: {path} has the same routes on {table.virtual_channels} virtual channels, and "
-        "is proven."
-    )

@@ -14,17 +14,22 @@ virtual channel 1. Entries of a switch for itself or its terminals are ignored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from routelab.api import InputError, Topology
-from routelab.api.topology import Int16Array, Int32Array, Int64Array
+from routelab.api.topology import BoolArray, Int16Array, Int32Array, Int64Array
 from routelab.kernels.route_list import NO_CHANNEL, NO_VC
 from routelab.toolkit.route_cells import (
     MAX_VC,
+    Form,
     Rows,
+    channel_texts,
+    csv_cell,
     endpoint_of,
+    hop_cells,
     hop_text,
     network_of,
     require_size,
@@ -34,8 +39,8 @@ from routelab.toolkit.route_cells import (
 
 
 @dataclass(frozen=True, eq=False)
-class NextHopList:
-    """The entries of a table of next hops.
+class NextHops:
+    """A table of next hops.
 
     Attributes
     ----------
@@ -47,13 +52,9 @@ class NextHopList:
         Candidates ``entry_start[v * D + d]:entry_start[v * D + d + 1]`` are those of packets for
         destination d at switch v.
     channel : int32 array
+        Channel of each candidate.
     vc : int16 array
-        Of each candidate.
-    num_entries : int
-    faults : int
-        Candidates that do not exist; the arrays lack them.
-    first_fault : str
-        What is wrong with the first of them, with its line.
+        Virtual channel of each candidate.
     """
 
     topology: Topology
@@ -61,6 +62,49 @@ class NextHopList:
     entry_start: Int64Array
     channel: Int32Array
     vc: Int16Array
+
+    @property
+    def virtual_channels(self) -> int:
+        """Number of virtual channels: the largest of `vc` plus 1."""
+        return int(self.vc.max(initial=0)) + 1
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether an entry has several candidates."""
+        return bool((np.diff(self.entry_start) > 1).any())
+
+    def of_destinations(self, chosen: BoolArray) -> NextHops:
+        """Return the entries for some of the D destinations."""
+        counts = np.diff(self.entry_start)
+        wanted = np.tile(chosen, self.topology.num_switches)
+        kept = np.repeat(wanted, counts)
+        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts * wanted)))
+        return replace(self, entry_start=start, channel=self.channel[kept], vc=self.vc[kept])
+
+    def entry_ends(self, entry: int) -> tuple[str, str]:
+        """Return the names of the switch and the destination of an entry."""
+        names, ends = self.topology.switch_names, self.topology.endpoints
+        switch, destination = divmod(entry, len(ends))
+        return names[switch], names[int(ends[destination])]
+
+
+@dataclass(frozen=True, eq=False)
+class NextHopList:
+    """What a file says.
+
+    Attributes
+    ----------
+    table : NextHops or None
+        None if a next hop does not exist.
+    num_entries : int
+        Lines with next hops for another switch.
+    faults : int
+        Next hops that do not exist.
+    first_fault : str
+        What is wrong with the first of them, with its line.
+    """
+
+    table: NextHops | None
     num_entries: int
     faults: int = 0
     first_fault: str = ""
@@ -83,7 +127,8 @@ def read_next_hops(
     Raises
     ------
     InputError
-        If a line is damaged, lacks what the hops mean, or is a second entry of a switch and target.
+        If a line is damaged, lacks next hops or what they mean, or is a second entry of a switch
+        and target.
     """
     network = network_of(rows, topology)
     ends = network.endpoints
@@ -97,32 +142,37 @@ def read_next_hops(
         second = int(order[twice[0] + 1])
         raise InputError(
             f"{rows.path}, line {rows.line[second]}: a second entry of "
-            f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
-            "list all next hops in one line"
+            f"{rows.texts[int(rows.source[second])]} for the switch of "
+            f"{rows.texts[int(rows.target[second])]}; list all next hops in one line"
         )
     rows, switch, entry = _without_home(rows, switch != ends[destination], switch, entry)
+    empty = np.flatnonzero(rows.first == rows.end)
+    if empty.size:
+        line = int(empty[0])
+        raise InputError(
+            f"{rows.path}, line {rows.line[line]}: {rows.texts[int(rows.source[line])]} has no "
+            f"next hop for {rows.texts[int(rows.target[line])]}"
+        )
     vcs = MAX_VC + 1 if vcs is None else vcs
     row = rows.walks()[2]
     at = switch[row]
     # a hop is a walk that may end anywhere
     fault, place, (_, channel, vc) = walk_hops(rows, network, at, at, vcs)
     faulty = np.flatnonzero((fault == NO_CHANNEL) | (fault == NO_VC))
-    first_fault = ""
     if faulty.size:
         walk = int(faulty[0])
-        first_fault = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
+        text = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
+        return NextHopList(None, len(rows.line), len(faulty), text)
     by_entry = np.argsort(entry[row], kind="stable")
     counts = np.bincount(entry[row], minlength=network.num_switches * len(ends))
-    return NextHopList(
+    table = NextHops(
         network,
         ends if topology is not None else np.unique(switch),
         np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
         channel[by_entry],
         vc[by_entry],
-        len(rows.line),
-        len(faulty),
-        first_fault,
     )
+    return NextHopList(table, len(rows.line))
 
 
 def _without_home(
@@ -143,3 +193,20 @@ def _fault_text(rows: Rows, row: int, cell: int, fault: int, vcs: int) -> str:
     if fault == NO_VC:
         return f"{place} take {hop!r}, a virtual channel above the last, {vcs - 1}"
     return f"{place} take {hop!r}, and has no such link"
+
+
+def next_hop_lines(table: NextHops, form: Form | None = None) -> Iterator[str]:
+    """Yield the lines of a table's file.
+
+    Parameters
+    ----------
+    table : NextHops
+    form : {"switches", "ports", "links"}, optional
+        What hops are (default: the first of these that names each channel).
+    """
+    form, names = channel_texts(table.topology, form)
+    yield f"switch,target,{form}\n"
+    for entry in np.flatnonzero(np.diff(table.entry_start)).tolist():
+        hops = slice(table.entry_start[entry], table.entry_start[entry + 1])
+        cells = map(csv_cell, table.entry_ends(entry))
+        yield ",".join([*cells, *hop_cells(names, table.channel[hops], table.vc[hops])]) + "\n"

@@ -21,7 +21,7 @@ import numpy as np
 from routelab.api import InputError, Topology
 from routelab.api.topology import BoolArray, Int8Array, Int16Array, Int32Array, Int64Array
 from routelab.kernels.route_list import SEVERAL, follow_hops, mark_cells, row_ends, used_links
-from routelab.toolkit.csv_cells import unescape_cell
+from routelab.toolkit.csv_cells import escape_cell, unescape_cell
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 Form = Literal["switches", "ports", "links"]
@@ -450,3 +450,38 @@ def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
     times = Counter(names)
     unique = {name: channel for channel, name in enumerate(names) if times[name] == 1}
     return {**{str(channel): channel for channel in range(len(names))}, **unique}
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def hop_cells(names: list[str], channel: Int32Array, vc: Int16Array) -> list[str]:
+    """Return the cells of hops; `names` are the texts of all channels."""
+    return [
+        csv_cell(f"{names[c]}{MARK}{v}" if v or MARK in names[c] else names[c])
+        for c, v in zip(channel.tolist(), vc.tolist(), strict=True)
+    ]
+
+
+def csv_cell(text: str) -> str:
+    """Return a text as a cell of CSV."""
+    text = str(escape_cell(text))
+    if any(mark in text for mark in ',"\r\n') or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
+    """Return how hops are written, and the text of each channel."""
+    source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
+    ports = topology.source_port.tolist()
+    if form is None:
+        form = "links"
+        if len(set(zip(source, target, strict=True))) == len(source):
+            form = "switches"
+        elif len(set(zip(source, ports, strict=True))) == len(ports) and min(ports) >= 0:
+            form = "ports"
+    if form == "switches":
+        return form, [topology.switch_names[switch] for switch in target]
+    numbers = ports if form == "ports" else range(topology.num_channels)
+    return form, [str(number) for number in numbers]

@@ -38,13 +38,14 @@ from routelab.kernels.route_list import (
     WHOLE,
     gather_hops,
 )
-from routelab.toolkit.csv_cells import escape_cell
 from routelab.toolkit.route_cells import (
-    MARK,
     MAX_VC,
     Form,
     Rows,
+    channel_texts,
+    csv_cell,
     endpoint_of,
+    hop_cells,
     hop_text,
     network_of,
     require_size,
@@ -209,51 +210,22 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
         What hops are (default: the first of these that names each channel).
     """
     topology = table.topology
-    form, names = _channel_texts(topology, form)
+    form, names = channel_texts(topology, form)
     near = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
     at_one = np.bincount(near, minlength=len(topology.endpoints))
     share = table.path_weight / at_one[near[destination]]
     weighted = _has_uneven_shares(source * len(at_one) + near[destination], share)
     yield f"source,target,{'weight,' * weighted}{form}\n"
-    ends = [_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
+    ends = [csv_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
     for path in np.flatnonzero(source != near[destination]).tolist():
         hops = slice(table.path_start[path], table.path_start[path + 1])
         cells = [ends[source[path]], ends[near[destination[path]]]]
         if weighted:
             cells.append(repr(float(share[path])))
-        cells += [
-            _cell(f"{names[channel]}{MARK}{vc}" if vc or MARK in names[channel] else names[channel])
-            for channel, vc in zip(
-                table.hop_channel[hops].tolist(), table.hop_vc[hops].tolist(), strict=True
-            )
-        ]
+        cells += hop_cells(names, table.hop_channel[hops], table.hop_vc[hops])
         yield ",".join(cells) + "\n"
 
 
 def _has_uneven_shares(pair: Int64Array, share: Float64Array) -> bool:
     return bool((np.abs(share * np.bincount(pair)[pair] - 1) > 1e-9).any())
-
-
-def _cell(text: str) -> str:
-    """Return a text as a cell of CSV."""
-    text = str(escape_cell(text))
-    if any(mark in text for mark in ',"\r\n') or text != text.strip():
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-def _channel_texts(topology: Topology, form: Form | None) -> tuple[Form, list[str]]:
-    """Return how hops are written, and the text of each channel."""
-    source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
-    ports = topology.source_port.tolist()
-    if form is None:
-        form = "links"
-        if len(set(zip(source, target, strict=True))) == len(source):
-            form = "switches"
-        elif len(set(zip(source, ports, strict=True))) == len(ports) and min(ports) >= 0:
-            form = "ports"
-    if form == "switches":
-        return form, [topology.switch_names[switch] for switch in target]
-    numbers = ports if form == "ports" else range(topology.num_channels)
-    return form, [str(number) for number in numbers]

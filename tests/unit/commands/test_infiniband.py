@@ -206,3 +206,22 @@ def test_aggregation_nodes_are_no_hosts(capsys, tmp_path):
     assert not (tmp_path / "files").exists()
     whole = f"infiniband~file=[{fabric}],leave_out=[]"
     assert main(["export", "opensm", whole, "dfsssp", "-o", str(tmp_path / "files")]) == 0
+
+
+def test_prove_has_the_verdict_of_a_check_without_service_levels(tmp_path, capsys):
+    fabric, _ = clockwise(tmp_path)
+    tables = (tmp_path / "lfts").read_text()
+    (tmp_path / "cut").write_text(tables.replace("0x0006 001", "0x0006 255", 1))
+    cases = ((FABRIC, LFTS, 0), (fabric, tmp_path / "lfts", 3), (fabric, tmp_path / "cut", 6))
+    for network, lfts, code in cases:
+        assert (
+            main(["infiniband", "check", network, "--lfts", str(lfts), "--format", "json"]) == code
+        )
+        check = json.loads(capsys.readouterr().out)
+        assert main(["prove", network, str(lfts), "--format", "json"]) == code
+        proof = json.loads(capsys.readouterr().out)
+        assert proof["verdict"] == check["verdict"]
+        if code != 6:
+            assert proof["max_load"] == check["max_load"]
+    assert main(["prove", fabric, str(tmp_path / "lfts"), "--waits", "one"]) == 2
+    assert main(["prove", str(tmp_path / "lfts"), fabric]) == 2

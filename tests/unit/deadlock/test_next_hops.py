@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import runpy
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ import networkx as nx
 import pytest
 
 from routelab.routing.prove import prove_routes, write_proof
+from routelab.routing.repair import repair_routes
 
 RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
 WAITS = ("any", "one", "escape")
@@ -105,6 +107,51 @@ def test_verdicts_are_those_of_the_naive_twin(tmp_path):
         ):
             assert wanted.split(" or ")[0] == held
     assert min(counts.values()) > 4, counts
+
+
+def read_table(file):
+    table = {}
+    for line in file.read_text().splitlines()[1:]:
+        switch, target, *hops = line.split(",")
+        places = (hop.partition("@") for hop in hops)
+        table[int(switch[1:]), int(target[1:])] = [
+            (int(n[1:]), int(vc or 0)) for n, _, vc in places
+        ]
+    return table
+
+
+def test_repaired_tables_are_the_same_and_proven(tmp_path):
+    draw = random.Random(12)
+    new = tmp_path / "repaired.csv"
+    repaired = dict.fromkeys(WAITS, 0)
+    while min(repaired.values()) < 20:
+        table = random_table(draw, switches=7, choices=3, vcs=draw.randint(1, 2), strict=0.95)
+        waits = draw.choice(WAITS)
+        write_table(table, tmp_path / "table.csv")
+        proof = prove_routes(tmp_path / "table.csv", waits=waits)
+        if proof.status != "cycle":
+            continue
+        said = repair_routes(proof, 7 * 2, new, waits=waits)
+        if said.startswith("Nothing"):
+            # packets of one target wait for each other, whatever the others do
+            assert any(
+                naive_verdict({e: hops for e, hops in table.items() if e[1] == target}, waits)
+                == "cycle"
+                for _, target in table
+            )
+            assert not new.exists()
+            continue
+        after = read_table(new)
+        assert naive_verdict(after, waits) == "proven"
+        assert {e: [n for n, _ in hops] for e, hops in after.items()} == {
+            e: [n for n, _ in hops] for e, hops in table.items()
+        }
+        needed = max(vc for hops in after.values() for _, vc in hops) + 1
+        assert int(re.search(r"on (\d+) virtual", said)[1]) == needed
+        new.unlink()
+        assert f"{needed} virtual channels suffice" in repair_routes(proof, 1, new, waits=waits)
+        assert not new.exists()
+        repaired[waits] += 1
 
 
 def deadlock(table, waits):

@@ -15,7 +15,9 @@ import routelab
 from routelab.api import InputError
 from routelab.cli import main
 from routelab.deadlock import check_table
-from routelab.routing.prove import prove_routes, repair_routes, write_proof
+from routelab.routing.export import export_routes, write_export
+from routelab.routing.prove import prove_routes, write_proof
+from routelab.routing.repair import repair_routes
 from routelab.toolkit.route_list import route_list_lines
 
 RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
@@ -183,6 +185,45 @@ def test_results_of_route_are_proven_as_they_are(tmp_path):
     assert prove_routes(tmp_path / "dor", vcs=1).status == "proven"
     with pytest.raises(InputError, match="belongs to another topology"):
         prove_routes(file, "torus~dims=4x3")
+
+
+@pytest.mark.parametrize(
+    ("export", "routing", "flow_control"),
+    [
+        ("angara", "angara-sssp", "bubble"),
+        ("booksim", "dor", "plain"),
+        ("opensm", "dfsssp", "plain"),
+        ("routes", "dor", "plain"),
+        ("simgrid", "dor", "plain"),
+    ],
+)
+def test_an_exported_table_has_its_verdict_and_its_facts(export, routing, flow_control, tmp_path):
+    network = "torus~dims=4x4"
+    write_export(export_routes(export, [network, routing]), tmp_path / "folder")
+    proof = prove_routes(tmp_path / "folder", network if export == "routes" else None)
+    result = routelab.route(network, routing)
+    assert proof.status == check_table(result.table, flow_control).status
+    for name in ("max_load", "mean_hops", "max_hops"):
+        assert proof.facts[name] == result.facts[name]
+
+
+def test_a_folder_without_routes_has_the_reason_of_each_format(tmp_path):
+    with pytest.raises(InputError, match=r"network.txt not found; .*platform.xml not found"):
+        prove_routes(tmp_path)
+    (tmp_path / "platform.xml").write_text("<platform><zone><host id='a'/></zone></platform>")
+    with pytest.raises(InputError, match="host a has no switch"):
+        prove_routes(tmp_path)
+
+
+def test_bubbles_count_only_in_complete_rings(tmp_path):
+    network = "torus~dims=4x4"
+    for routing, status in (("dor", "proven"), ("sssp@unrestricted", "cycle")):
+        write_export(export_routes("routes", [network, routing]), tmp_path / "list")
+        assert prove_routes(tmp_path / "list", network).status == "cycle"
+        assert prove_routes(tmp_path / "list", network, flow_control="bubble").status == status
+    (tmp_path / "table.csv").write_text("switch,target,switches\nA,B,B\n")
+    with pytest.raises(InputError, match="not for next hops"):
+        prove_routes(tmp_path / "table.csv", flow_control="bubble")
 
 
 def test_repaired_routes_are_the_same_and_proven(tmp_path):

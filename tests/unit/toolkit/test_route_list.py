@@ -7,6 +7,7 @@ from routelab.api import InputError, RouteTable, Topology
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.routing.topology import load_network
+from routelab.toolkit.next_hop_list import read_next_hops
 from routelab.toolkit.route_cells import read_rows
 from routelab.toolkit.route_list import read_route_list, route_list_lines
 
@@ -169,21 +170,51 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("case", DAMAGED)
-def test_damaged_files_have_no_verdict(case, tmp_path):
-    content, message = DAMAGED[case]
-    file = tmp_path / "routes.csv"
+TABLE = "switch,target,switches\n"
+DAMAGED_TABLES = {
+    "a second entry": (TABLE + "A,C,B\nB,C,C\nA,C,B\n", "line 4: a second entry of A"),
+    "a second entry by another name": (TABLE + "A,host c,B\nA,C,B\n", "line 3: a second entry"),
+    "only entries of a switch for itself": (TABLE + "A,A,B\nB,B,A\n", "no next hops for other"),
+    "an unknown switch": (TABLE + "A,C,B\nX,C,B\n", "line 3: 'X' is no switch"),
+    "a terminal is no switch": (TABLE + "host a,C,B\n", "line 2: 'host a' is no switch"),
+    "no next hop": (TABLE + "A,C,\n\nB,C\n", "line 2: A has no next hop for C"),
+    "a target without terminals": (TABLE + "C,D,D\n", "line 2: 'D' has no terminals"),
+    "weights": ("switch,target,weight,switches\nA,C,1,B\n", "line 1.*heading"),
+} | {
+    case: (content.replace(*swap) if content else content, message)
+    for case, (content, message) in DAMAGED.items()
+    for swap in [(b"source", b"switch") if isinstance(content, bytes) else ("source", "switch")]
+    if "weight" not in case and case not in ("an unknown source", "a switch without terminals")
+}
+
+
+def write_damaged(content, file):
     if content is not None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    network = Topology.create(
+    return Topology.create(
         num_switches=4,
         channel_source=[0, 1, 1, 2, 2, 3],
         channel_target=[1, 0, 2, 1, 3, 2],
         terminal_switch=[0, 1, 2],
         switch_names=list("ABCD"),
+        terminal_names=["host a", "host b", "host c"],
     )
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_lists_have_no_verdict(case, tmp_path):
+    content, message = DAMAGED[case]
+    network = write_damaged(content, tmp_path / "routes.csv")
     with pytest.raises(InputError, match=message):
-        read_route_list(read_rows(file), network)
+        read_route_list(read_rows(tmp_path / "routes.csv"), network)
+
+
+@pytest.mark.parametrize("case", DAMAGED_TABLES)
+def test_damaged_tables_have_no_verdict(case, tmp_path):
+    content, message = DAMAGED_TABLES[case]
+    network = write_damaged(content, tmp_path / "table.csv")
+    with pytest.raises(InputError, match=message):
+        read_next_hops(read_rows(tmp_path / "table.csv"), network)
 
 
 @pytest.mark.parametrize("form", ["ports", "links"])

@@ -109,7 +109,9 @@ class AngaraExport(ExportPlugin):
             lengths += [-1 if way is None else len(way) for way in ways]
             hops += [channel for way in ways for channel in way or ()]
         try:
-            return RouteTable.from_lengths(topology, lengths, np.array(hops, dtype=np.int32))
+            table = RouteTable.from_lengths(topology, lengths, np.array(hops, dtype=np.int32))
+            # the flow control of its routers
+            return table.with_vcs(table.hop_vc, "bubble")
         except PluginError as error:
             raise InputError(f"angara: {error}") from None
 

@@ -245,6 +245,7 @@ class _Reader:
             channel_source=[source for source, _ in self.links],
             channel_target=list(self.links.values()),
             channel_direction=[direction for _, direction in self.links],
+            channel_ring=self._rings(),
             directions=[
                 Direction(name, d % n, 1 if d < n else -1)
                 for d, name in enumerate(direction_names(n))
@@ -252,3 +253,19 @@ class _Reader:
             coordinates=self.nodes,
             attributes={"dims": list(self.shape.dims), "wrap": list(self.shape.rings)},
         )
+
+    def _rings(self) -> list[int]:
+        """Return the ring of each link; −1 if it has none, or its ring misses a link."""
+        dims = self.shape.dims
+        lines: dict[tuple[int, ...], list[int]] = {}
+        for link, (source, direction) in enumerate(self.links):
+            d = direction % len(dims)
+            if self.shape.rings[d]:
+                node = self.nodes[source]
+                lines.setdefault((direction, *node[:d], 0, *node[d + 1 :]), []).append(link)
+        ring = [-1] * len(self.links)
+        for number, (line, links) in enumerate(lines.items()):
+            if len(links) == dims[line[0] % len(dims)]:
+                for link in links:
+                    ring[link] = number
+        return ring

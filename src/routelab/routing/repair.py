@@ -1,0 +1,144 @@
+"""Repair of routes: virtual channels on which the same routes cannot deadlock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from routelab._runtime.progress import report_phase
+from routelab.api import LayersPlugin, PluginError, RouteTable, UnsupportedError
+from routelab.deadlock import Switching
+from routelab.deadlock.next_hops import Waits, check_next_hops
+from routelab.registry.instances import load
+from routelab.results.atomic import atomic_file
+from routelab.routing.prove import Proof, prove_list, prove_next_hops
+from routelab.toolkit.next_hop_list import NextHops, next_hop_lines
+from routelab.toolkit.route_cells import MAX_VC, read_rows
+from routelab.toolkit.route_list import route_list_lines
+
+
+def repair_routes(
+    proof: Proof,
+    channels: int,
+    path: Path,
+    *,
+    waits: Waits = "any",
+    switching: Switching = "virtual-cut-through",
+) -> str:
+    """Put routes on virtual channels so that they are proven, and write them as they came.
+
+    All routes stay. Each listed route gets one virtual channel for all of its hops; see the layers
+    plugin ``cycle-breaking``. All next hops of one target get virtual channels of their own, or
+    share those of targets before it.
+
+    Parameters
+    ----------
+    proof : Proof
+        Of routes or next hops that are a cycle.
+    channels : int
+        Virtual channels of the network.
+    path : path
+    waits, switching
+        As `prove_routes` for next hops.
+
+    Returns
+    -------
+    sentence : str
+        How many virtual channels the written routes use; or that nothing was written, and why.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    if proof.status != "cycle" or proof.table is None:
+        why = "they are proven" if proof.status == "proven" else f"the verdict is {proof.status}"
+        return f"Nothing is repaired, as {why}."
+    report_phase("prove", "repair")
+    table = proof.table
+    repaired, obstacle = (
+        _repair_next_hops(table, channels, waits, switching)
+        if isinstance(table, NextHops)
+        else _repair_list(table, channels)
+    )
+    if repaired is None:
+        return f"Nothing is repaired: {obstacle}."
+    with atomic_file(path) as new:
+        with new.open("w", encoding="utf-8") as stream:
+            stream.writelines(_lines(repaired, proof))
+        # what is written is proven, not what was to be written
+        rows = read_rows(new)
+        if rows.content == "routes":
+            again = prove_list(rows, table.topology)
+        else:
+            again = prove_next_hops(rows, table.topology, None, waits, switching)
+        if again.status != "proven":
+            raise PluginError(f"the repaired routes are not proven: {again.reason}")
+    return (
+        f"Repaired: {path} has the same routes on {repaired.virtual_channels} virtual channels, "
+        "and is proven."
+    )
+
+
+def _lines(table: RouteTable | NextHops, proof: Proof) -> Iterator[str]:
+    if isinstance(table, NextHops):
+        return next_hop_lines(table, proof.form)
+    return route_list_lines(table, proof.form)
+
+
+def _too_few(needed: int, channels: int) -> str:
+    return (
+        f"{needed} virtual channels suffice, {channels} were not enough here; at least 2 are needed"
+    )
+
+
+def _cycle_breaking(channels: int) -> LayersPlugin:
+    plugin = load("layers", f"cycle-breaking~max_channels={channels}")
+    assert isinstance(plugin, LayersPlugin)
+    return plugin
+
+
+def _repair_list(table: RouteTable, channels: int) -> tuple[RouteTable | None, str]:
+    """Return the repaired table, or None and why there is none."""
+    unlimited = _cycle_breaking(MAX_VC)
+    reason = unlimited.supports(table)
+    if reason:
+        return None, reason
+    try:
+        return _cycle_breaking(channels).assign(table), ""
+    except UnsupportedError:
+        return None, _too_few(unlimited.assign(table).virtual_channels, channels)
+
+
+def _repair_next_hops(
+    table: NextHops, channels: int, waits: Waits, switching: Switching
+) -> tuple[NextHops | None, str]:
+    """Return the repaired table, or None and why there is none.
+
+    Targets on different virtual channels share no buffer, so each layer is proven by itself. A
+    target joins the first layer that stays proven with it.
+    """
+    num_targets = len(table.topology.endpoints)
+    layers: list[np.ndarray] = []
+    layer_of = np.zeros(num_targets, np.int64)
+    for target in range(num_targets):
+        own = np.zeros(num_targets, np.bool_)
+        own[target] = True
+        for number, layer in enumerate([*layers, np.zeros_like(own)]):
+            part = table.of_destinations(layer | own)
+            if check_next_hops(part, waits, switching).status == "proven":
+                layers[number : number + 1] = [layer | own]
+                layer_of[target] = number
+                break
+        else:
+            name = table.topology.switch_names[table.topology.endpoints[target]]
+            return None, f"packets for {name} wait for each other also on channels of their own"
+    needed = len(layers) * table.virtual_channels
+    if needed > channels:
+        return None, _too_few(needed, channels)
+    entry = np.repeat(np.arange(len(table.entry_start) - 1), np.diff(table.entry_start))
+    vc = table.vc + layer_of[entry % num_targets] * table.virtual_channels
+    return replace(table, vc=vc.astype(np.int16)), ""
