@@ -10,7 +10,7 @@
 #   snakemake report --config fresh=routes       compute all route tables again
 #   snakemake report --config apply_routing=true measure on a fabric, and allow switching its routing
 #
-# docs/concepts/artifacts.md lists the paths of results; docs/decisions/0002-workflow.md has the reasons.
+# docs/concepts/artifacts.md lists the paths of results; docs/decisions.md has the reasons.
 
 
 configfile: "config/config.yaml"

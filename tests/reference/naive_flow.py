@@ -1,6 +1,6 @@
 """The flow model in plain Python: every rank a generator, all shares anew at every event.
 
-Written from decision record 7; knows nothing of heaps, bundles, rings or tapes of slots.
+Written from docs/concepts/flows.md; knows nothing of heaps, bundles, rings or tapes of slots.
 """
 
 import math

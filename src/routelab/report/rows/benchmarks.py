@@ -58,8 +58,8 @@ class BenchmarkRows(RowSet):
     def jobs(self) -> pd.DataFrame:
         """All rows, with or without a result; the index is ``run``.
 
-        Columns: see `docs/report.md`; all parameters and settings, qualified and by their bare
-        names; and the facts of the routing's table, if the runs used the present one.
+        Columns: see `routelab plugins columns`; all parameters and settings, qualified and by their
+        bare names; and the facts of the routing's table, if the runs used the present one.
         """
         facts, tables = table_facts(self._routes), self._routes.tables
         rows = []
