@@ -1,9 +1,9 @@
 """Generated pages: commands from their parsers, plugins and columns from the registry.
 
-python docs/generate.py             write the pages in git: commands, and a line for each plugin
+python docs/generate.py             write the page in git: a line for each plugin
 python docs/generate.py --pictures  draw the pictures of plugins, too
 
-The manual has two more pages, made when it is built: plugins in detail, and columns.
+The manual has three more pages, made when it is built: commands, plugins in detail, and columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
-MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
+MADE = "<!-- Made by `make pages`; edit docs/generate.py and the plugins. -->"
 
 KINDS = {
     "topology": "Networks.",
@@ -101,8 +101,6 @@ def commands_page() -> str:
     parser = make_parser()
     lines = [
         "# Commands",
-        "",
-        MADE,
         "",
         EXIT_CODES,
         "",
@@ -247,12 +245,10 @@ def draw_pictures() -> None:
             )
 
 
-def pages() -> dict[Path, str]:
-    """Pages in git by file."""
-    return {
-        DOCS / "reference" / "commands.md": commands_page(),
-        DOCS / "reference" / "gallery.md": gallery_page(installed_catalogue()),
-    }
+def write_gallery() -> None:
+    """Write the page that is in git."""
+    page = DOCS / "reference" / "gallery.md"
+    page.write_text(gallery_page(installed_catalogue()), encoding="utf-8")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -260,6 +256,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     from mkdocs.structure.files import File
 
     for name, text in (
+        ("commands", commands_page()),
         ("plugins", plugins_page(installed_catalogue())),
         ("columns", columns_page()),
     ):
@@ -267,7 +264,6 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+    write_gallery()
     if "--pictures" in sys.argv:
         draw_pictures()

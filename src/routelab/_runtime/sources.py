@@ -28,7 +28,7 @@ Files = dict[str, str]
 
 ASKS = (
     *("cli", "cluster/infiniband", "commands", "notebook", "routing/export", "routing/prove"),
-    *("templates", "testing", "workflow/evaluate"),
+    *("routing/repair", "templates", "testing", "workflow/evaluate"),
 )
 """Parts of routelab on which nothing depends that a run makes."""
 
