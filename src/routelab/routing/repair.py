@@ -125,6 +125,7 @@ def _repair_next_hops(
     layers: list[np.ndarray] = []
     layer_of = np.zeros(num_targets, np.int64)
     for target in range(num_targets):
+        report_phase("prove", f"repair, {target + 1} of {num_targets} targets")
         own = np.zeros(num_targets, np.bool_)
         own[target] = True
         for number, layer in enumerate([*layers, np.zeros_like(own)]):

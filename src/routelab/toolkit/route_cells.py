@@ -182,8 +182,8 @@ def _read_heading(path: str | os.PathLike[str], cells: list[str]) -> tuple[str, 
     raise InputError(
         f"{path}, line 1: {','.join(cells)!r} is not the heading of a route list; expected "
         "source,target,switches or, for next hops, switch,target,switches (also with ports or "
-        "links, for what the hops are); forwarding tables of InfiniBand are for `routelab "
-        "infiniband check`"
+        "links, for what the hops are); before forwarding tables of InfiniBand, name the output "
+        "of ibnetdiscover"
     )
 
 
