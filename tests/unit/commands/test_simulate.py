@@ -165,7 +165,7 @@ class Fragile(HopRoutingPlugin):
     proof = "none"
 
     class Parameters(Parameters):
-        at: str = parameter("stay", description="where")
+        at: str = parameter("lost", description="where")
 
     def supports(self, topology, virtual_channels):
         return None

@@ -165,7 +165,7 @@ def test_groups_have_the_members_that_opensm_gives_them(members, places):
         ("port-guid: 0x13", "name: again", "policy:5: the port-group has a second 'name'"),
         ("port-guid: 0x13", "port-guid:", "policy:5: 'port-guid' has no value"),
         ("source: MYGROUP", "source: g0", "policy:24: port group 'g0' does not exist"),
-        ("level-name: One", "level-name: Two", "policy:25: QoS level 'Two' does not exist"),
+        ("level-name: One", "level-name: Two", "policy:26: QoS level 'two' does not exist"),
         ("name: default", "name: other", "policy:[0-9]+: the policy has no level DEFAULT"),
         ("qos-levels", "qos levels", "policy:[0-9]+: 'qos levels' is not a line"),
         ("sl: 0x1", "sl: 16", "policy:35: QoS level 'one' has SL '16'; SLs are 0 to 15"),
