@@ -107,19 +107,6 @@ routings: [dor]
 figures:
   torus: {title: Torus, kind: network, colour: load}
 """,
-    "fields": """
-title: Heat maps, overviews and matrices
-topologies: [torus~dims=4x4]
-routings: [dor, angara-sssp]
-workloads:
-  - {use: transpose, as: transpose}
-  - {use: "neighbor~ways=two", as: neighbor}
-tables: {times: {of: flows, rows: [workload, routing], values: [timed_s]}}
-figures:
-  overview: {title: Overview, kind: overview, of: flows, x: workload, y: routing, colour: timed_s}
-  heat: {title: Heat, kind: heat, of: flow-channels, x: at_x, y: at_y, colour: share, col: workload}
-  matrix: {title: Matrix, kind: matrix, of: flow-pairs, colour: bytes}
-""",
     "sizes": """
 title: Dimension order on growing tori
 topologies: [torus: {dims: {sweep: ["4", 4x2, 4x4]}}]
@@ -178,12 +165,6 @@ def chromium() -> str:
     if found is None:
         pytest.skip("needs Chromium: install Debian's package chromium")
     return found
-
-
-@pytest.fixture(scope="session")
-def flags() -> tuple[str, ...]:
-    """Arguments for Chromium; the profile's folder is not among them."""
-    return FLAGS
 
 
 class Browser:

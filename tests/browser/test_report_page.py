@@ -29,7 +29,7 @@ def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page)
 
 def test_the_index_leads_to_every_study(browser):
     browser.open("index.html")
-    assert len(browser.all(".card")) == 5
+    assert len(browser.all(".card")) == 4
     headings = browser.texts("h2")
     assert headings == [
         "Optimized Graph Based Routing Algorithm for the Angara Interconnect",

@@ -185,55 +185,16 @@ class VirtualSlurm:
         """Numbers of the jobs that there are, ended ones excepted."""
         return self.run("squeue", "--noheader", "--format=%i").stdout.split()
 
-    def drain(self, name: str, reason: str = "drained by a test") -> None:
-        """Take a node out; what runs on it goes on."""
-        self._control("update", f"NodeName={name}", "State=DRAIN", f"Reason={reason}")
-
-    def resume(self, name: str) -> None:
-        """Take a node in again."""
-        self._control("update", f"NodeName={name}", "State=RESUME")
-
-    def kill_node(self, name: str) -> None:
-        """Kill the slurmd of a node; its steps go on, as on a node that the network lost."""
-        self._end([self._known(name)], signal.SIGKILL)
-        (self.folder / "pids" / name).unlink()
-
-    def start_node(self, name: str) -> None:
-        """Start the slurmd of a node."""
-        self._daemon("slurmd", "-N", name)
-        self._wait(lambda: self.pid(name) is not None, f"{name} has written its pid file")
-
     def tidy(self) -> None:
-        """End all jobs, and make all nodes and the controller as they were at the start."""
-        if self.pid("slurmctld") is None:
-            self.start_controller()
+        """End all jobs, and make all nodes as they were at the start."""
         if numbers := self.jobs():
             self.run("scancel", *numbers)
-        for name in self.names:
-            if self.pid(name) is None:
-                self.start_node(name)
         self._wait(self._tidied, "no jobs, all nodes idle")
 
     def _tidied(self) -> bool:
-        # refused as long as a controller that was started anew does not know the nodes
         for name in self.nodes("drained"):
             self.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
         return not self.jobs() and self.nodes("idle") == self.names
-
-    def stop_controller(self) -> None:
-        """End slurmctld; it saves its state."""
-        self._end([self._known("slurmctld")])
-
-    def start_controller(self) -> None:
-        """Start slurmctld with the state that was saved, and wait until it answers."""
-        self._daemon("slurmctld")
-        self._wait(lambda: self.pid("slurmctld") is not None, "slurmctld has written its pid file")
-        self._wait(lambda: self.run("scontrol", "ping").returncode == 0, "slurmctld answers")
-
-    def restart_controller(self) -> None:
-        """End slurmctld and start it with the state that it saved."""
-        self.stop_controller()
-        self.start_controller()
 
     def wait_for(self, state: str, names: Iterable[str] | None = None) -> None:
         """Wait until nodes (all, by default) are in a state."""
@@ -309,17 +270,6 @@ class VirtualSlurm:
         )
         if done.returncode != 0:
             raise ClusterError(f"{program} {arguments}: {done.stderr or done.stdout}{self.logs()}")
-
-    def _control(self, *arguments: str) -> None:
-        done = self.run("scontrol", *arguments)
-        if done.returncode != 0:
-            raise ClusterError(f"scontrol {arguments}: {done.stdout}{done.stderr}")
-
-    def _known(self, name: str) -> int:
-        pid = self.pid(name)
-        if pid is None:
-            raise ClusterError(f"{name} does not run")
-        return pid
 
     def _wait(self, done: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + SECONDS

@@ -112,17 +112,6 @@ def test_a_study_goes_through_the_executor_of_slurm(project):
     assert code == 0, printed
     check(project, ("4",), benchmarks, predict="false")
 
-    # in a folder of an earlier version nothing is measured again
-    results, calls, rows = project.folder / "results", project.calls, shown(project)
-    (results / "measured").rename(results / "routes")
-    (results / "bench/batches").rename(results / "batches")
-    shutil.rmtree(results / "report")
-    code, printed = snakemake(project, *SLURM, "--config", "apply_routing=true")
-    assert code == 0, printed
-    assert "rm -r results/routes results/batches" in printed
-    assert "comparisons:" not in printed
-    assert (project.calls, shown(project)) == (calls, rows)
-
 
 @pytest.mark.thorough
 @pytest.mark.skipif(find_imb() is None, reason="needs IMB-MPI1 of impi-rt from PyPI")

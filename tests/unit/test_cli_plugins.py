@@ -48,15 +48,6 @@ def test_show_prints_the_declarations_of_a_plugin(plugins, capsys):
     assert ["seed", "integer ≥ 0", "0", "order of the turns"] in cells
 
 
-def test_show_of_a_composition_has_its_parts_and_open_parameters(plugins, capsys):
-    out = printed(capsys, "show", "routing/published")
-    assert "  rules      turns~admit=many\n" in out
-    assert "  selection  pick\n" in out
-    assert "  layers     none\n" in out
-    assert "selection.seed" in out
-    assert "  admit" not in out
-
-
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -37,12 +37,6 @@ def example(tmp_path_factory):
         yield importlib.import_module("hop_index_example")
 
 
-def test_its_algorithm_has_twenty_lines(example) -> None:
-    kernel = re.search(r"^@hop_kernel\n(.*?)\n\n\n", BLOCKS[0], re.MULTILINE | re.DOTALL)
-    assert kernel is not None
-    assert len(kernel.group(1).splitlines()) <= 20
-
-
 @pytest.mark.parametrize("network", ["petersen", "parallel-links", "mesh", "several-terminals"])
 def test_its_algorithm_is_minimal_and_proven_on_any_network(example, network) -> None:
     topology: Topology = NETWORKS[network]()

@@ -70,15 +70,6 @@ def test_kernels_of_every_package_are_examined():
     }
 
 
-def test_a_stranger_in_a_kernel_is_noticed():
-    source = "import numpy as np\nfrom routelab.kernels_of_others import x\nfrom . import plugin\n"
-    assert strangers(source + "def f():\n    import pandas\n") == [
-        "routelab.kernels_of_others",
-        ".",
-        "pandas",
-    ]
-
-
 def test_the_contract_of_plugins_forbids_every_other_package():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     contracts = {one["id"]: one for one in settings["tool"]["importlinter"]["contracts"]}

@@ -187,17 +187,6 @@ def test_a_switch_that_is_not_there(routed):
         routed.routes(-1, 0)
 
 
-def test_the_picture_has_all_channels_and_the_loads_colours(routed):
-    figure = routed.picture()
-    (lines,) = [each for each in figure.axes[0].collections if each.get_gid() == "channels-0"]
-    busiest = np.isclose(lines.get_linewidths(), max(lines.get_linewidths()))
-    maxima = (routed.loads["load"] == routed.facts["max_load"]).sum()
-    # a channel that closes a ring is cut in two
-    assert maxima <= busiest.sum() <= 2 * maxima
-    assert "angara-sssp on torus~dims=4x2x2" in figure.axes[0].get_title(loc="left")
-    assert figure._repr_png_().startswith(b"\x89PNG")
-
-
 def test_plugins_are_rows():
     frame = routelab.plugins("layers")
     assert {"none", "cycle-breaking"} <= set(frame["key"])

@@ -113,6 +113,14 @@ class Folder:
         path.write_text(text)
         return path
 
+    def use_real_command(self) -> None:
+        """Take the stub away; kernels that were compiled before are used."""
+        (self.path / "bin/routelab").unlink()
+        for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
+            self.env.pop(name)
+            if name in os.environ:
+                self.env[name] = os.environ[name]
+
     def arguments(self, *more: str) -> list[str]:
         return ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *more]
 

@@ -24,12 +24,8 @@ JOBS = {"topologies/torus~dims=4x2", "topologies/torus~dims=4"} | {
 
 @pytest.fixture
 def real(folder):
-    """A folder with the real command line; kernels that were compiled before are used."""
-    (folder.path / "bin/routelab").unlink()
-    for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
-        folder.env.pop(name)
-        if name in os.environ:
-            folder.env[name] = os.environ[name]
+    """A folder with the real command line."""
+    folder.use_real_command()
     folder.write("config/studies/small.yaml", STUDY)
     return folder
 

@@ -202,18 +202,11 @@ def test_routings_are_not_applied_where_nothing_switches_between_them(measuring)
     assert measuring.run("-n", *asked).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("setting", "should_be"),
-    [
-        ("apply_routing=perhaps", "true or false"),
-    ],
-)
-def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_be):
-    run = measuring.run("report", "--config", setting)
+def test_a_setting_that_is_none_ends_in_one_message(measuring):
+    run = measuring.run("report", "--config", "apply_routing=perhaps")
     assert run.returncode == 1
-    key = setting.split("=")[0]
-    message = f"{setting}: must be {should_be}, as in 'snakemake report --config {key}=true'"
-    assert run.stderr.strip().splitlines()[-1] == message
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("apply_routing=perhaps: must be true or false")
     assert measuring.calls() == []
 
 

@@ -51,11 +51,7 @@ LINKS = ("snakemake", "shell", "batch", "prepared", "job", "program", "its child
 @pytest.fixture
 def waiting(folder, tmp_path):
     """A real run whose only job waits; the run, and its processes by link."""
-    (folder.path / "bin/routelab").unlink()  # the stub
-    for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
-        folder.env.pop(name)
-        if name in os.environ:
-            folder.env[name] = os.environ[name]
+    folder.use_real_command()
     site = tmp_path / "site"
     info = site / "waits-1.0.dist-info"
     info.mkdir(parents=True)

@@ -90,14 +90,6 @@ def test_touched_pages_are_kept_and_missing_items_are_not_touched(finished):
     assert finished.ran() == sorted([*items, *REPORTS])
 
 
-def test_a_profile_without_its_executor_ends_with_a_message(finished):
-    finished.write("mine/config.yaml", "executor: nowhere\n")
-    run = finished.run("--profile", "mine")
-    assert run.returncode == 2
-    assert "invalid choice: 'nowhere'" in run.stderr.splitlines()[-1]
-    assert "Traceback" not in run.stderr
-
-
 @pytest.mark.parametrize(
     ("choice", "items"),
     [("routes", ROUTES), ("topologies+metrics", [*TOPOLOGIES, *METRICS]), ("all", ITEMS)],

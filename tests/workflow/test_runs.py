@@ -91,43 +91,6 @@ def test_a_higher_limit_makes_nothing_stale(finished):
     assert finished.ran() == sorted(REPORTS)
 
 
-def test_an_upgraded_plugin_runs_its_own_jobs_again(folder):
-    """An upgrade of a distribution changes no file that Snakemake knows of."""
-    extra = folder.path.parent / "extra"
-    information = extra / "extra_routing-1.0.dist-info"
-    information.mkdir(parents=True)
-    metadata = "Metadata-Version: 2.1\nName: extra-routing\nVersion: {}\n"
-    (information / "METADATA").write_text(metadata.format("1.0"))
-    (information / "entry_points.txt").write_text(
-        "[routelab.routing]\nextra = extra_routing:Extra\n"
-    )
-    (extra / "extra_routing.py").write_text(
-        "from routelab.api import RoutingPlugin\n\n\n"
-        "class Extra(RoutingPlugin):\n"
-        "    name = 'extra'\n"
-        "    summary = 'Routes nothing'\n\n"
-        "    def route(self, topology):\n"
-        "        raise NotImplementedError\n"
-    )
-    folder.env["PYTHONPATH"] = os.pathsep.join([str(extra), os.environ.get("PYTHONPATH", "")])
-    folder.write(
-        "config/studies/small.yaml",
-        "title: t\ntopologies: [torus~dims=4, torus~dims=4x2]\nroutings: [dor, extra]\n",
-    )
-    mine = [
-        f"{stage}/torus~dims={d}/extra" for stage in ("routes", "metrics") for d in ("4", "4x2")
-    ]
-    assert set(mine) < set(folder.ran())
-
-    (information / "METADATA").write_text(metadata.format("1.1"))
-    assert folder.ran() == sorted([*mine, *REPORTS])
-
-    # other compiled code, another cache: that is filled first, and stale results are made again
-    with (extra / "extra_routing.py").open("a") as source:
-        source.write("\nimport numba\n")
-    assert folder.ran() == sorted([*mine, *REPORTS, *WARM])
-
-
 def test_every_file_of_the_distributions_of_a_plugin_counts(folder):
     """A table said 24 where 32 was true: a second package of the distribution was edited."""
     site = folder.path.parent / "site"

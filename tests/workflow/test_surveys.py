@@ -34,12 +34,7 @@ def lines(folder) -> list[str]:
 
 @pytest.fixture
 def survey(folder):
-    (folder.path / "bin/routelab").unlink()  # the stub
-    # kernels that were compiled before are used: this is no test of the compiler
-    for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
-        folder.env.pop(name)
-        if name in os.environ:
-            folder.env[name] = os.environ[name]
+    folder.use_real_command()
     folder.write("config/studies/small.yaml", SURVEY.format(most=6))
     return folder
 

@@ -92,33 +92,6 @@ def state_of(module: str, file: Path, line: int = 1) -> str:
     return numba_cache._state_of(module, str(file), line)
 
 
-@pytest.mark.parametrize("edited", ["a.py", "b.py", "constants.py", "table.csv"])
-def test_the_state_of_a_plugin_s_kernels_follows_its_files(stranger: Path, edited: str) -> None:
-    file = stranger / "stranger/b.py"
-    (stranger / "stranger/table.csv").write_text("")
-    before = state_of("stranger.b", file)
-    assert len(before) == 32
-    assert state_of("stranger.b", file, line=9) == before
-    path = stranger / "stranger" / edited
-    path.write_text(path.read_text() + "\n# edited")
-    # the same function is defined again: the module is loaded again
-    assert state_of("stranger.b", file) != before
-    assert state_of("stranger.c", stranger / "stranger/c.py") == state_of("stranger.b", file)
-
-
-def test_kernels_of_the_core_and_of_built_in_plugins_do_not_depend_on_plugins(
-    stranger: Path,
-) -> None:
-    core = Path(sources.PACKAGE) / "kernels/graph.py"
-    files = sources.plugin_files("routelab_plugins.layers.cycle_breaking")
-    built_in = Path(files["routelab_plugins/layers/cycle_breaking/kernels.py"])
-    name = "routelab_plugins.layers.cycle_breaking.kernels"
-    before = state_of("routelab.kernels.graph", core), state_of(name, built_in)
-    assert len({*before, state_of("stranger.b", stranger / "stranger/b.py")}) == 3
-    write(stranger, {"stranger/constants.py": "STEP = 1000\n"})
-    assert before == (state_of("routelab.kernels.graph", core), state_of(name, built_in))
-
-
 def test_a_state_knows_numpy_and_the_place(
     stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,14 +164,6 @@ def test_a_child_without_routelab_can_cache(tmp_path: Path) -> None:
     assert list(tmp_path.glob("__pycache__/bystander.f-*.nbi"))
 
 
-def test_importing_routelab_is_light() -> None:
-    code = (
-        "import sys; before = set(sys.modules); import routelab; print(*set(sys.modules) - before)"
-    )
-    heavy = {"numba", "numpy", "pathlib", "typing", "importlib.metadata"}
-    assert not heavy & set(run(Path(), code).split())
-
-
 # --- what is compiled ------------------------------------------------------------------------
 
 USE = """
@@ -244,27 +209,6 @@ def test_kernels_edited_while_running_are_not_cached_for_others(tmp_path: Path) 
     )
     assert use(plugin, cache, code) == ([2], [])
     assert use(plugin, cache)[0] == [11, 5, 4]
-
-
-def test_a_second_package_of_a_plugin_s_distribution_counts(tmp_path: Path) -> None:
-    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
-    text = KERNELS["stranger/a.py"].replace("stranger.constants", "second.constants")
-    record = {"stranger-1.dist-info/RECORD": "".join(f"{name},,\n" for name in KERNELS)}
-    record["stranger-1.dist-info/RECORD"] += "second/constants.py,,\n"
-    write(plugin, KERNELS | INSTALLED | record | {"stranger/a.py": text})
-    write(plugin, {"second/__init__.py": "", "second/constants.py": "STEP = 3\n"})
-    assert use(plugin, cache)[0] == [7, 7, 4]
-    write(plugin, {"second/constants.py": "STEP = 4\n"})
-    assert use(plugin, cache)[0] == [9, 6, 4]
-
-
-def test_metadata_that_cannot_be_read_costs_no_other_plugin(tmp_path: Path) -> None:
-    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
-    write(plugin, KERNELS | INSTALLED)
-    folder = plugin / "odd-1.dist-info"
-    write(plugin, {"odd-1.dist-info/METADATA": "Name: odd\nVersion: 1\n"})
-    (folder / "entry_points.txt").write_bytes(b"[routelab.topology]\nbad = my-plugin:T\n")
-    assert use(plugin, cache)[0] == [3, 9, 4]
 
 
 def test_numba_alone_still_needs_this(tmp_path: Path) -> None:

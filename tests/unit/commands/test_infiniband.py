@@ -99,48 +99,6 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     assert (code, "Credit loops: 1" in text) == (5, True)
 
 
-POLICY = """\
-port-groups
-    port-group
-        name: last
-        port-name: h2/P1, s2/P1 # the third switch and its host
-    end-port-group
-end-port-groups
-qos-match-rules
-    qos-match-rule
-        source: last
-        qos-level-name: one
-    end-qos-match-rule
-end-qos-match-rules
-qos-levels
-    qos-level
-        name: DEFAULT
-        sl: 0
-    end-qos-level
-    qos-level
-        name: one
-        sl: 1
-    end-qos-level
-end-qos-levels
-"""
-
-
-def test_a_policy_is_safe_only_if_its_rules_cover_all_queries(capsys, tmp_path):
-    fabric, _ = clockwise(tmp_path)
-    files, policy = (fabric, "--lfts", str(tmp_path / "lfts")), tmp_path / "policy"
-    (tmp_path / "sl2vl").write_text(lanes("0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7"))
-    files += ("--sl2vl", str(tmp_path / "sl2vl"))
-    policy.write_text(POLICY)
-    assert check(capsys, *files, "--sls", str(policy))[0] == 0
-    policy.write_text(POLICY.replace("h2/P1, ", ""))
-    assert check(capsys, *files, "--sls", str(policy))[0] == 5
-    ulps = "qos-ulps\n    default: 0\nend-qos-ulps\n"
-    for content in (POLICY.replace("source: last", "source: last\n pkey: 0x8001"), ulps):
-        policy.write_text(content)
-        assert main(["infiniband", "check", *files, "--sls", str(policy)]) == 3
-        assert "not enough input" in capsys.readouterr().err
-
-
 def test_one_level_for_all_traffic_has_a_credit_loop_or_none(capsys, tmp_path):
     fabric, _ = clockwise(tmp_path)
     code, text = check(capsys, fabric, "--lfts", str(tmp_path / "lfts"), "--sls", "0")

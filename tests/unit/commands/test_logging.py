@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 from datetime import datetime
 
 import pytest
@@ -71,8 +69,3 @@ def test_json_lines_have_time_level_logger_and_message(telling, capsys):
     )
     assert set(lines[1]) == {"time", "level", "logger", "message"}
     assert all(datetime.fromisoformat(line["time"]).utcoffset() is not None for line in lines)
-
-
-def routelab(*words: str, **settings) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "routelab", *words]
-    return subprocess.run(command, text=True, stdout=subprocess.PIPE, check=False, **settings)

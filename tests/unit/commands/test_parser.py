@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -97,12 +95,3 @@ def test_the_names_in_examples_exist(example: str) -> None:
     for word in words:
         if word.startswith("config/"):
             assert (Path(__file__).parents[3] / word).is_file()
-
-
-def test_a_typing_error_imports_nothing_heavy() -> None:
-    code = (
-        "import sys; from routelab.cli import main; main(['evalute']); "
-        "print([name for name in ('numpy', 'pydantic', 'numba') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

@@ -63,62 +63,24 @@ def refused(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--vcs", "0"], "--vcs=0: must be greater than or equal to 1"),
         (["--vcs", "-1"], "--vcs=-1: must be greater than or equal to 1"),
-        (["--vcs", "four"], "--vcs=four: must be a valid integer"),
-        (["--load", "0"], "--load=0: item 1 must be greater than 0"),
         (["--load", "0.2,1.5"], "must be less than or equal to 1"),
-        (["--load", "0.2,much"], "must be a valid number"),
         (["--load", ","], "--load=,: name at least one load"),
         (["--switching", "worm"], "--switching=worm: must be 'virtual-cut-through' or 'wormhole'"),
-        (["--seed", "-3"], "--seed=-3: must be greater than or equal to 0"),
-        (["--seed", "99999999999999999999"], "--seed="),
-        (["--packet-flits", "16"], "--buffer-flits is 8, less than --packet-flits, 16"),
         (["--packet-flits", "16"], "raise --buffer-flits, or set --switching to wormhole"),
-        (["--output-buffer-flits", "0"], "--speedup is 2, but without output queues"),
         (["--output-buffer-flits", "0"], "set it to 1, or --router to input-queued"),
-        (["--packet-flits", "4", "--output-buffer-flits", "3"], "--output-buffer-flits is 3, less"),
-        (
-            ["--messages", "5", "--saturation"],
-            "--saturation needs offered loads, but runs with --messages",
-        ),
-        (
-            ["--injection-queue", "2", "--message-packets", "3"],
-            "--injection-queue is 2, less than --m",
-        ),
-        (
-            ["--max-cycles", "10"],
-            "--max-cycles is 10; with --warmup-cycles 0 and --sample-cycles 100",
-        ),
-        (["--buffer-flits", "40000"], "--buffer-flits is 40000: buffers of 40000 packets are too"),
-        (["--confidence", "1"], "--confidence=1: must be less than 1"),
+        (["--messages", "5", "--saturation"], "--saturation needs offered loads, but runs with"),
+        (["--max-cycles", "10"], "--max-cycles is 10; with --warmup-cycles 0 and --sample-cycles"),
     ],
 )
-def test_wrong_settings(refused, options, message) -> None:
+def test_wrong_settings_are_told_by_the_names_of_options(refused, options, message) -> None:
     assert message in refused(*RUN, *options)
 
 
 def test_all_mistakes_are_reported_together(refused) -> None:
-    message = refused(
-        "simulate",
-        "torsu~dims=4",
-        "dorr",
-        "unifrom",
-        "--vcs",
-        "0",
-        "--priority",
-        "old",
-        "--load",
-        "2",
-    )
-    for part in (
-        "--vcs=0",
-        "--priority=old",
-        "--load=2",
-        "did you mean 'torus'",
-        "did you mean 'dor'",
-        "did you mean 'uniform'",
-    ):
+    names = ("torsu~dims=4", "dorr", "unifrom")
+    message = refused("simulate", *names, "--vcs", "0", "--priority", "old", "--load", "2")
+    for part in ("--vcs=0", "--priority=old", "--load=2", "'torus'", "'dor'", "'uniform'"):
         assert part in message
     assert len(message.splitlines()) == 6
 
@@ -173,8 +135,7 @@ def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Pat
 
 
 BROKEN = """
-from routelab.api import Demand, HopProgram, HopRoutingPlugin, Parameters, TrafficPlugin
-from routelab.api import pack_tables, parameter
+from routelab.api import HopProgram, HopRoutingPlugin, Parameters, pack_tables, parameter
 from routelab.kernels.hops import TARGET, hop_kernel, inject_kernel
 
 
@@ -204,17 +165,13 @@ class Fragile(HopRoutingPlugin):
     proof = "none"
 
     class Parameters(Parameters):
-        at: str = parameter("prepare", description="where")
+        at: str = parameter("lost", description="where")
 
     def supports(self, topology, virtual_channels):
-        if self.parameters.at == "supports":
-            raise RuntimeError("asked")
         return None
 
     def prepare(self, topology, virtual_channels):
         at = self.parameters.at
-        if at == "prepare":
-            return helper()
         return HopProgram(
             hop=wander if at in ("wander", "lost") else stay,
             inject=enter if at == "enter" else None,
@@ -223,16 +180,6 @@ class Fragile(HopRoutingPlugin):
         )
 
 
-def helper():
-    return {}["missing"]
-
-
-class Silent(TrafficPlugin):
-    name = "silent"
-    summary = "Breaks"
-
-    def demand(self, topology, seed):
-        raise ZeroDivisionError("drawn")
 """
 
 
@@ -240,7 +187,7 @@ class Silent(TrafficPlugin):
 def broken(site):
     site.install(
         "broken",
-        {"routing": {"fragile": "broken:Fragile"}, "traffic": {"silent": "broken:Silent"}},
+        {"routing": {"fragile": "broken:Fragile"}},
         {"broken.py": BROKEN},
     )
     installed_catalogue.cache_clear()
@@ -248,19 +195,14 @@ def broken(site):
 
 
 @pytest.mark.parametrize(
-    ("routing", "traffic", "told"),
-    [
-        ("fragile", "uniform", "KeyError: 'missing' ("),
-        ("fragile~at=supports", "uniform", "RuntimeError: asked ("),
-        ("fragile~at=wander", "uniform", "ValueError: no way to 3 ("),
-        ("fragile~at=enter", "uniform", "KeyError: 'no entry' ("),
-        ("dor", "silent", "ZeroDivisionError: drawn ("),
-    ],
+    ("at", "told"),
+    [("wander", "ValueError: no way to 3 ("), ("enter", "KeyError: 'no entry' (")],
 )
 def test_an_exception_of_a_plugin_is_one_message_with_its_place(
-    broken, capsys, tmp_path, routing, traffic, told
+    broken, capsys, tmp_path, at, told
 ) -> None:
-    command = ["simulate", "torus~dims=4", routing, traffic, "--load", "0.2", *QUICK]
+    routing = f"fragile~at={at}"
+    command = ["simulate", "torus~dims=4", routing, "uniform", "--load", "0.2", *QUICK]
     assert main(command) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"routelab: error: {told}")
@@ -290,21 +232,6 @@ def test_a_table_of_another_network_is_refused(refused, tmp_path: Path) -> None:
     assert main(["route", "torus~dims=5", "dor", "-o", str(tmp_path / "r")]) == 0
     message = refused("simulate", "torus~dims=4", str(tmp_path / "r/routes.npz"), "uniform")
     assert "another topology" in message or "torus" in message
-
-
-def test_contradictory_options_end_with_1_and_the_reason(capsys, tmp_path: Path) -> None:
-    assert main([*RUN, "--switching", "wormhole"]) == 1
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "dor: bubble flow control needs virtual cut-through" in printed.err
-    assert main([*RUN, "--buffer-flits", "1", "-o", str(tmp_path / "o")]) == 1
-    assert "raise --buffer-flits to 2" in capsys.readouterr().err
-    assert main([*RUN, "--vcs", "1", "--buffer-flits", "1"]) == 1
-    assert "raise --buffer-flits to 2" in capsys.readouterr().err
-    assert main(["simulate", "torus~dims=5", "dfsssp", "uniform", "--vcs", "1"]) == 1
-    assert "the routers have 1; raise --vcs to 2" in capsys.readouterr().err
-    outcome = json.loads((tmp_path / "o/outcome.json").read_text())
-    assert outcome["status"] == "unsupported"
 
 
 def test_json_has_measurements_and_settings(capsys) -> None:

@@ -59,16 +59,6 @@ def test_a_job_that_waits_for_a_processor_is_not_idle(one_core: Callable[[int], 
     assert run_limited(work, limits(60, idle_seconds=0.8)) == 0
 
 
-def test_a_job_that_computes_now_and_then_is_not_idle() -> None:
-    def work() -> int:
-        for _ in range(20):
-            time.sleep(0.15)
-            compute(0.02)
-        return 0
-
-    assert run_limited(work, limits(60, idle_seconds=0.9)) == 0
-
-
 def test_a_sleeping_job_ends_at_its_idle_limit() -> None:
     def work() -> int:
         time.sleep(60)
@@ -86,10 +76,6 @@ def test_a_stopped_job_is_idle() -> None:
     ended = run_limited(work, limits(60, idle_seconds=0.5))
     assert isinstance(ended, Failure)
     assert "idle" in ended.reason
-
-
-def test_a_job_that_computes_is_not_idle() -> None:
-    assert run_limited(lambda: compute(1.5), limits(60, idle_seconds=0.4)) == 0
 
 
 def test_a_job_is_not_idle_while_a_child_or_thread_computes() -> None:

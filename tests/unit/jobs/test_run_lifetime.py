@@ -8,60 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
-from routelab.jobs.processes import identity, read_process, read_tree, send_signal
+from routelab.jobs.processes import identity, read_process, read_tree
 from routelab.jobs.run_lifetime import LOCK, RUN, wait_for_jobs
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
 SECONDS = 5.0
 """Longest time that anything may survive."""
-
-# each process notes its PID; the last is not Python, and in a session of its own
-BATCH = """
-import os, subprocess, sys, time
-from pathlib import Path
-from routelab.jobs.child import run_limited
-from routelab.jobs.run_lifetime import share_results_lock, watch_run
-
-folder = Path(sys.argv[1])
-
-def note(name, pid=None):
-    (folder / f"{name}.new").write_text(str(pid or os.getpid()))
-    (folder / f"{name}.new").rename(folder / name)
-
-def job():
-    note("job")
-    shell = f"echo $$ >{folder}/shell; setsid sleep 1000 & echo $! >{folder}/sleep; wait"
-    # what the shell leaves is not the job's own concern
-    return subprocess.run(["sh", "-c", shell]).returncode % 200
-
-def prepared():
-    note("prepared")
-    return int(run_limited(job) != 0)
-
-watch_run()
-note("batch")
-share_results_lock(folder / "results")
-sys.exit(run_limited(prepared))
-"""
-SNAKEMAKE = """
-import os, subprocess, sys
-from routelab.jobs.run_lifetime import announce_run
-
-announce_run()
-# `true` keeps the shell from replacing itself
-command = f"echo $$ >{sys.argv[1]}/sh; {sys.executable} {sys.argv[2]} {sys.argv[1]}; true"
-subprocess.run(["sh", "-c", command])
-"""
-NAMES = ("snakemake", "sh", "batch", "prepared", "job", "shell", "sleep")
-
-Chain: TypeAlias = Callable[[], dict[str, int]]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
@@ -74,66 +32,6 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 def exists(pid: int) -> bool:
     found = read_process(pid)
     return found is not None and not found.ended
-
-
-@pytest.fixture
-def chain(tmp_path: Path) -> Iterator[Chain]:
-    script = tmp_path / "batch.py"
-    script.write_text(BATCH)
-    started: list[subprocess.Popen[bytes]] = []
-    pids: dict[str, int] = {}
-
-    def begin() -> dict[str, int]:
-        command = [sys.executable, "-c", SNAKEMAKE, str(tmp_path), str(script)]
-        # a group of its own, as a terminal interrupts all processes of a group
-        process = subprocess.Popen(command, process_group=0)
-        started.append(process)
-        files = [tmp_path / name for name in NAMES[1:]]
-        assert wait_until(lambda: all(file.exists() and file.read_text() for file in files), 30)
-        pids.update(snakemake=process.pid)
-        pids.update({file.name: int(file.read_text()) for file in files})
-        assert all(map(exists, pids.values()))
-        return pids
-
-    yield begin
-    for process in started:
-        for each in read_tree([process.pid, *pids.values()]):
-            send_signal(each.key, signal.SIGKILL)
-        process.wait()
-
-
-def below(pids: dict[str, int]) -> list[int]:
-    """Return the processes of `routelab batch` and those below."""
-    return [pids[name] for name in NAMES[NAMES.index("batch") :]]
-
-
-@pytest.mark.parametrize("name", NAMES[:-1])
-def test_nothing_survives_the_end_of_any_process(name: str, chain: Chain, tmp_path: Path) -> None:
-    pids = chain()
-    assert not wait_for_jobs(tmp_path / "results", 0)
-    os.kill(pids[name], signal.SIGKILL)
-    assert wait_until(lambda: not any(map(exists, below(pids))), SECONDS), left(pids)
-    assert wait_for_jobs(tmp_path / "results", SECONDS)
-
-
-@pytest.mark.parametrize("name", ["batch", "prepared", "job"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_that_end_a_process_end_its_descendants(
-    name: str, number: signal.Signals, chain: Chain
-) -> None:
-    pids = chain()
-    os.kill(pids[name], number)
-    assert wait_until(lambda: not any(map(exists, below(pids))), SECONDS), left(pids)
-
-
-def test_an_interruption_from_the_terminal_ends_everything(chain: Chain) -> None:
-    pids = chain()
-    os.killpg(pids["snakemake"], signal.SIGINT)
-    assert wait_until(lambda: not any(map(exists, pids.values())), SECONDS), left(pids)
-
-
-def left(pids: dict[str, int]) -> list[str]:
-    return [name for name, pid in pids.items() if exists(pid)]
 
 
 SUPERVISOR = """

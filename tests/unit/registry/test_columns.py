@@ -29,21 +29,6 @@ def test_the_first_declaration_counts_and_rows_are_apart():
     assert list(columns) == [first, second]
 
 
-def test_further_columns_are_looked_up_only_when_needed():
-    asked = []
-
-    def more():
-        asked.append(1)
-        return [Column("rare", "seldom needed")]
-
-    columns = Columns([Column("load", "one")], more)
-    assert columns.find("load", "routes") is not None
-    assert not asked
-    assert columns.find("rare", "routes") is not None
-    assert columns.find("rarer", "routes") is None
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

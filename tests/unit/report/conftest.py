@@ -153,35 +153,11 @@ class World:
         **settings: Any,
     ) -> SimulationRecord:
         """Write what a simulation would: rows of its curve, lines of its other tables."""
-        topology = f"torus~dims={dims}"
-        chosen = PacketEngine(**settings)
-        id_ = settings_id(chosen)
-        record = SimulationRecord(
-            topology=topology,
-            routing=routing,
-            topology_name=topology,
-            routing_name=routing,
-            directory=self.results / "simulations" / topology / routing / traffic / id_,
-            topology_directory=self.results / "topologies" / topology,
-            topology_parameters={"dims": dims},
-            work=traffic,
-            work_name=traffic,
-            engine=chosen,
-            settings_id=id_,
-        )
+        every = {"curve": curve, **(tables or {})} if status == "ok" else {}
+        known = {"deadlock": "proven", **(facts or {})}
+        record = self._work("simulation", routing, dims, traffic, PacketEngine(**settings))
         self.simulated.append(record)
-        network = grid([int(size) for size in dims.split("x")])
-        self._write_topology(record, network)
-        known = {"terminals": network.num_terminals, "deadlock": "proven", **(facts or {})}
-        reason = "" if status == "ok" else "because"
-        outcome = Outcome("simulation", topology, routing, status, reason, known, provenance())
-        write_outcome(outcome, record.directory / "outcome.json")
-        if status == "ok":
-            for name, rows in {"curve": curve, **(tables or {})}.items():
-                columns = list(rows[0])
-                cells = [[row[column] for column in columns] for row in rows]
-                write_csv(record.directory / f"{name}.csv", columns, cells)
-        return record
+        return self._write_work("simulation", record, status, known, every)
 
     def flow(
         self,
@@ -198,33 +174,55 @@ class World:
         **settings: Any,
     ) -> SimulationRecord:
         """Write what a workload's run would: what was found, lines of its tables."""
-        topology = f"torus~dims={dims}"
-        chosen = engine(**settings)
-        id_ = settings_id(chosen)
-        record = SimulationRecord(
+        record = self._work("flow", routing, dims, workload, engine(**settings), alias, parameters)
+        self.flows.append(record)
+        return self._write_work("flow", record, status, facts or {}, tables or {})
+
+    def _work(
+        self,
+        kind: str,
+        routing: str,
+        dims: str,
+        work: str,
+        engine: EnginePlugin,
+        alias: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> SimulationRecord:
+        topology, id_ = f"torus~dims={dims}", settings_id(engine)
+        return SimulationRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,
             routing_name=routing,
-            directory=self.results / "flows" / topology / routing / (alias or workload) / id_,
+            directory=self.results / f"{kind}s" / topology / routing / (alias or work) / id_,
             topology_directory=self.results / "topologies" / topology,
             topology_parameters={"dims": dims},
             routing_parameters=parameters or {},
-            work=alias or workload,
-            work_name=workload,
-            engine=chosen,
+            work=alias or work,
+            work_name=work,
+            engine=engine,
             settings_id=id_,
         )
-        self.flows.append(record)
-        network = grid([int(size) for size in dims.split("x")])
+
+    def _write_work(
+        self,
+        kind: str,
+        record: SimulationRecord,
+        status: str,
+        facts: Mapping[str, Any],
+        tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> SimulationRecord:
+        network = grid([int(size) for size in record.topology_parameters["dims"].split("x")])
         self._write_topology(record, network)
-        known = {"terminals": network.num_terminals, **(facts or {})}
+        known = {"terminals": network.num_terminals, **facts}
         reason = "" if status == "ok" else "because"
-        outcome = Outcome("flow", topology, routing, status, reason, known, provenance())
+        names = record.topology, record.routing
+        outcome = Outcome(kind, *names, status, reason, known, provenance())
         write_outcome(outcome, record.directory / "outcome.json")
-        for name, rows in (tables or {}).items():
-            cells = [list(row.values()) for row in rows]
-            write_csv(record.directory / f"{name}.csv", list(rows[0]), cells)
+        for name, rows in tables.items():
+            columns = list(rows[0])
+            cells = [[row[column] for column in columns] for row in rows]
+            write_csv(record.directory / f"{name}.csv", columns, cells)
         return record
 
     def _write_topology(self, record: Record, network: Topology) -> None:

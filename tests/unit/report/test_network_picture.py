@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from routelab.api import Topology
+from routelab.registry.instances import load
 from routelab.report.network_picture import RADIUS, picture_of
 
 
@@ -48,6 +49,25 @@ def test_a_network_without_coordinates_is_laid_out_the_same_every_time():
     assert np.array_equal(first.switches, second.switches)
     lengths = np.hypot(*(first.switches - np.roll(first.switches, -1, axis=0)).T)
     assert lengths.max() < 1.2 * lengths.min()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("fat-tree~down=2x2x2,up=1x2x1", "dragonfly~h=1,p=2", "random-regular~n=16,degree=4"),
+        *("hypercube~dims=4", "megafly", "slim-fly~q=3"),
+    ],
+)
+def test_switches_never_overlap_and_every_channel_is_drawn_between_its_ends(name):
+    topology = load("topology", name).build()
+    picture = picture_of(topology)
+    apart = np.hypot(*(picture.switches[:, None] - picture.switches).transpose(2, 0, 1))
+    np.fill_diagonal(apart, np.inf)
+    assert apart.min() > 2 * RADIUS
+    for line, channel in zip(picture.lines, picture.line_channel, strict=True):
+        ends = topology.channel_source[channel], topology.channel_target[channel]
+        for point, end in zip((line[0], line[-2]), ends, strict=True):
+            assert np.hypot(*(picture.switches[end] - point)) < 2 * RADIUS
 
 
 @pytest.mark.parametrize("switches", [1, 3, 450])

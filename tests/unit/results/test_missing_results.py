@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from routelab.results.missing_results import (
     JobStatus,
     collect_missing,
@@ -44,12 +41,3 @@ def test_losses_have_counts_and_a_status():
     assert lost.is_alarm
     assert not other.is_alarm
     assert lost.text == "2 of 4 simulations reached their limit of 4 GB; raise limits.memory_gb"
-
-
-def test_no_heavy_library_is_needed():
-    code = (
-        "import sys, routelab.results.missing_results; "
-        "print(*sorted({'pandas', 'numba', 'numpy', 'matplotlib'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""

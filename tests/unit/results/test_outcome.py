@@ -40,18 +40,6 @@ def test_numbers_without_a_value_are_null(tmp_path: Path) -> None:
     assert read_outcome(tmp_path / "o.json").facts == {"a": None, "b": None, "c": None, "d": 4}
 
 
-def test_keys_are_those_of_the_record(tmp_path: Path) -> None:
-    write_outcome(GOOD, tmp_path / "o.json")
-    content = json.loads((tmp_path / "o.json").read_text())
-    assert content["format"] == "outcome/1"
-    assert set(content) == {"format", "kind", "topology", "routing", "status", "reason"} | {
-        "facts",
-        "provenance",
-        "files",
-        "sha256",
-    }
-
-
 @pytest.mark.parametrize(
     ("status", "reason"), [("crashed", "because"), ("failed", ""), ("unsupported", "")]
 )

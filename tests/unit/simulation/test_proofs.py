@@ -72,16 +72,6 @@ def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
     assert len(asked) == 1
 
 
-def test_a_refusal_is_stored_too(tmp_path: Path, asked, monkeypatch) -> None:
-    # leave dead ends to the checker
-    monkeypatch.setattr("routelab_plugins.routing.polarized.MOST_EXACT", 0)
-    for traffic in ("uniform", "tornado"):
-        outcome = outcome_of(tmp_path, "mesh~dims=3x3", traffic, "polarized", vcs=8)
-        assert outcome.status == "unsupported"
-        assert "dead ends without a candidate: " in outcome.reason
-    assert len(asked) == 1
-
-
 def test_another_question_is_asked_anew(tmp_path: Path, asked) -> None:
     simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=2)
     simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=3)

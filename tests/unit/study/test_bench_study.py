@@ -45,40 +45,29 @@ def test_settings_are_the_product_over_their_sweeps(read):
 
 
 @pytest.mark.parametrize(
-    ("more", "line"),
+    ("more", "start"),
     [
-        (
-            "bench: {repeats: 3}\n",
-            "1: 'bench' needs 'benchmarks': the programs to measure",
-        ),
-        (
-            "benchmarks: [npb]\nsurvey: true\n",
-            "1: a survey does not measure: leave out 'benchmarks', or 'survey'",
-        ),
+        ("bench: {repeats: 3}\n", "1: 'bench' needs 'benchmarks'"),
+        ("benchmarks: [npb]\nsurvey: true\n", "1: a survey does not measure"),
         (
             "tables: {a: {of: benchmarks, rows: [routing], values: [median]}}\n",
-            "1: tables.a: nothing is measured; add 'benchmarks'",
+            "1: tables.a: nothing is measured",
         ),
-        (
-            "benchmarks: [npb]\nbench: {repeats: {by: {npb: 3}}}\n",
-            "5: bench.repeats: a mapping here must be {sweep: [...]}, with at least one value",
-        ),
+        ("benchmarks: [npb]\nbench: {repeats: {by: {npb: 3}}}\n", "5: bench.repeats: a mapping"),
         (
             "benchmarks: [npb]\nbench: {seed: {sweep: [0, 1]}, minutes: {sweep: [1, 2]}}\n",
-            "5: bench: minutes: cannot be swept, because it does not change what is measured",
+            "5: bench: minutes: cannot be swept",
         ),
-        (
-            "benchmarks: [npb]\nbench: {repeat: 3}\n",
-            "5: bench.repeat: unknown key; did you mean 'repeats'?",
-        ),
+        ("benchmarks: [npb]\nbench: {repeat: 3}\n", "5: bench.repeat: unknown key"),
         (
             "figures: {b: {of: benchmarks, kind: heat, x: nodes, y: size, colour: median}}\n",
-            "4: figures.b: a figure of kind heat shows channels; set 'of: channels'",
+            "4: figures.b: a figure of kind heat shows channels",
         ),
     ],
 )
-def test_contradictory_keys_are_rejected_with_their_place(read, more, line):
-    assert read.mistakes(more) == [line]
+def test_contradictory_keys_are_rejected_with_their_place(read, more, start):
+    (line,) = read.mistakes(more)
+    assert line.startswith(start)
 
 
 def test_too_many_benchmarks_are_taken_for_a_slip(read):

@@ -77,24 +77,16 @@ figures:
 """,
         "bad.yaml",
     )
-    marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
-    kinds = (
-        "'ecdf', 'histogram', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'improvement', "
-        "'bound', 'heat', 'overview', 'matrix' or 'network'"
-    )
-    assert mistakes(path) == [
-        ":1: 'title' is missing",
-        ":1: titel: unknown key; did you mean 'title'?",
-        f":3: topologies[0].torus.dims: a mapping here must be {marks}",
-        ":4: topologies[1].ass: unknown key; did you mean 'as'?",
-        ":5: routings: must not be empty",
-        ":6: limits.seconds: -1 should be greater than 0",
-        ":6: limits.memory: unknown key; did you mean 'memory_gb'?",
-        ":10: tables.t.values: 'max_load' should be a valid list",
-        ":11: tables.t.over.tie_seed: 'mode' should be 'median', 'range' or 'mean'",
-        ":13: figures.f: a figure of kind ecdf needs x",
-        f":14: figures.n.kind: 'netwrk' should be {kinds}",
+    lines = mistakes(path)
+    places = [
+        *(":1: 'title' is missing", ":1: titel: unknown key; did you mean 'title'?"),
+        *(":3: topologies[0].torus.dims: ", ":4: topologies[1].ass: ", ":5: routings: "),
+        *(":6: limits.seconds: ", ":6: limits.memory: ", ":10: tables.t.values: "),
+        *(":11: tables.t.over.tie_seed: ", ":13: figures.f: ", ":14: figures.n.kind: "),
     ]
+    assert len(lines) == len(places)
+    for line, place in zip(lines, places, strict=True):
+        assert line.startswith(place)
 
 
 @pytest.mark.parametrize(
@@ -166,48 +158,24 @@ def test_a_slip_of_the_pen_is_no_flood_of_runs(write):
 
 
 @pytest.mark.parametrize(
-    ("headline", "message"),
+    ("headline", "key", "said"),
     [
-        ("{table: laods}", "headline.table: the study has no table 'laods'; did you mean 'loads'?"),
-        ("{figure: f}", "headline.figure: the study has no figure 'f'"),
-        (
-            "{value: max_lood, baseline: a}",
-            "headline.value: table 'loads' has no value 'max_lood'; did you mean 'max_load'?",
-        ),
-        (
-            "{value: max_load, baseline: a, where: {row: 1}}",
-            "headline.where: 'row' does not identify rows of table 'loads'; known: nodes, routing",
-        ),
+        ("{table: laods}", "table", "did you mean 'loads'?"),
+        ("{figure: f}", "figure", "has no figure 'f'"),
+        ("{value: max_lood, baseline: a}", "value", "did you mean 'max_load'?"),
+        ("{value: max_load, baseline: a, where: {row: 1}}", "where", "known: nodes, routing"),
         (
             "{table: sizes, value: max_load, baseline: a, compare: [a, b]}",
-            "headline.table: the rows of table 'sizes' have no routing; name a table with one",
+            *("table", "have no routing"),
         ),
-        ("{compare: a}", "headline.compare: needs the key 'value', the column to compare"),
-        (
-            "{value: max_load}",
-            "headline.value: name the routing to compare with: add 'baseline: ROUTING'",
-        ),
-        (
-            "{table: gains, value: max_load_gain, baseline: b}",
-            "headline.baseline: 'max_load_gain' does not compare with 'b'; known: a",
-        ),
-        (
-            "{table: gains, value: max_load, baseline: a}",
-            (
-                "headline.value: table 'gains' has no rows of the routing to compare with, as "
-                "'relative' is set; compare 'max_load_ratio', or in another table"
-            ),
-        ),
-        (
-            "{table: both, value: max_load_gain_mean, baseline: a}",
-            (
-                "headline.value: the rows of table 'both' mix several routings to compare with; "
-                "add 'relative_to' to 'rows'"
-            ),
-        ),
+        ("{compare: a}", "compare", "needs the key 'value'"),
+        ("{value: max_load}", "value", "add 'baseline: ROUTING'"),
+        ("{table: gains, value: max_load_gain, baseline: b}", "baseline", "known: a"),
+        ("{table: gains, value: max_load, baseline: a}", "value", "compare 'max_load_ratio'"),
+        ("{table: both, value: max_load_gain_mean, baseline: a}", "value", "add 'relative_to'"),
     ],
 )
-def test_a_headline_must_name_parts_of_the_study(tmp_path, headline, message):
+def test_a_headline_must_name_parts_of_the_study(tmp_path, headline, key, said):
     path = tmp_path / "demo.yaml"
     path.write_text(
         f"title: A study\ntopologies: [torus]\nroutings: [a]\nheadline: {headline}\n"
@@ -220,7 +188,8 @@ def test_a_headline_must_name_parts_of_the_study(tmp_path, headline, message):
     )
     with pytest.raises(InputError) as caught:
         load_study(path)
-    assert str(caught.value) == f"{path}:4: {message}"
+    assert str(caught.value).startswith(f"{path}:4: headline.{key}: ")
+    assert said in str(caught.value)
 
 
 def test_a_column_that_the_reference_lacks(write):

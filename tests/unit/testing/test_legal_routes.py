@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from routelab.api import RoutingGraph, Topology
 from routelab.deadlock import check_table
-from routelab.testing.bare_network import bare_lengths, one_way_channels
 from routelab.testing.inputs.graphs import GRAPHS
-from routelab.testing.inputs.networks import FAILED_VARIANTS, NETWORKS
+from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.legal_routes import first_paths, shortest_legal_routes, turn_routes
 from routelab.toolkit import determinized
 
@@ -110,22 +109,3 @@ def test_turns_of_longer_routes_are_included():
     assert check_table(shortest_legal_routes(graph)).proven
     assert not check_table(turn_routes(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
     assert check_table(turn_routes(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
-
-
-def test_the_networks_have_the_properties_of_their_names():
-    made = {name: build() for name, build in NETWORKS.items()}
-    apart = {name for name, network in made.items() if (bare_lengths(network) < 0).any()}
-    assert apart == {"no-channels", "two-components", "one-way-line", "cut-mesh"}
-    assert {name for name, network in made.items() if one_way_channels(network)} == {
-        "one-way-line",
-        "one-way-ring",
-    }
-    assert {name for name, network in made.items() if network.failed_links} == set(
-        FAILED_VARIANTS.values()
-    )
-    assert made["several-terminals"].demand.tolist() == [2, 1, 3]
-    assert len(made["transit-switches"].endpoints) == 4 < made["transit-switches"].num_switches
-    assert bare_lengths(made["petersen"]).max() == 2
-    double = made["parallel-links"]
-    links = list(zip(double.channel_source, double.channel_target, strict=True))
-    assert len(set(links)) < len(links)

@@ -221,26 +221,6 @@ def test_a_blocked_packet_follows_the_ranking(ranking, free, onward) -> None:
     assert walk.arrived is (onward is not None)
 
 
-def test_a_candidate_that_is_neither_best_nor_an_escape_is_waited_by() -> None:
-    """Two ordinary candidates: only ``room`` takes the second one."""
-    topology = Topology.create(
-        num_switches=2, channel_source=[0, 0, 1, 1], channel_target=[1, 1, 0, 0]
-    )
-    for ranking, channels in (("room", [1]), ("best", []), ("best-or-escape", [])):
-        program = HopProgram(
-            either,
-            pack_tables(topology),
-            vc_classes=1,
-            candidates=2,
-            by_occupancy=True,
-            ranking=ranking,
-        )
-        walker = Walker(program, topology)
-        walker.occupy(1, 0, 1)
-        assert walker.walk(0, 1).channels == [0]
-        assert walker.walk(0, 1, blocked=lambda one: one.channel == 0).channels == channels
-
-
 def test_a_packet_that_waits_is_asked_again_if_the_program_says_so() -> None:
     """Every other answer has the way back only; the way on is blocked."""
     for again in (False, True):

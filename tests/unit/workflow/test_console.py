@@ -9,59 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from routelab.cluster.bench.comparison import Comparison, ComparisonPart
 from routelab.jobs.batches import Batch
-from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.console import ShortFormatter
 from routelab.workflow.plan.expansion import Plan
-from routelab.workflow.stages.comparisons import ComparisonJob
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.routes import RouteJob
-from routelab.workflow.stages.surveys import SurveyItem, SurveyJob
 
-Event = Enum(
-    "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
-)
+Event = Enum("Event", "JOB_INFO JOB_ERROR JOB_FINISHED PROGRESS")
 JOBS = tuple(
     RouteJob(folder=f"results/routes/net/{i}", ids=("net", f"{i}"), topology="net", text="dor")
     for i in range(21)
-)
-NETWORK = TopologyJob(folder="results/topologies/net", ids=("net",), text="torus~dims=4")
-SURVEY = SurveyJob(
-    folder="results/surveys/big-2",
-    ids=("big-2",),
-    text="big",
-    items=(SurveyItem("b", "net"), *(SurveyItem(f"{i}", "net", "dor") for i in range(3))),
-    results="results",
-)
-MEASURED = ComparisonJob(
-    folder="results/bench/comparisons/measured/t/default",
-    ids=("measured", "t", "default"),
-    text="default",
-    comparison=Comparison(
-        "results/topologies/t",
-        (ComparisonPart("dor", "dor"), ComparisonPart("sssp", "angara-sssp")),
-        (ComparisonPart("b", "b"),),
-        BenchSettings(cluster="local"),
-    ),
-    store="results/bench/runs",
-    nodes=1,
-    minutes=1,
-    hosts="",
-    partition="",
-    account="",
-    allocation=(),
 )
 
 
 @pytest.fixture
 def plan() -> Plan:
     batches = (
-        Batch("topologies", "small-1", (NETWORK,)),
         Batch("routes", "small-1", JOBS[:20]),
         Batch("routes", "small-2", JOBS[20:]),
-        Batch("surveys", "big-2-1", (SURVEY,)),
-        Batch("comparisons", "measured.t.default-12345678-1", (MEASURED,)),
     )
     return Plan(Path("results"), {}, {}, {(batch.kind, batch.id): batch for batch in batches})
 
@@ -110,10 +74,8 @@ def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
 
 
 def test_unknown_records_are_printed_as_snakemake_does(short):
-    assert text(short, "Nothing to be done") == "theirs: Nothing to be done"
     assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
     # facts are missing, as they may be with another version of Snakemake
     assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
     assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
-    assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from routelab.api import InputError
 from routelab.jobs import batches
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
@@ -128,23 +127,6 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
     assert outcome.status == "failed"
     assert "nowhere" not in outcome.reason
     assert Path("results/study/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns == done
-
-
-@pytest.mark.parametrize(
-    ("topologies", "routings", "said"),
-    [
-        ("[torus~dims=4]", "[bda]", "no routing plugin is called 'bda'; did you mean 'bad'?"),
-        ("[torus~dims=4]", "[frist@odd]", "no selection plugin is called 'frist'"),
-        ("[mono]", "[dor]", "no topology plugin is called 'mono'; did you mean 'moon'?"),
-        ("[torus~dims=4]", "['bad~depth']", "expected '=' and a value"),
-        ("[torus~dims=4]", "[{'bad~depth=1': {depth: 2}}]", "'depth' of 'bad' is given twice"),
-    ],
-)
-def test_a_wrong_name_is_still_refused(plugins, tmp_path, topologies, routings, said):
-    with pytest.raises(InputError) as raised:
-        expand_studies([study(tmp_path, topologies, routings)])
-    assert said in str(raised.value)
-    assert not isinstance(raised.value, QuarantinedError)
 
 
 def test_an_ambiguous_plugin_is_quarantined_as_well(zoo, site, monkeypatch):

@@ -8,7 +8,6 @@ import os
 import pytest
 from bench_corpus import DATA, GOOD, LIES
 
-from routelab.api import BenchmarkResult, FigureOfMerit
 from routelab.cli import main
 from routelab.cluster.bench import parse as stage
 
@@ -90,27 +89,6 @@ def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch
     file.write_text("")
     assert main(["bench", "parse", "broken", str(file)]) == 1
     assert "broken: parse() must return figures" in capsys.readouterr().err
-
-
-def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugin(
-    tmp_path, capsys, monkeypatch
-):
-    class Trusting:
-        name = "trusting"
-        shows_end = True
-
-        def parse(self, output, task):
-            return BenchmarkResult((FigureOfMerit("time", 1.0, "s", "lower"),))
-
-    monkeypatch.setattr(stage, "load", lambda *_: Trusting())
-    file = tmp_path / "out.txt"
-    file.write_text("time 1 s\n")
-    assert main(["bench", "parse", "trusting", str(file)]) == 0
-    file.write_text("time 1 s\nsrun: error: n02: task 1: Exited with exit code 3\n")
-    capsys.readouterr()
-    assert main(["bench", "parse", "trusting", str(file)]) == 1
-    told = "srun: error: n02: task 1: Exited with exit code 3"
-    assert f"{file}: error-text: {told}\n" in capsys.readouterr().err
 
 
 def test_pipes_and_huge_files_are_not_read(tmp_path, capsys):

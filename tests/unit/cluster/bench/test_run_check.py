@@ -19,15 +19,6 @@ from routelab.cluster.bench.store import RawRun
 
 TASK = BenchmarkTask(4, 4, Path("lu.S.x"), Path())
 
-BAD_TERMINATION = """
-===================================================================================
-=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
-=   PID 5695 RUNNING AT n02
-=   EXIT CODE: 9
-===================================================================================
-YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
-"""
-
 
 class Clock(BenchmarkPlugin):
     """Expects a line with a time."""
@@ -100,19 +91,6 @@ def test_the_first_report_of_a_launcher_is_the_reason(verdict):
 def test_messages_of_the_program_explain_its_exit_code(verdict):
     found = verdict("srun: error: n02: task 1: Exited\n", 1, "SUBDOMAIN SIZE IS TOO SMALL\n")
     assert found.reason == "exit code 1: clock: SUBDOMAIN SIZE IS TOO SMALL"
-
-
-@pytest.mark.parametrize(
-    ("stdout", "stderr", "failure"),
-    [
-        ("", "srun: error: n02: task 1: Killed\n", "killed"),
-        (BAD_TERMINATION, "", "killed"),
-        ("", "mpirun noticed that process rank 1 exited on signal 9 (Killed).\n", "killed"),
-    ],
-)
-def test_no_exit_code_hides_a_launchers_report(verdict, stdout, stderr, failure):
-    found = verdict(stderr, 0, stdout + "time 1 s\n")
-    assert (found.status, found.failure, found.result) == ("failed", failure, None)
 
 
 def test_other_lines_of_a_launcher_are_no_failure(verdict):

@@ -87,13 +87,6 @@ def test_the_end_is_cut_off(plugin, data, known):
 
 
 @each_plugin
-def test_at_every_place(plugin):
-    for case in OF[plugin][:3]:
-        for end in range(len(case.text)):
-            require_true(case, case.text[:end], known=True)
-
-
-@each_plugin
 @given(data=st.data(), known=KNOWN, how=st.sampled_from(["drop", "double", "swap", "cut"]))
 def test_lines_are_lost_doubled_or_swapped(plugin, data, known, how):
     case = draw_case(data, plugin)
@@ -125,17 +118,6 @@ def test_a_line_of_another_program_does_no_harm_anywhere(case):
         found = parsed(case, text, known=True)
         assert found is not None, (place, line)
         assert found.figures == case.figures()
-
-
-@each_plugin
-@given(data=st.data(), known=KNOWN)
-def test_foreign_lines_anywhere(plugin, data, known):
-    case = draw_case(data, plugin)
-    lines = case.text.split("\n")
-    for line in data.draw(st.lists(st.sampled_from(FOREIGN) | st.text(max_size=40), max_size=5)):
-        lines.insert(data.draw(st.integers(0, len(lines) - 1)), line)
-    found = parsed(case, "\n".join(lines), known)
-    assert found is None or found.figures == case.figures()
 
 
 @each_plugin

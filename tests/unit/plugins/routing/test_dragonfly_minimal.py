@@ -8,7 +8,6 @@ import pytest
 from hop_cases import distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from low_load import measure_uniform
 from naive_low_diameter import hierarchical_routes, places
 
 from routelab.api import Topology
@@ -141,13 +140,3 @@ def test_other_networks_are_refused() -> None:
     channel = int(apart.nonzero()[0][0])
     pair = next(link for link in several.links.tolist() if channel in link)
     assert reason(several.without(channels=pair)) is None
-
-
-@pytest.mark.parametrize("text", READINGS)
-def test_a_low_load_is_stationary(text) -> None:
-    network = Dragonfly(h=1).build()
-    found = measure_uniform(network, text, 2, 0.2)
-    assert found.state == "stationary"
-    pairs = list(permutations(range(network.num_switches), 2))
-    lengths = [len(min(hierarchical_routes(network, *pair))) - 1 for pair in pairs]
-    assert abs(found.hops_mean - sum(lengths) / len(lengths)) < 0.02

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from low_load import measure_uniform
 from naive_low_diameter import EscapeRoutes, differing, omni_hops, places
 from naive_polarized import PolarizedRoutes
 
@@ -228,13 +227,3 @@ def test_floods_neither_block_nor_exceed_the_hops(text, fail_links) -> None:
     assert (counts.received > 0).all()
     assert 0 < counts.escape_hops < counts.packet_hops
     assert np.flatnonzero(counts.hops).max(initial=0) <= made.max_hops
-
-
-@pytest.mark.parametrize("text", ["omni-escape", "polarized-escape"])
-@pytest.mark.parametrize("fail_links", [0, 4])
-def test_a_low_load_is_stationary(text, fail_links) -> None:
-    network = Hamming(dims=(3, 3), fail_links=fail_links, seed=2).build()
-    found = measure_uniform(network, text, 3, 0.1)
-    assert found.state == "stationary"
-    shortest = switch_distances(network)
-    assert shortest.sum() / 72 * 0.98 < found.hops_mean < shortest.sum() / 72 * 1.15

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from low_load import measure_uniform
 from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 
 from routelab.api import Topology
@@ -189,14 +188,6 @@ def test_other_networks_are_refused() -> None:
     assert reason("dimwar", hamming((3, 3)), 1).endswith("raise vcs to 2")
     assert reason("omniwar", hamming((2, 2, 2)), 2).endswith("raise vcs to 3")
     assert reason("omniwar~deroutes=2", hamming((3, 3)), 3).endswith("raise vcs to 4")
-
-
-@pytest.mark.parametrize("text", ["dimwar", "omniwar"])
-def test_a_low_load_is_stationary(text) -> None:
-    found = measure_uniform(hamming((3, 3), terminals=2), text, 4, 0.1)
-    assert found.state == "stationary"
-    # one of 17 destinations is at the same switch; 1.5 hops lead to the others, some are derouted
-    assert 16 / 17 * 1.5 * 0.99 < found.hops_mean < 16 / 17 * 1.5 * 1.1
 
 
 @pytest.mark.parametrize("text", ["dimwar", "omniwar", "omniwar~deroutes=2"])

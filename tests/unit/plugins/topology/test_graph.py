@@ -313,18 +313,21 @@ def test_hosts_of_graphml_are_terminals_with_names_guids_and_ports(build):
     assert_hosts(build("net.graphml", HOSTS))
 
 
+HOST_NODES = [
+    {"id": "H2", "kind": "host", "label": "node02"},
+    {"id": "S1", "guid": "0x10"},
+    {"id": "H1", "kind": "host", "guid": "0x1"},
+    {"id": "S2", "kind": "switch"},
+]
+HOST_LINKS = [
+    {"source": "S1", "target": "S2", "source_port": 3, "target_port": 5},
+    {"source": "H2", "target": "S2", "target_port": 7},
+    {"source": "S1", "target": "H1", "source_port": 1, "target_port": 1},
+]
+
+
 def test_hosts_of_json_are_the_same(build):
-    nodes = [
-        {"id": "H2", "kind": "host", "label": "node02"},
-        {"id": "S1", "guid": "0x10"},
-        {"id": "H1", "kind": "host", "guid": "0x1"},
-        {"id": "S2", "kind": "switch"},
-    ]
-    links = [
-        {"source": "S1", "target": "S2", "source_port": 3, "target_port": 5},
-        {"source": "H2", "target": "S2", "target_port": 7},
-        {"source": "S1", "target": "H1", "source_port": 1, "target_port": 1},
-    ]
+    nodes, links = HOST_NODES, HOST_LINKS
     assert_hosts(build("net.json", json.dumps({"nodes": nodes, "links": links})))
     both_ways = [
         *links,
@@ -362,18 +365,7 @@ def test_ports_of_csv(build):
     ],
 )
 def test_invalid_hosts_are_rejected(build, old, new, said):
-    nodes = [
-        {"id": "H2", "kind": "host"},
-        {"id": "S1", "guid": "0x10"},
-        {"id": "H1", "kind": "host", "guid": "0x1"},
-        {"id": "S2", "kind": "switch"},
-    ]
-    links = [
-        {"source": "S1", "target": "S2", "source_port": 3, "target_port": 5},
-        {"source": "H2", "target": "S2", "target_port": 7},
-        {"source": "S1", "target": "H1", "source_port": 1, "target_port": 1},
-    ]
-    text = json.dumps({"nodes": nodes, "links": links})
+    text = json.dumps({"nodes": HOST_NODES, "links": HOST_LINKS})
     assert old in text
     with pytest.raises(InputError, match=said):
         build("net.json", text.replace(old, new))

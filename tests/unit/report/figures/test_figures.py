@@ -9,6 +9,7 @@ from routelab.api import InputError
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
+from routelab.report.figures.styles import MAX_LINES, SeriesStyles
 from routelab.report.rows.routes import RouteRows
 from routelab.study import Figure
 
@@ -43,23 +44,15 @@ def test_a_column_of_runs_has_a_distribution_too(world):
     assert data["share"].tolist() == pytest.approx([1 / 3, 1])
 
 
-def test_lines_go_through_lower_medians_with_the_range(world):
+@pytest.mark.parametrize(
+    ("over", "shown"), [({}, [6, 5, 9]), ({"seed": "mean"}, [6.75, 6.75, 6.75])]
+)
+def test_lines_go_through_lower_medians_with_the_range_or_means(world, over, shown):
     for dims, loads in {"4x2": [5, 9, 6, 7], "2": [1]}.items():
         for seed, load in enumerate(loads):
             world.add(f"g~seed={seed}", dims, load=[load], seed=seed)
-    data = drawn(world, Figure(kind="line", x="nodes", y="max_load"), ["seed"]).data
-    assert data.to_numpy().tolist() == [["g", 2, 1, 1, 1, 1], ["g", 8, 6, 5, 9, 4]]
-
-
-def test_lines_go_through_means_where_these_are_asked_for(world):
-    for dims, loads in {"4x2": [5, 9, 6, 8], "2": [1]}.items():
-        for seed, load in enumerate(loads):
-            world.add(f"g~seed={seed}", dims, load=[load], seed=seed)
-    spec = Figure(kind="line", x="nodes", y="max_load", over={"seed": "mean"})
-    assert drawn(world, spec, ["seed"]).data.to_numpy().tolist() == [
-        ["g", 2, 1, 1, 1, 1],
-        ["g", 8, 7, 7, 7, 4],
-    ]
+    data = drawn(world, Figure(kind="line", x="nodes", y="max_load", over=over), ["seed"]).data
+    assert data.to_numpy().tolist() == [["g", 2, 1, 1, 1, 1], ["g", 8, *shown, 4]]
 
 
 def test_the_picture_shows_the_run_with_the_lower_median_of_the_maximum_load(world):
@@ -70,16 +63,6 @@ def test_the_picture_shows_the_run_with_the_lower_median_of_the_maximum_load(wor
     assert (
         "g, maximum 5 on 12 channels, minimum 1 (the median one of 4 runs)" in drawing.description
     )
-
-
-def test_all_pictures_have_one_colour_scale(world):
-    world.add("a", "4x2", load=[40, 1])
-    world.add("b", "4x2", load=[20])
-    drawing = drawn(world, NETWORK)
-    first, second = (axis.collections[0] for axis in drawing.figure.axes[:2])
-    busiest, middle = first.get_colors()[-1], second.get_colors()[-1]
-    assert sum(busiest[:3]) < sum(middle[:3])
-    assert first.get_linewidths()[-1] > second.get_linewidths()[-1]
 
 
 def test_every_line_of_the_svg_names_its_channel_and_load(world, tmp_path):
@@ -104,12 +87,6 @@ def test_the_same_data_give_the_same_bytes(world, tmp_path, spec):
     assert files == ["f.csv", "f.pdf", "f.png", "f.svg"]
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
-@pytest.mark.parametrize("spec", [ECDF, NETWORK, Figure(kind="line", x="nodes", y="max_load")])
-def test_nothing_is_drawn_without_results(world, spec):
-    world.add("a", status="failed")
-    assert drawn(world, spec) is None
 
 
 @pytest.mark.parametrize(
@@ -140,3 +117,33 @@ def test_names_are_no_formulas_in_a_figure(world, tmp_path):
     assert b"<script>" not in (tmp_path / "f.svg").read_bytes()
     with (tmp_path / "f.csv").open() as stream:
         assert {line["routing"] for line in csv.DictReader(stream)} == {"'" + name, "dor"}
+
+
+@pytest.mark.parametrize(("kind", "key"), [("ecdf", "x"), ("histogram", "x"), ("ranked", "y")])
+def test_a_column_named_share_keeps_its_values(world, kind, key):
+    for routing, share in (("a", 0.25), ("b", 0.75)):
+        world.add(routing, facts={"share": share})
+    spec = Figure(kind=kind, **{key: "share"})
+    drawing = draw_figure(FigureRequest(spec, RouteRows(world.records)))
+    rows = drawing.data.to_dict("records")
+    counted = {(row["routing"], row["share"]) for row in rows if row["count"]}
+    if kind == "histogram":
+        counted = {(name, round(share * 4)) for name, share in counted}
+        assert counted == {("a", 1), ("b", 3)}
+    else:
+        assert counted == {("a", 0.25), ("b", 0.75)}
+        assert {row["cumulative_share"] for row in rows} == {1.0}
+
+
+def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
+    styles = SeriesStyles()
+    for begin in range(0, 3 * MAX_LINES, 5):
+        names = [str(number) for number in range(begin, begin + MAX_LINES)]
+        chosen = styles.assign("routing", names, "")
+        assert (
+            len({(style.color, style.marker, style.dashes) for style in chosen.values()})
+            == MAX_LINES
+        )
+        assert len({(style.color, style.hatch) for style in chosen.values()}) == MAX_LINES
+    with pytest.raises(InputError, match=f"here: hue has {MAX_LINES + 1} values"):
+        styles.assign("routing", [str(number) for number in range(MAX_LINES + 1)], "here: ")

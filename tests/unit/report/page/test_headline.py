@@ -220,29 +220,6 @@ def test_a_study_excludes_routings_that_its_hardware_forbids(world, answer):
     )
 
 
-def test_a_group_with_an_empty_parameter_is_not_compared(world, answer):
-    for load, parameters in ((9, {"sort": "sum"}), (1, {})):
-        world.add("sssp", "4" if parameters else "2", load=[load], **parameters)
-        world.add("bfs", "4" if parameters else "2", load=[10], **parameters)
-    text = (
-        "headline: {value: max_load, baseline: bfs}\n"
-        "tables: {t: {rows: [routing, sort, nodes], values: [max_load]}}\n"
-    )
-    assert answer(text).sentence == (
-        "With sort sum, on 4 nodes, the maximum channel load of sssp is 9, 10 % lower than "
-        "the 10 of bfs."
-    )
-
-
-def test_a_routing_with_more_cases_wins_over_a_better_one_with_fewer(world, answer):
-    three_networks(world, (9, 18, 36))
-    world.add("lucky", "2", load=[1])
-    found = answer(f"headline: {{value: max_load, baseline: bfs}}\n{LOADS}")
-    assert found.sentence.startswith(
-        "The maximum channel load of sssp is 10 % lower than that of bfs"
-    )
-
-
 PIVOT = "tables: {t: {rows: [nodes], pivot: {by: routing, value: max_load}}}\n"
 ACROSS = "tables: {t: {rows: [routing], pivot: {by: nodes, value: max_load}}}\n"
 
@@ -327,13 +304,3 @@ def test_a_routing_without_values_is_the_reason(world, answer):
     )
     text = f"headline: {{value: max_load, compare: dor, baseline: bfs}}\n{LOADS}"
     assert answer(text).sentence.endswith("of bfs: dor has no value in 3 of 3 cases.")
-
-
-def test_the_median_of_a_baseline_is_named(world, answer):
-    three_networks(world, (5, 20))
-    table = (
-        "tables: {t: {rows: [routing, nodes], relative: {to: bfs, column: max_load, median: true}, "
-        "values: [improvement_percent]}}\n"
-    )
-    found = answer(f"headline: {{value: improvement_percent}}\n{table}").sentence
-    assert found.startswith("sssp is 41 % better than the median of bfs in maximum channel load")

@@ -135,10 +135,9 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
     data = drawing.data.set_index(["routing", "load"])
     assert data.loc[("dor", 0.2), ["latency_mean_low", "latency_mean_high"]].tolist() == [13, 15]
     assert pd.isna(data.loc[("dor", 0.3), "latency_mean"])
-    # what a saturated network accepts is a number: no marks, and no room for them
+    # what a saturated network accepts is a number
     accepted = drawn(world, of="loads", kind="curve", x="load", y="accepted_load")
     assert accepted.data["accepted_load"].notna().all()
-    assert room_above(accepted) < room_above(drawing)
 
 
 NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
@@ -172,13 +171,6 @@ def test_a_series_without_values_is_reported_with_its_reason(world):
     assert absent(world, **packets, where={"routing": "bad"}) == told[:1]
     # what a saturated network accepts is known
     assert absent(world, **{**curve, "y": "accepted_load"}) == told[1:]
-
-
-def room_above(drawing):
-    """From the panel's top to the figure's, in inches."""
-    drawing.figure.draw_without_rendering()
-    (axis,) = drawing.figure.axes
-    return (1 - axis.get_position().y1) * drawing.figure.get_figheight()
 
 
 def latencies(values, counts):
@@ -260,15 +252,6 @@ def test_a_heat_map_has_the_mean_of_the_channels_at_each_place(world, grid):
     assert len(drawing.data) == 8
 
 
-def test_the_network_is_coloured_by_utilisation_at_one_load(world, grid):
-    world.simulate("dor", curve=CURVE, tables={"channels": channels(grid([4, 2]))})
-    drawing = drawn(
-        world, of="channels", kind="network", colour="utilisation", where={"load": [0.1, 0.2]}
-    )
-    assert drawing.data["utilisation"].max() == pytest.approx(0.2 * 23)
-    assert set(drawing.data["load"]) == {0.1, 0.2}
-
-
 def test_a_damaged_table_of_channels_is_rejected(world):
     lines = [{"load": 0.1, "channel": 99, "source": "a", "utilisation": 1.0}]
     world.simulate("dor", curve=CURVE, tables={"channels": lines})
@@ -321,22 +304,6 @@ def test_commands_simulate_the_same_again(world):
 
     command = "routelab simulate torus~dims=4x2 dor uniform --vcs 2 --priority random --load"
     assert row_command(views(world).loads, 0) == f"{command} 0.1"
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"kind": "ecdf", "x": "utilisation"},
-        {"kind": "ranked", "y": "utilisation"},
-        {"kind": "box", "x": "traffic", "y": "utilisation"},
-        {"kind": "heat", "x": "at_x", "y": "at_y", "colour": "utilisation"},
-        {"kind": "network", "colour": "utilisation"},
-    ],
-    ids=lambda spec: spec["kind"],
-)
-def test_nothing_is_drawn_of_lost_simulations(world, spec):
-    world.simulate("dor", status="failed")
-    assert drawn(world, of="channels", **spec) is None
 
 
 def test_rows_have_the_facts_of_their_network_without_a_table(world):

@@ -13,7 +13,7 @@ from simulated import grids, numbers, routers
 from twins import PRIORITIES
 
 from routelab.api import Demand, needed_classes
-from routelab.kernels.hops import CAPACITY, CREDITS, HOPS, STATE
+from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.router import Router
@@ -108,19 +108,6 @@ def test_results_are_those_of_ranking_in_every_cycle(case, priority):
     assert found[0] == found[1]
 
 
-@settings(max_examples=20)
-@given(cases(), st.sampled_from(["best", "room"]))
-def test_hop_is_called_once_for_a_packet_at_a_switch(case, ranking):
-    topology, _, router, load, seed = case
-    simulation = running(topology, patient(topology, ranking=ranking), router, load, seed)
-    simulation.run(300)
-    engine = simulation._engine
-    rows = engine.states[: int(engine.totals[at.FRESH_PACKET])]
-    # the function counts its calls in STATE
-    assert np.all(rows[:, STATE] <= rows[:, HOPS] + 1)
-    assert simulation.counts().latency.total > 0
-
-
 @pytest.mark.parametrize("ranking", ["best", "room"])
 @pytest.mark.parametrize("fifo", [0, 8])
 def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo):
@@ -138,13 +125,3 @@ def test_fixed_candidates_change_the_work_and_not_the_performance(ranking, fifo)
         work.append(simulation.examined)
     np.testing.assert_allclose(found[0], found[1], rtol=0.03)
     assert work[1] < work[0]
-
-
-def test_busy_packets_are_not_ranked_in_every_cycle():
-    torus = build_grid("torus", (4, 4), wrap=True, terminals=4)
-    router = Router(vcs=4, packet_flits=16, buffer_flits=64, output_buffer_flits=32, speedup=2)
-    simulation = running(torus, patient(torus), router, 1.0, 1)
-    sample = simulation.run(4000)
-    moves = (sample.flit_hops + sample.ejected_flits) // 16
-    # 16 switches with 32 queues each, all full: ranking all of them would be 60 looks a move
-    assert simulation.examined <= 8 * moves

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba.core.event import install_recorder
 from simulated import (
     between,
     layered_tables,
@@ -22,16 +21,11 @@ from simulated import (
     routers,
 )
 
-from routelab.api import Demand
 from routelab.kernels.hops import CAPACITY, CREDITS
-from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.kernels import cycle as engine
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
-from routelab.simulation.programs import program
-from routelab.toolkit import build_grid
 
 MANY = 100_000
 
@@ -286,27 +280,3 @@ def test_a_message_is_there_when_its_last_packet_is(switching):
     expected = 1 + 2 + 1 + 1 + 5 * 4 - 1
     assert counts.message_latency.sum == expected
     assert counts.latency.maximum == expected
-
-
-def test_the_engine_is_compiled_once_for_all_algorithms():
-    """What numba compiles after the first algorithm has run is the others' own functions."""
-    topology = build_grid("torus", (4, 4), wrap=True)
-    demand = Demand.uniform(topology, "to all others")
-
-    def hops_of(text):
-        made = program(load_routing(text), topology, 4)
-        simulation = Simulation(topology, made, Router(), OpenLoop(demand, 0.2))
-        simulation.run(200)
-        simulation.audit()
-        assert simulation.blocked() is None
-        return simulation.counts().packet_hops
-
-    assert hops_of("dor") > 0
-    with install_recorder("numba:compile") as recorder:
-        for text in ("dimension-order", "valiant", "romm", "rdr", "minimal-adaptive"):
-            assert hops_of(text) > 0
-    compiled = [event.data["dispatcher"].py_func for _, event in recorder.buffer]
-    assert [
-        f for f in compiled if f.__module__.startswith("routelab.simulation.packet.kernels.cycle")
-    ] == []
-    assert len(engine.run_cycles.signatures) == 1

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from deadlock_cases import clockwise_ring_table, ring, torus_table
+from deadlock_cases import torus_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_hops import CompiledRoutes
-from naive_router import NaiveNetwork
 from simulated import layered_tables, line, line_table, messages_of, messages_on, routers
-from twins import PRIORITIES, assert_same, listed, naive
+from twins import PRIORITIES, assert_same, naive
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
 from routelab.simulation.packet.engine import Simulation
@@ -161,32 +159,3 @@ def test_the_twin_runs_compiled_functions_as_it_runs_lists(table, router, data):
     compiled = CompiledRoutes(table_program(table), table.topology, timed.vcs, len(messages.target))
     ways = [naive(table, timed, messages, routing=r).packets for r in (None, compiled)]
     assert [p.delivered_at for p in ways[0]] == [p.delivered_at for p in ways[1]]
-
-
-@pytest.mark.parametrize("switching", ["virtual-cut-through", "wormhole"])
-@pytest.mark.parametrize("queue", [0, 6])
-@pytest.mark.parametrize("hops", [0, 1, 4])
-def test_the_twin_knows_zero_load_latency(switching, queue, hops):
-    router = Router(
-        vcs=1,
-        packet_flits=3,
-        switching=switching,
-        router_delay=2,
-        link_delay=3,
-        injection_delay=4,
-        ejection_delay=5,
-        credit_delay=6,
-        output_buffer_flits=queue,
-        speedup=1,
-    )
-    twin = naive(line_table(line(5)), router, messages_of([[hops], [], [], [], []]))
-    assert twin.packets[0].delivered_at == hops * (2 + 3) + 2 + 4 + 5 + 3 - 1
-
-
-@pytest.mark.parametrize(("flow_control", "drains"), [("plain", False), ("bubble", True)])
-def test_the_twin_needs_the_bubble_to_avoid_deadlock(flow_control, drains):
-    table = clockwise_ring_table(ring(4), 2, flow_control)
-    messages = messages_of([[(s + 2) % 4] * 40 for s in range(4)])
-    router = Router(router="input-queued", vcs=1, buffer_flits=2)
-    twin = NaiveNetwork(table.topology, listed(table), router, messages)
-    assert twin.run(2000) == drains

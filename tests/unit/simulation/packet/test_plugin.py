@@ -20,8 +20,7 @@ from routelab.api import (
     pack_tables,
 )
 from routelab.deadlock import check_hops
-from routelab.jobs.folder_job import run_job, write_failure
-from routelab.jobs.limits import Failure
+from routelab.jobs.folder_job import run_job
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.results.json_files import to_plain
@@ -236,20 +235,6 @@ def test_terminals_that_starve_behind_bubbles_are_counted() -> None:
     assert dateline["jain"] > 2 * bubble["jain"]
 
 
-def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    results = []
-    for threads in ("1", "2"):
-        monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-        results.append(named(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seeds=2)))
-    one, two = results
-    assert timeless(one.facts) == timeless(two.facts)
-    assert [timeless(row) for row in curve_of(one)] == [timeless(row) for row in curve_of(two)]
-    for table in ("channels", "terminals", "latencies"):
-        assert one.tables[table] == two.tables[table]
-    other = named(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seed=9))
-    assert other.facts["offered_load"] != one.facts["offered_load"]
-
-
 def test_a_job_that_was_killed_goes_on_with_the_other_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,14 +336,6 @@ def test_no_network_no_simulation(tmp_path: Path) -> None:
     outcome = run_job(job(tmp_path / "o", none.folder))
     assert (outcome.kind, outcome.status) == ("simulation", "unsupported")
     assert outcome.reason.startswith("no network: ")
-
-
-def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
-    failure = Failure("timeout", "took too long")
-    write_failure(job(tmp_path / "o"), failure)
-    outcome = read_outcome(tmp_path / "o" / "outcome.json")
-    assert (outcome.status, outcome.kind) == ("timeout", "simulation")
-    assert outcome.reason == "took too long"
 
 
 def clockwise(count: int) -> RouteTable:

@@ -5,12 +5,9 @@ import numpy as np
 from routelab.kernels.hops import (
     ESCAPE,
     HOPS,
-    PACKET_COLUMNS,
     STATE,
     TARGET,
-    TARGET_TERMINAL,
     WAYPOINT,
-    class_flits,
     hop_kernel,
     inject_kernel,
     pick,
@@ -31,12 +28,8 @@ from routelab.kernels.hops import (
     DETOUR,
     ESCAPES,
     BEYOND,
-    BEFORE,
     OVERWRITES,
-    EMPTIEST,
-    BY_TERMINAL,
-    PRIVATE,
-) = range(18)
+) = range(14)
 
 
 @hop_kernel
@@ -64,17 +57,8 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         count = tables[table(tables, 0) + 3] + 1
     elif fault == BEYOND:
         out[0, 2] = 0 * tables[len(tables) + hops]
-    elif fault == BEFORE:
-        out[0, 2] = 0 * tables[hops - 1]
     elif fault == OVERWRITES:
         out[tables[table(tables, 0) + 3], 0] = 0
-    elif fault == EMPTIEST:
-        for k in range(count):
-            out[k, 2] = class_flits(tables, queues, out[k, 0], 0, hops + 1)
-    elif fault == BY_TERMINAL:
-        out[0, 2] = packets[packet, TARGET_TERMINAL] % 2
-    elif fault == PRIVATE:
-        out[0, 2] = 0 * packets[packet, PACKET_COLUMNS - 1]
     elif fault == NEGATIVE:
         out[0, 2] = -1
     elif fault == WRITES:

@@ -141,12 +141,6 @@ class ReadsBeyondItsTables(RightHops):
     caught = "bounds", "is outside 0.."
 
 
-class ReadsBeforeItsTables(RightHops):
-    name = "reads-before-its-tables"
-    fault = hop_kernels.BEFORE
-    caught = "bounds", "hop: tables[-1]: index -1 is outside 0.."
-
-
 class ReadsMissingReals(RightHops):
     name = "reads-missing-reals"
     caught = "bounds", "inject: reals[0]: index 0 is outside an empty axis"
@@ -159,30 +153,6 @@ class WritesBeyondItsCandidates(RightHops):
     name = "writes-beyond-its-candidates"
     fault = hop_kernels.OVERWRITES
     caught = "bounds", "hop: out[4, 0]: index 4 is outside 0..3"
-
-
-class AsksForANonexistentClass(RightHops):
-    name = "asks-for-a-nonexistent-class"
-    fault = hop_kernels.EMPTIEST
-    caught = "bounds", "hop: class_flits: class 1 is outside 0..0"
-
-
-class ReadsTerminalsUndeclared(RightHops):
-    name = "reads-terminals-undeclared"
-    fault = hop_kernels.BY_TERMINAL
-    caught = "bounds", "the function uses TARGET_TERMINAL, but the program has by_terminal=False"
-
-
-class ReadsPrivateColumns(RightHops):
-    name = "reads-private-columns"
-    fault = hop_kernels.PRIVATE
-    caught = "bounds", "packets[0, 15]: the column belongs to the engine"
-
-
-class IsOfAnotherAge(RightHops):
-    name = "is-of-another-age"
-    abi = 1
-    caught = "contract", "was written for ABI 1 of hop-by-hop routing, this routelab has ABI 2"
 
 
 class ProvesItself(RightHops):

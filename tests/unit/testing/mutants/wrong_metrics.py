@@ -19,15 +19,6 @@ class DividesByNothing(RightMetric):
         return [Measurement("mean_hops", hops.mean() if hops.sum() else float("nan"))]
 
 
-class CountsInText(RightMetric):
-    name = "counts-in-text"
-    columns = HOPS
-    caught = "numbers", "is '7'"
-
-    def measure(self, table, graph):
-        return [Measurement("hops", "7")]
-
-
 class TwoWords(RightMetric):
     name = "two-words"
     caught = "names", "'Mean hops' is not a valid name"
@@ -93,9 +84,3 @@ class TakesWhatIsNotThere(RightContextMetric):
     def measure_in(self, context):
         context.reroute(context.table.topology.without(channels=[0]))
         return []
-
-
-class Undecided(RightContextMetric):
-    name = "undecided"
-    by_default = "sometimes"
-    caught = "contract", "expected by_default to be True or False, found 'sometimes'"

@@ -10,7 +10,6 @@ from wrong_selections import LosesAPair, Strolls
 
 from routelab.api import Capabilities, Composition
 from routelab.testing.inputs.graphs import all_walks
-from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 
 
 class LosesARoute(RightRouting):
@@ -27,44 +26,6 @@ class TakesDetours(RightRouting):
 
     def route(self, topology):
         return Strolls().select(all_walks(topology))
-
-
-class GivesAll(RightRouting):
-    name = "gives-all"
-    caught = "multipath", "and it does not claim multipath"
-
-    def route(self, topology):
-        return shortest_legal_routes(all_walks(topology))
-
-
-class ClaimsOne(RightRouting):
-    name = "claims-one"
-    capabilities = Capabilities(virtual_channels=1)
-    caught = "virtual-channels", "it claims 1"
-
-
-class CanDeadlock(RightRouting):
-    name = "can-deadlock"
-    caught = "deadlock-free", "the table, under plain flow control"
-
-    def route(self, topology):
-        return first_paths(shortest_legal_routes(all_walks(topology)))
-
-
-class OnlyWhole(RightRouting):
-    name = "only-whole"
-    caught = "failures", "torus works and failed-torus does not"
-
-    def supports(self, topology):
-        return "a part failed" if topology.failed_links else None
-
-
-class NotForMeshes(RightRouting):
-    name = "not-for-meshes"
-    caught = "families", "it claims mesh"
-
-    def supports(self, topology):
-        return "a mesh" if topology.family == "mesh" else None
 
 
 class OverAMissingChannel(RightRouting):

@@ -64,36 +64,6 @@ class OfAnother(AnyWalk):
         return all_walks(build_grid("torus", (3, 3), wrap=True))
 
 
-class WrongChannel(AnyWalk):
-    name = "wrong-channel"
-    caught = "result", "does not join its vertices"
-
-    def routing_graph(self, topology):
-        right = all_walks(topology)
-        return RoutingGraph.create(
-            topology,
-            vertex_switch=right.vertex_switch,
-            accepting=right.accepting,
-            begin=right.begin,
-            edge_source=right.edge_source,
-            edge_target=right.edge_target,
-            edge_channel=np.roll(right.edge_channel, 1),
-        )
-
-
-class UncheckedOrder(AnyWalk):
-    """Edges in another order than that of `RoutingGraph.create`."""
-
-    name = "unchecked-order"
-    caught = "result", "RoutingGraph.create refuses it"
-
-    def routing_graph(self, topology):
-        right = all_walks(topology)
-        channel = right.edge_channel[::-1].copy()
-        channel.setflags(write=False)
-        return replace(right, edge_channel=channel)
-
-
 class ChangesItsInput(AnyWalk):
     name = "changes-its-input"
     caught = "input-unchanged", "channel_latency"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import replace
-from random import random
 
 import numpy as np
 from right import RightLayers, RightSelection
@@ -15,25 +13,6 @@ from routelab.kernels.rooted_trees import routes_by_root
 from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 from routelab.toolkit import TieParameters, search_arrays
-
-
-class Dice(RightSelection):
-    name = "dice"
-    caught = "repeatable", "hop_channel"
-
-    def select(self, graph):
-        table = shortest_legal_routes(graph)
-        if table.num_paths == table.num_pairs or random() < 0.5:
-            return first_paths(table)
-        return last_routes(table)
-
-
-def last_routes(table):
-    chosen = table.pair_start[1:][np.diff(table.pair_start) > 0] - 1
-    lengths = np.full(table.num_pairs, -1)
-    lengths[table.path_pair[chosen]] = table.path_length[chosen]
-    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in chosen]
-    return RouteTable.from_lengths(table.topology, lengths, np.concatenate([*hops, []]))
 
 
 class LosesAPair(RightSelection):
@@ -182,17 +161,3 @@ class RefusesSeveral(RightLayers):
 
     def supports(self, table):
         return "several paths" if table.num_paths > table.num_pairs else None
-
-
-class ClaimsOne(RightLayers):
-    name = "claims-one"
-    capabilities = Capabilities(multipath=True, flow_control="plain")
-    caught = "virtual-channels", "it claims 1"
-
-
-class DoesNothing(RightLayers):
-    name = "does-nothing"
-    caught = "deadlock-free", "the table, under plain flow control"
-
-    def assign(self, table):
-        return replace(table, hop_vc=table.hop_vc, flow_control="plain")

@@ -10,13 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict
 from right import RightTopology, RingParameters
 
-from routelab.api import Direction, InputError, Parameters, Topology, parameter
-
-
-class FullStop(RightTopology):
-    name = "full-stop"
-    summary = "A ring."
-    caught = "contract", "without a full stop"
+from routelab.api import Direction, Parameters, Topology, parameter
 
 
 class UnreadableParameters(RingParameters):
@@ -72,14 +66,6 @@ class CrashesAtItsLimit(RightTopology):
         )
 
 
-class TwoNames(RightTopology):
-    name = "two-names"
-    caught = "result", "two switches have the same name"
-
-    def build(self):
-        return self.ring(switch_names=["a"] * 5)
-
-
 class Unchecked(RightTopology):
     """Made by a way round `Topology.create`."""
 
@@ -104,14 +90,6 @@ class NoTopology(RightTopology):
 
     def build(self):
         return None
-
-
-class Complains(RightTopology):
-    name = "complains"
-    caught = "result", "raised InputError: no mood"
-
-    def build(self):
-        raise InputError("no mood")
 
 
 class Counts(RightTopology):

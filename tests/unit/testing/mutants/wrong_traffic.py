@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import randrange
 
 import numpy as np
 from right import RightTraffic
@@ -42,31 +41,6 @@ class MessagesOfSome(RightTraffic):
 
     def messages(self, topology, seed):
         return Messages.create([0, 1], [0])
-
-
-class NeedsSpace(RightTraffic):
-    name = "needs-space"
-    caught = "result", "demand() raised ZeroDivisionError"
-
-    def supports(self, topology):
-        return None
-
-
-class AsksTheClock(RightTraffic):
-    name = "asks-the-clock"
-    caught = "repeatable", "0.members"
-
-    def targets(self, topology, seed):
-        return super().targets(topology, randrange(2**32))
-
-
-class Changing(RightTraffic):
-    name = "changing"
-    caught = "input-unchanged", "it changed its input: attributes"
-
-    def demand(self, topology, seed):
-        object.__setattr__(topology, "attributes", {"seen": True})
-        return super().demand(topology, seed)
 
 
 class Wordless(RightTraffic):
@@ -128,11 +102,3 @@ class NoMessages(RightTraffic):
 
     def messages(self, topology, seed):
         return Messages.create(np.zeros(topology.num_terminals + 1), [])
-
-
-class NeverFits(RightTraffic):
-    name = "never-fits"
-    caught = "applies", "supports none of the inputs"
-
-    def supports(self, topology):
-        return "needs another network"

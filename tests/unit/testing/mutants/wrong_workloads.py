@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import randrange
 
 import numpy as np
 from right import RightWorkload
@@ -18,14 +17,6 @@ class OneRankTooMany(RightWorkload):
 
     def program(self, job):
         return super().program(Job(job.ranks + 1))
-
-
-class BareSteps(RightWorkload):
-    name = "bare-steps"
-    caught = "result", "expected a Program, found tuple"
-
-    def program(self, job):
-        return super().program(job).timed
 
 
 class NobodyReceives(RightWorkload):
@@ -55,34 +46,6 @@ class OtherReceive(RightWorkload):
         wrong[wrong >= 0] = wrong.max()
         wrong.flags.writeable = False
         return replace(right, receive_of=wrong)
-
-
-class NeedsPartners(RightWorkload):
-    name = "needs-partners"
-    caught = "result", "program() raised ZeroDivisionError"
-
-    def supports(self, job):
-        return None
-
-    def ring(self, job):
-        return super().ring(job) if job.ranks > 1 else 1 // 0
-
-
-class DrawnAtRandom(RightWorkload):
-    name = "drawn-at-random"
-    caught = "repeatable", "timed.0.steps.0.amount"
-
-    def size(self):
-        return randrange(2**32)
-
-
-class MovesRanks(RightWorkload):
-    name = "moves-ranks"
-    caught = "input-unchanged", "it changed its input: terminal"
-
-    def program(self, job):
-        object.__setattr__(job, "terminal", np.zeros(job.ranks, np.int32))
-        return super().program(job)
 
 
 class WithoutWords(RightWorkload):
@@ -119,11 +82,3 @@ class ReceivesFirst(RightWorkload):
         at = np.arange(job.ranks)
         builder = BlockBuilder(job.ranks).receive(at, at - 1 + job.ranks * (at == 0), 8)
         return builder.send(at, (at + 1) % job.ranks, 8).build()
-
-
-class NoJobFits(RightWorkload):
-    name = "no-job-fits"
-    caught = "applies", "supports none of the inputs"
-
-    def supports(self, job):
-        return "needs another job"

@@ -164,6 +164,11 @@ def test_groups_have_the_members_that_opensm_gives_them(members, places):
         ("port-guid: 0x13", "port-gid: 0x13", "policy:5: 'port-gid' is not a key of a port-group"),
         ("port-guid: 0x13", "name: again", "policy:5: the port-group has a second 'name'"),
         ("port-guid: 0x13", "port-guid:", "policy:5: 'port-guid' has no value"),
+        ("source: MYGROUP", "source: g0", "policy:24: port group 'g0' does not exist"),
+        ("level-name: One", "level-name: Two", "policy:26: QoS level 'two' does not exist"),
+        ("name: default", "name: other", "policy:[0-9]+: the policy has no level DEFAULT"),
+        ("qos-levels", "qos levels", "policy:[0-9]+: 'qos levels' is not a line"),
+        ("sl: 0x1", "sl: 16", "policy:35: QoS level 'one' has SL '16'; SLs are 0 to 15"),
         ("sl: 0x1", "sl: 01", "policy:35: QoS level 'one' has SL '01'"),
         ("name: one", "name: a,b", "policy:34: 'a,b' is not a name"),
         ("end-qos-levels", "", "policy:[0-9]+: the file ends in qos-levels"),
@@ -185,22 +190,3 @@ def test_a_name_of_two_nodes_is_refused():
         policy.levels(list(twins), list(twins), twins)
     with pytest.raises(InputError, match="is not known by its GUID"):
         policy.levels(list(twins), list(twins))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("name: g0", "name: h0", "policy:[0-9]+: port group 'g0' does not exist"),
-        ("name: sl1", "name: slx", "policy:[0-9]+: QoS level 'sl1' does not exist"),
-        ("name: DEFAULT", "name: other", "policy:[0-9]+: the policy has no level DEFAULT"),
-        ("port-guid: 0x", "port-guid: ox", "policy:4: .* is not a list of GUIDs"),
-        ("qos-levels", "qos levels", "policy:[0-9]+: 'qos levels' is not a line"),
-        ("sl: 1", "sl: 16", "policy:[0-9]+: QoS level 'sl1' has SL '16'; SLs are 0 to 15"),
-        ("sl: 1", "sl: x", "policy:[0-9]+: QoS level 'sl1' has SL 'x'; SLs are 0 to 15"),
-    ],
-)
-def test_mistakes_are_named_with_their_line(old, new, message):
-    levels = np.array([[0, 1], [1, 0]], dtype=np.int8)
-    _, lines = policy_of(levels, np.ones((2, 2), dtype=np.bool_))
-    with pytest.raises(InputError, match=message):
-        parse_policy(TextFile.of("policy", "\n".join(lines).replace(old, new, 1)))

@@ -39,58 +39,30 @@ def table(values, more=""):
 
 
 @pytest.mark.parametrize(
-    ("views", "message"),
+    ("views", "place", "said"),
     [
-        (table("max_laod"), "tables.t.values: no column 'max_laod'; did you mean 'max_load'?"),
+        (table("max_laod"), "tables.t.values", "did you mean 'max_load'?"),
         (
             "figures: {f: {kind: bar, x: routing, y: max_laod}}",
-            "figures.f.y: no column 'max_laod'; did you mean 'max_load'?",
+            *("figures.f.y", "did you mean 'max_load'?"),
         ),
         (
             "tables: {t: {rows: [rooting], values: [max_load]}}",
-            "tables.t.rows: no column 'rooting'; did you mean 'routing'?",
+            *("tables.t.rows", "did you mean 'routing'?"),
         ),
-        (
-            table("max_load", ", where: {dimz: 4x2}"),
-            "tables.t.where: no column 'dimz'; did you mean 'dims'?",
-        ),
-        (
-            table("max_load", ", over: {sead: median}"),
-            "tables.t.over: no parameter 'sead'; did you mean 'seed'?",
-        ),
-        (
-            table("worst_permutation"),
-            (
-                "tables.t.values: column 'worst_permutation' is produced by the metric "
-                "'worst-permutation', which the study does not use; add it to 'metrics'"
-            ),
-        ),
-        (
-            table("generations"),
-            (
-                "tables.t.values: column 'generations' is produced by the selection 'genetic', "
-                "which the study does not use; add it to the study"
-            ),
-        ),
-        (
-            table("gap"),
-            "tables.t.values: column 'gap': needs 'bound' in the study; add 'bound: true'",
-        ),
-        (
-            table("max_load_ratio"),
-            (
-                "tables.t.values: no column 'max_load_ratio'; columns of comparisons need "
-                "'relative' in this view"
-            ),
-        ),
-        (
-            table("median"),
-            "tables.t.values: column 'median' belongs to other rows; use 'of: benchmarks'",
-        ),
+        (table("max_load", ", where: {dimz: 4x2}"), "tables.t.where", "did you mean 'dims'?"),
+        (table("max_load", ", over: {sead: median}"), "tables.t.over", "did you mean 'seed'?"),
+        (table("worst_permutation"), "tables.t.values", "add it to 'metrics'"),
+        (table("generations"), "tables.t.values", "produced by the selection 'genetic'"),
+        (table("gap"), "tables.t.values", "add 'bound: true'"),
+        (table("max_load_ratio"), "tables.t.values", "need 'relative' in this view"),
+        (table("median"), "tables.t.values", "use 'of: benchmarks'"),
     ],
 )
-def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, message):
-    assert told(views) == [message]
+def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, place, said):
+    (line,) = told(views)
+    assert line.startswith(f"{place}: ")
+    assert said in line
 
 
 def test_bounds_for_any_routing_have_to_be_requested(told):
@@ -126,17 +98,6 @@ def test_bounds_for_any_routing_have_to_be_requested(told):
 )
 def test_columns_of_the_study_are_accepted(told, views, more):
     assert told(views, more) == []
-
-
-def test_other_mistakes_hide_no_column(told):
-    views = "figures: {f: {kind: line, x: load, y: accepted_load, over: {sead: median}}}"
-    mistakes = told(views, "traffic: [uniform]\nsimulation: {loads: [0.1]}")
-    assert sum("use 'of: loads'" in one for one in mistakes) == 2
-    assert any("no parameter 'sead'" in one for one in mistakes)
-    relative = "tables: {t: {rows: [routing], values: [max_laod], relative: {to: x, column: gap}}}"
-    found = told(relative)
-    assert any("no column 'max_laod'" in one for one in found)
-    assert any("no routing 'x' to compare with" in one for one in found)
 
 
 def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):

@@ -86,35 +86,6 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
     assert "placement=config/studies/ranks.txt" in job.engine
 
 
-def test_all_mistakes_are_reported_together_with_their_lines(write):
-    path = write(
-        """\
-title: t
-topologies: [torus~dims=4]
-routings: [dor]
-workloads: [npb-cgg]
-flow:
-  machin: fast
-  latency: -1
-  overhead: {by: {}}
-  collectives: alltoall=quick
-"""
-    )
-    lines = mistakes(path)
-    for begin in (
-        "6: flow.machin: unknown key; did you mean 'machine'?",
-        "7: flow.latency: -1 should be greater than or equal to 0",
-        (
-            "8: flow.overhead: a mapping here must be {sweep: [...]} or {by: {name: "
-            "value}}, with at "
-            "least"
-        ),
-        "9: flow.collectives: alltoall has no algorithm 'quick'",
-        "4: workloads[0]: no workload plugin is called 'npb-cgg'; did you mean 'npb-cg'?",
-    ):
-        assert any(line.startswith(begin) for line in lines), (begin, lines)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

@@ -45,36 +45,12 @@ def at(line, text):
     return text.replace("5:", f"{line}:", 1)
 
 
-@pytest.mark.parametrize("column", ["throughput", "saturation_load", "saturation_bound"])
-def test_columns_of_the_search_need_find_saturation(told, column):
-    wanted = [at(6, SEARCH.format("tables.t.values", column))]
-    assert told("vcs: 2", TABLE % column) == wanted
-    assert told("find_saturation: false", TABLE % column) == wanted
-    assert told("find_saturation: true", TABLE % column) == []
-    assert told("find_saturation: {sweep: [false, true]}", TABLE % column) == []
-    assert told("messages: 3", TABLE % column) == wanted
-
-
-@pytest.mark.parametrize(
-    ("key", "view"),
-    [
-        ("y", "{of: simulations, kind: scatter, x: nodes, y: throughput}"),
-        ("x", "{of: simulations, kind: scatter, x: throughput, y: nodes}"),
-        ("hue", "{of: loads, kind: curve, x: load, y: latency_mean, hue: throughput}"),
-        (
-            "where",
-            "{of: loads, kind: curve, x: load, y: latency_mean, where: {throughput: {min: 0.5}}}",
-        ),
-        (
-            "relative",
-            "{of: loads, kind: line, x: load, y: load, relative: {to: dor, column: throughput}}",
-        ),
-    ],
-)
-def test_the_message_has_the_key_of_the_figure(told, key, view):
-    lines = told("vcs: 2", f"figures: {{t: {view}}}\n")
-    assert lines == [at(6, SEARCH.format(f"figures.t.{key}", "throughput"))]
-    assert told("find_saturation: true", f"figures: {{t: {view}}}\n") == []
+def test_columns_of_the_search_need_find_saturation(told):
+    wanted = [at(6, SEARCH.format("tables.t.values", "throughput"))]
+    for settings in ("vcs: 2", "find_saturation: false", "messages: 3"):
+        assert told(settings, TABLE % "throughput") == wanted
+    for settings in ("find_saturation: true", "find_saturation: {sweep: [false, true]}"):
+        assert told(settings, TABLE % "throughput") == []
 
 
 def test_these_are_the_columns_that_a_search_adds():

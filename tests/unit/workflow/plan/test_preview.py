@@ -4,64 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from routelab.cli import main
-
-STUDY = """\
-title: Small
-topologies: [torus~dims=4, torus~dims=4x2]
-routings: [dor, {angara-sssp: {tie_seed: {range: 2}}}]
-tables:
-  loads: {rows: [routing, nodes], values: [max_load]}
-"""
 
 BAD = """\
 titel: Bad
 cites: nobody2020
-topologies:
-  - torus: {dims: 1x4}
-  - torus~dims=0
-  - tours~dims=4
-  - {torus: {dims: 4}, mesh: {dims: 4}}
-routings: [{angara-sssp: {tie_sed: 1}}, "dor;ls"]
-metrics: [channel-lod]
+topologies: [torus~dims=0, {torus: {dims: 4}, mesh: {dims: 4}}]
+routings: [{angara-sssp: {tie_sed: 1}}]
 limits: {seconds: soon}
 """
 
 
-@pytest.fixture
-def small(tmp_path, monkeypatch):
+def test_all_mistakes_of_several_files_are_reported_together(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    path = Path("small.yaml")
-    path.write_text(STUDY)
-    return path
-
-
-def test_all_mistakes_of_several_files_are_reported_together(small, capsys):
+    Path("good.yaml").write_text("title: Good\ntopologies: [torus~dims=4]\nroutings: [dor]\n")
     Path("bad.yaml").write_text(BAD)
-    assert main(["study", "check", "small.yaml", "bad.yaml", "none.yaml"]) == 2
+    assert main(["study", "check", "good.yaml", "bad.yaml", "none.yaml"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     lines = [line for line in printed.err.splitlines() if not line.startswith(" ")]
-    for line, (begin, mend) in zip(
-        lines,
-        [
-            ("bad.yaml:1: 'title' is missing", ""),
-            ("bad.yaml:1: titel: unknown key", "did you mean 'title'?"),
-            ("bad.yaml:7: topologies[3]: an entry names one plugin", "write each as"),
-            ("bad.yaml:10: limits.seconds: 'soon' should be a valid number", ""),
-            ("bad.yaml:2: cites: no folder nobody2020 in references", ""),
-            ("bad.yaml:4: topologies[0]: torus: dims=1x4", "must be at least 2, got 1x4"),
-            ("bad.yaml:5: topologies[1]: torus~dims=0", "must be at least 2, got 0"),
-            ("bad.yaml:6: topologies[2]: no topology plugin", "did you mean 'torus'?"),
-            ("bad.yaml:8: routings[0]: angara-sssp: ", "did you mean 'tie_seed'?"),
-            ("bad.yaml:8: routings[1]: bad name: unexpected ';'", ""),
-            ("bad.yaml:9: metrics[0]: no metric plugin", "did you mean 'channel-load'?"),
-            ("none.yaml: cannot be read: No such file", ""),
-            ("mistakes: 12", ""),
-        ],
-        strict=True,
-    ):
-        assert line.startswith(begin)
-        assert mend in line
+    starts = [
+        *("bad.yaml:1: 'title' is missing", "bad.yaml:1: titel: ", "bad.yaml:3: topologies[1]: "),
+        *("bad.yaml:5: limits.seconds: ", "bad.yaml:2: cites: ", "bad.yaml:3: topologies[0]: "),
+        *("bad.yaml:4: routings[0]: ", "none.yaml: cannot be read", "mistakes: 8"),
+    ]
+    assert len(lines) == len(starts)
+    assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True)), lines

@@ -107,22 +107,14 @@ simulation:
 """
     )
     lines = [line.removeprefix(f"{path}:") for line in mistakes(path) if line.startswith(str(path))]
-    begins = [
-        (
-            "11: simulation.packet_flits: a mapping here must be {sweep: [...]}, with at least one "
-            "value"
-        ),
-        "9: simulation.load: unknown key; did you mean 'loads'?",
-        "10: simulation.vcs: 0 should be greater than or equal to 1",
-        "12: simulation.buffer_flits: 'many' should be a valid integer",
-        "3: routings[0]: no routing plugin is called 'dorr'",
-        "5: traffic[0]: no traffic plugin is called 'uniforn'; did you mean 'uniform'?",
-        "6: traffic[1]: on: only routings run on some of the networks",
-        "7: traffic[2]: ",
+    places = [
+        *("11: simulation.packet_flits: ", "9: simulation.load: ", "10: simulation.vcs: 0 "),
+        *("12: simulation.buffer_flits: ", "3: routings[0]: ", "5: traffic[0]: "),
+        *("6: traffic[1]: on: ", "7: traffic[2]: "),
     ]
-    assert len(lines) == len(begins)
-    for begin in begins:
-        assert any(line.startswith(begin) for line in lines), begin
+    assert len(lines) == len(places)
+    for place in places:
+        assert any(line.startswith(place) for line in lines), place
 
 
 @pytest.mark.parametrize(

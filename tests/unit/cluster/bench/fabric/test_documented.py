@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -62,48 +61,3 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
 
 def test_the_script_rejects_unknown_commands(script):
     assert subprocess.run([script, "turn"], capture_output=True, check=False).returncode == 2
-
-
-def test_the_example_is_read_as_the_page_says():
-    """The page's lines, with what its dots stand for."""
-    blocks = re.findall(r"\n\n((?:    .*\n)+)", PAGE)
-    texts = [re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks]
-    network, node = (
-        next(text for text in texts if text.startswith(head))
-        for head in ("angara-network 1", "angara-node 1")
-    )
-    topology = build_grid("torus", (3, 2), wrap=True)
-    names = topology.switch_names
-    nodes = "".join(f"node {name} {n} {json.dumps(name)}\n" for n, name in enumerate(names))
-    links = "".join(
-        f"link {names[source]} {topology.directions[direction].name} {names[target]}\n"
-        for source, target, direction in zip(
-            topology.channel_source,
-            topology.channel_target,
-            topology.channel_direction,
-            strict=True,
-        )
-    )
-    for part in (nodes, links):
-        shown = network[network.index(part.splitlines()[0]) :].partition("...\n")[0]
-        assert part.startswith(shown)
-        network = network.replace(f"{shown}...\n", part)
-    others = {
-        f"node-{name}.txt": f"angara-node 1\nnode {name}\n"
-        + "".join(f"{target} unreachable\n" for target in names if target != name)
-        for name in names
-    }
-    found = load("export", "angara").read({"network.txt": network, **others, "node-1.1.txt": node})
-    of = {name: found.paths(3, number) for number, name in enumerate(names)}
-    told = {
-        name: [[topology.channel_name(c).split()[1] for c in way] for way in ways]
-        for name, ways in of.items()
-    }
-    assert told == {
-        "0.0": [["-Y", "-X"]],
-        "0.1": [["-X"]],
-        "1.0": [["-Y"]],
-        "1.1": [[]],
-        "2.0": [],
-        "2.1": [["+X"]],
-    }

@@ -49,19 +49,6 @@ def assert_gone(pid):
     assert not alive(pid)
 
 
-def test_words_arrive_as_they_are(tmp_path):
-    words = ["a b", "$(touch x)", ";", "'\"", "*", "é"]
-    ended = program(tmp_path, sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
-    assert (tmp_path / "out").read_text() == f"{words}\n"
-    assert (ended.exit_code, ended.timed_out) == (0, False)
-    assert not (tmp_path / "x").exists()
-
-
-def test_codes_and_signals_are_returned(tmp_path):
-    assert program(tmp_path, "sh", "-c", "exit 3").exit_code == 3
-    assert program(tmp_path, "sh", "-c", "kill -9 $$").exit_code == -9
-
-
 def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "GRACE_SECONDS", 0.3)
     steps, groups = [], []
@@ -90,27 +77,6 @@ def test_a_program_that_heeds_is_asked_only(tmp_path):
     steps = []
     ended = program(tmp_path, "sleep", "600", seconds=0.2, end_step=lambda: steps.append(1))
     assert (ended.exit_code, ended.timed_out, steps) == (-signal.SIGTERM, True, [])
-
-
-def test_an_interruption_ends_the_program_first(tmp_path):
-    def interrupt(group):
-        groups.append(group)
-        if group:
-            signal.setitimer(signal.ITIMER_REAL, 0.3)
-
-    groups = []
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            program(tmp_path, "sleep", "600", on_start=interrupt)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert wait_for_group(groups[0], 5)
-
-
-def test_missing_programs_cannot_be_started(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        program(tmp_path, str(tmp_path / "nothing"))
 
 
 def test_a_program_that_never_stops_printing_is_ended(tmp_path, monkeypatch):

@@ -16,7 +16,6 @@ from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
 from routelab.simulation.packet.measurement.settings import SimulationSettings
-from routelab.simulation.packet.measurement.sweep import sweep_loads
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
 from routelab.toolkit import build_grid
@@ -45,29 +44,6 @@ def simulation(settings, load, seed, demand=None):
     )
 
 
-@cache
-def standard():
-    settings = SimulationSettings()
-    return measure_simulation(simulation(settings, 0.4, 0), settings)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"sample_cycles": 50},
-        {"sample_cycles": 200},
-        {"warmup_cycles": 1500},
-        {"warmup_cycles": 6000},
-    ],
-)
-def test_numbers_do_not_depend_on_sample_and_warm_up_length(change):
-    settings = SimulationSettings(**change)
-    one, other = standard(), measure_simulation(simulation(settings, 0.4, 1), settings)
-    assert one.state == other.state == "stationary"
-    for first, second in ((one.accepted, other.accepted), (one.latency.mean, other.latency.mean)):
-        assert abs(first.value - second.value) <= first.half_width + second.half_width
-
-
 def test_a_saturated_ring_is_detected_and_measured():
     """Tornado: three flows a channel, so at most 1/3; and the rate of a long run."""
     settings = SimulationSettings()
@@ -84,36 +60,6 @@ def test_a_saturated_ring_is_detected_and_measured():
     assert under.state == "stationary"
     assert under.accepted.low - 0.002 <= 0.2 <= under.accepted.high + 0.002
     assert under.hops_mean == 3
-
-
-def test_a_message_alone_takes_the_sum_of_the_delays():
-    """2 hops of (1 + 1), the last router 1, in 1, out 1, and 3 more flits behind the first."""
-    settings = SimulationSettings(messages=1, packet_flits=4)
-    topology = line(3)
-    messages = Messages.create([0, 1, 1, 1], [2])
-    program = table_program(line_table(topology))
-    run = measure_simulation(
-        Simulation(topology, program, settings.routers(), ClosedLoop(messages)), settings
-    )
-    assert (run.state, run.completion_cycles) == ("finished", 10)
-    assert run.latency.maximum == run.latency.mean.value == 10
-    assert (run.worst.terminal, run.senders) == (2, 1)
-
-
-def test_threads_change_nothing():
-    settings = SimulationSettings(loads=(0.1, 0.3), seeds=2)
-    found = [
-        [
-            run.facts()
-            for point in sweep_loads(make, settings, threads=threads)
-            for run in point.runs
-        ]
-        for threads in (1, 2)
-        for make in (lambda load, seed: simulation(settings, load, seed),)
-    ]
-    for run in (*found[0], *found[1]):
-        del run["cpu_seconds"], run["flit_hops_per_cpu_s"]
-    assert found[0] == found[1]
 
 
 def test_rates_of_messages_end_with_the_last_arrival():
