@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
@@ -13,8 +14,7 @@ from routelab.report.figures.request import FigureRequest
 from routelab.report.rows.study_rows import StudyRows
 from routelab.study import Figure
 
-from .test_inline import PAPER, contrast
-
+PAPER = {"light": "#ffffff", "dark": "#1a1d21"}
 SPECS = {
     "ecdf": {"x": "load", "col": "nodes"},
     "histogram": {"x": "load"},
@@ -25,6 +25,16 @@ SPECS = {
     "bar": {"x": "nodes", "y": "max_load", "mark": 1.5},
     "box": {"x": "routing", "y": "load", "col": "nodes"},
 }
+
+
+def luminance(colour):
+    channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot([0.2126, 0.7152, 0.0722], channels))
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.fixture

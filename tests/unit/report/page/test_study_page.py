@@ -300,7 +300,7 @@ figures:
     write_study_report(study, world.records, world.results, tmp_path / "report")
     text = (tmp_path / "report" / "index.html").read_text()
     assert f'<td class="lines">{loop.replace(">", "&gt;")}</td>' in text
-    assert text.count('<path class="border"') == 2
+    assert 'data="figures/picture.svg"' in text
     listed = text[text.index("Prohibited turns of bfs: 2") :]
     rows = re.findall(r"<tr><td>(.*?)</td></tr>", listed)
     assert [row.split("</td><td>") for row in rows[:2]] == [
