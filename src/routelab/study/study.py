@@ -115,12 +115,6 @@ BY_NAME = ("flow",)
 OTHER_FOLDERS = ("report", "bench", "benchmarks", "logs")
 """Folders of `results` that do not have the results of a study."""
 
-OLD_FOLDERS = (
-    *("topologies", "routes", "bounds", "throughput", "simulations", "flows", "surveys"),
-    "batches",
-)
-"""Folders of `results` in which earlier versions kept the results of all studies."""
-
 MAX_RUNS = 100_000
 """Largest number of runs of one study; more are probably a mistake."""
 
@@ -345,7 +339,7 @@ def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> li
 
 
 def _name_mistakes(study: Study) -> Iterator[str]:
-    if study.name in (*OTHER_FOLDERS, *OLD_FOLDERS):
+    if study.name in OTHER_FOLDERS:
         yield f"{study.path}: the folder results/{study.name} has another use; rename the study"
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
