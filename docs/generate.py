@@ -11,16 +11,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from routelab.api import Composition, Plugin
+from routelab.api import Column, Composition, Plugin
+from routelab.api.columns import Rows
 from routelab.cli import make_parser
 from routelab.cluster.infiniband.columns import CHECK
 from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
-from routelab.registry.column_page import column_page, column_tables
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
@@ -53,6 +53,31 @@ EXIT_CODES = (
     "of routelab; 130 interrupted. The options of `routelab` itself may stand before or after the "
     "command."
 )
+
+COLUMN_HEADINGS: dict[str, str] = {
+    "routes": "Tables of routes",
+    "simulations": "Packet simulations",
+    "loads": "Offered loads of a packet simulation",
+    "terminals": "Terminals of a packet simulation",
+    "latencies": "Latencies of packets",
+    "channels": "Channels",
+    "flows": "Workload simulations",
+    "flow-channels": "Channels of a workload simulation",
+    "flow-ranks": "Ranks of a workload simulation",
+    "flow-pairs": "Pairs of terminals of a workload simulation",
+    "benchmarks": "Measurements",
+}
+"""Headings by kind of rows."""
+
+_ARROWS = {"lower": "↓", "higher": "↑", "": ""}
+
+COLUMN_INTRODUCTION = """\
+Tables and figures of a study can name these columns. CSV and JSON output has them, too. Parameters
+of plugins, and settings, are columns as well: `dims`, `seed`, `vcs`, or with their kind, such as
+`topology.dims`. ↓ means that less is better, ↑ that more is better. *Needs* is the key or setting
+that a study must have. This page lists the built-in columns; `routelab plugins columns` also lists
+those of installed plugins.
+"""
 
 COMMON = ("verbose", "quiet", "log_json")
 """Options that every command has; told once."""
@@ -221,11 +246,48 @@ def columns_page() -> str:
     found = [*core_columns(), *(column for plugin in plugins for column in plugin.columns)]
     # the first declaration counts
     first = {(column.name, column.of): column for column in reversed(found)}
-    lines = ["# Columns", "", column_page(reversed(first.values()))]
+    lines = ["# Columns", "", _column_sections(reversed(first.values()))]
     for title, command, columns in FABRIC_COLUMNS:
         lines += [f"## {title}", "", f"Output of `{command}`; not for studies.", ""]
-        lines += column_tables(columns)
+        lines += _column_tables(columns)
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _column_sections(columns: Iterable[Column]) -> str:
+    """Return sections with tables of columns, by kind of rows and by group."""
+    distinct = list({(column.name, column.of): column for column in columns}.values())
+    lines = [COLUMN_INTRODUCTION]
+    for rows in sorted(get_args(Rows), key=list(COLUMN_HEADINGS).index):
+        row_columns = [column for column in distinct if rows in column.of]
+        if row_columns:
+            lines += [
+                f"## {COLUMN_HEADINGS[rows]}",
+                "",
+                f"`of: {rows}`",
+                "",
+                *_column_tables(row_columns),
+            ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _column_tables(columns: Collection[Column]) -> Iterator[str]:
+    """Yield the lines of a table for each group of columns."""
+    for group in dict.fromkeys(column.group for column in columns):
+        if group:
+            yield from (f"### {group}", "")
+        yield from (
+            "| column | meaning | unit | better | needs |",
+            "| --- | --- | --- | --- | --- |",
+        )
+        yield from (_column_row(column) for column in columns if column.group == group)
+        yield ""
+
+
+def _column_row(column: Column) -> str:
+    needs = f"`{column.needs}`" if column.needs else ""
+    meaning = column.meaning.replace("|", "\\|")
+    cells = (f"`{column.name}`", meaning, column.unit, _ARROWS[column.better], needs)
+    return "| " + " | ".join(cells) + " |"
 
 
 def draw_pictures() -> None:

@@ -18,7 +18,7 @@ from routelab.workflow import report as report_stage
 from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
-NETWORK = "routelab.report.figures.kinds.network"
+BLOCKS = "routelab.report.page.blocks"
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -153,7 +153,7 @@ def make_report() -> None:
     for path in paths:
         with pytest.MonkeyPatch.context() as patch:
             if path.stem == "large":
-                patch.setattr(f"{NETWORK}.MAX_CHANNELS_IN_PAGE", 10)
+                patch.setattr(f"{BLOCKS}.MAX_SVG", 10)
             report_stage.write_report(path, results, results / "report" / path.stem)
     report_stage.write_report_index(results)
 

@@ -153,7 +153,3 @@ def test_columns_are_listed_by_the_rows_that_have_them(capsys):
     assert rows["max_load"]["better"] == "lower"
     assert rows["gap"]["needs"] == "bound"
     assert "cov_percent" not in rows
-    assert main(["plugins", "columns", "--format", "markdown"]) == 0
-    page = capsys.readouterr().out
-    assert "## Measurements\n\n`of: benchmarks`" in page
-    assert "| `max_load` | load of the busiest channel" in page

@@ -24,7 +24,6 @@ from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_rows
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
-from routelab.study.study import OLD_FOLDERS
 
 DATA = Path(__file__).parents[1] / "data"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -73,8 +72,8 @@ def test_measurements_are_read(stored):
 @pytest.mark.slow
 def test_a_report_is_made_of_them_and_equals_the_stored_one(copy):
     # earlier versions had no folder for each study, and metrics in that of the routes
-    for folder in [path for path in (copy / "results").iterdir() if path.name in OLD_FOLDERS]:
-        shutil.move(folder, copy / "results" / STUDY / folder.name)
+    for name in ("topologies", "routes", "bounds", "simulations", "flows"):
+        shutil.move(copy / "results" / name, copy / "results" / STUDY / name)
     shutil.copytree(copy / "results" / STUDY / "routes", copy / "results" / STUDY / "metrics")
     with contextlib.chdir(copy):
         assert main(["report", f"config/studies/{STUDY}.yaml", "--results", "results",

@@ -63,17 +63,6 @@ def write_arrays(
         np.savez_compressed(stream, **members)
 
 
-def read_metadata(path: str | os.PathLike[str], expected: str | None = None) -> dict[str, Any]:
-    """Return the description in an npz artifact; check its format if `expected` is given.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged, not an artifact, or of another format.
-    """
-    return _read(path, expected, None)[0]
-
-
 def read_arrays(
     path: str | os.PathLike[str], expected: str, names: Collection[str]
 ) -> tuple[dict[str, Any], Arrays]:
@@ -92,14 +81,7 @@ def read_arrays(
     InputError
         If the file is missing, damaged, of another format, or lacks one of the arrays.
     """
-    return _read(path, expected, names)
-
-
-def _read(
-    path: str | os.PathLike[str], expected: str | None, names: Collection[str] | None
-) -> tuple[dict[str, Any], Arrays]:
-    """Return the description and the arrays of a file; no arrays if `names` is None."""
-    expectation = f"expected {expected or 'an npz artifact'}"
+    expectation = f"expected {expected}"
     try:
         with open_input(path, MAX_ARRAYS) as stream:
             if not zipfile.is_zipfile(stream):
@@ -113,16 +95,14 @@ def _read(
                     f"{path} was not written by routelab; {expectation}, found no metadata"
                 )
             metadata = dict(json.loads(str(file[METADATA])))
-            if expected is not None:
-                check_format(path, metadata.get("format"), expected)
-            absent = sorted(set(names or ()) - members)
+            check_format(path, metadata.get("format"), expected)
+            absent = sorted(set(names) - members)
             if absent:
                 raise InputError(
                     f"{path} lacks {', '.join(absent)}; found {', '.join(sorted(members))}; "
                     "remove it and run again"
                 )
-            wanted_members = () if names is None else members - {METADATA}
-            return metadata, {name: file[name] for name in wanted_members}
+            return metadata, {name: file[name] for name in members - {METADATA}}
     except _DAMAGE as error:
         raise InputError(
             f"{path} is damaged or not an npz file: {expectation}, found {error}; remove it and "

@@ -4,7 +4,7 @@ from routelab.study.entries import Choice, Named, Range, Sweep, Systems, Use, ch
 from routelab.study.errors import ConfigError
 from routelab.study.headline import Headline
 from routelab.study.reference import Reference, Source, load_reference
-from routelab.study.study import Bound, Limits, Study, Survey, load_draft, load_study
+from routelab.study.study import Bound, Limits, Study, Survey, load_study
 from routelab.study.views import STATISTICS, Beside, Between, Figure, Pivot, Relative, Table
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "Table",
     "Use",
     "choices",
-    "load_draft",
     "load_reference",
     "load_study",
 ]

@@ -18,8 +18,6 @@ from pydantic import (
     RootModel,
     StringConstraints,
     Tag,
-    TypeAdapter,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -243,17 +241,6 @@ Entry: TypeAlias = Annotated[
 ]
 
 
-_ENTRY: TypeAdapter[str | Named | Use] = TypeAdapter(Entry)
-
-
-def parse_entry(value: Any) -> str | Named | Use | None:
-    """Convert a value of the file to an entry; None if it is not valid."""
-    try:
-        return _ENTRY.validate_python(value)
-    except ValidationError:
-        return None
-
-
 @dataclass(frozen=True)
 class Choice:
     """One instance that an entry selects.
@@ -275,13 +262,8 @@ class Choice:
     on: Systems | None = None
 
 
-def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
-    """Iterate over the instances that `entry` selects: the product of its marked values, in order.
-
-    None, an entry that could not be read, selects nothing.
-    """
-    if entry is None:
-        return
+def choices(entry: str | Named | Use) -> Iterator[Choice]:
+    """Iterate over the selected instances: the product of the marked values, in order."""
     if isinstance(entry, str):
         yield Choice(entry)
     elif isinstance(entry, Use):

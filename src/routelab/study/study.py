@@ -22,7 +22,7 @@ from routelab.api import EnginePlugin
 from routelab.api.engine import Work
 from routelab.study.bench_settings import NO_CHANGE, BenchSettings
 from routelab.study.document import Document, load_document
-from routelab.study.entries import Entry, StudyPart, instances, parse_entry
+from routelab.study.entries import Entry, StudyPart, instances
 from routelab.study.errors import ConfigError, suggestion
 from routelab.study.headline import Headline, headline_mistakes
 from routelab.study.reference import Reference, load_reference
@@ -114,12 +114,6 @@ BY_NAME = ("flow",)
 
 OTHER_FOLDERS = ("report", "bench", "benchmarks", "logs")
 """Folders of `results` that do not have the results of a study."""
-
-OLD_FOLDERS = (
-    *("topologies", "routes", "bounds", "throughput", "simulations", "flows", "surveys"),
-    "batches",
-)
-"""Folders of `results` in which earlier versions kept the results of all studies."""
 
 MAX_RUNS = 100_000
 """Largest number of runs of one study; more are probably a mistake."""
@@ -296,15 +290,7 @@ def load_study(path: Path | str) -> Study:
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
-        draft = _draft(document)
-        raise ConfigError(
-            [
-                *describe(error, document, Study),
-                *problems,
-                *_name_mistakes(draft),
-                *_citation_mistakes(draft),
-            ]
-        ) from None
+        raise ConfigError([*describe(error, document, Study), *problems]) from None
     study._document = document
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
@@ -341,45 +327,6 @@ def _engines(
     return engines, mistakes
 
 
-def load_draft(path: Path | str) -> Study | None:
-    """Read the valid parts of a study that `load_study` refuses, to find more mistakes.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    Study or None
-        Only citation, networks, routings, traffic, workloads, benchmarks and metrics; entries that
-        cannot be read are None.
-        None if the file is not a mapping.
-    """
-    try:
-        document = load_document(Path(path))
-    except ConfigError:
-        return None
-    return _draft(document) if isinstance(document.data, dict) else None
-
-
-def _draft(document: Document) -> Study:
-    """Return what can be read of a study that may be invalid."""
-    lists: dict[str, list[Any]] = {
-        key: value if isinstance(value := document.data.get(key), list) else []
-        for key in (*ENTRIES, "metrics")
-    }
-    cites = document.data.get("cites")
-    entries: dict[str, Any] = {key: [parse_entry(item) for item in lists[key]] for key in ENTRIES}
-    draft = Study.model_construct(
-        title="",
-        cites=cites if isinstance(cites, str) else None,
-        metrics=lists["metrics"] if all(isinstance(item, str) for item in lists["metrics"]) else [],
-        **entries,
-    )
-    draft._document = document
-    return draft
-
-
 def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
     """Report sweeps of settings that do not affect measurements: they would share a folder."""
     if len({bench.canonical() for bench in settings}) == len(settings):
@@ -392,18 +339,10 @@ def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> li
 
 
 def _name_mistakes(study: Study) -> Iterator[str]:
-    if study.name in (*OTHER_FOLDERS, *OLD_FOLDERS):
+    if study.name in OTHER_FOLDERS:
         yield f"{study.path}: the folder results/{study.name} has another use; rename the study"
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
-
-
-def _citation_mistakes(study: Study) -> tuple[str, ...]:
-    try:
-        _load_citation(study)
-    except ConfigError as error:
-        return error.mistakes
-    return ()
 
 
 def _load_citation(study: Study) -> Reference | None:

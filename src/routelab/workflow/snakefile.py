@@ -23,7 +23,6 @@ from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
 from routelab.results.row_store import SUFFIX
 from routelab.study.cluster.keys import load_cluster
-from routelab.study.study import OLD_FOLDERS
 from routelab.workflow.console import use_short_lines
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
@@ -289,7 +288,6 @@ def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
     with explain_write_errors(plan.results, plan.results / "x"):
         lock_results(plan.results)
         announce_run()
-        _name_old_folders(plan.results)
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
         _tell_of_new_code(plan, "are")
@@ -332,17 +330,6 @@ def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
     )
     settings = workflow.dag_settings
     settings.forcerun = {*settings.forcerun, *forced}
-
-
-def _name_old_folders(results: Path) -> None:
-    """Print how to remove the results of earlier versions, which nothing reads."""
-    folders = [str(results / name) for name in OLD_FOLDERS if (results / name).is_dir()]
-    if folders:
-        print(
-            "Folders of an earlier version are not used: the results of a study are in a folder of "
-            f"its name. Remove them with: rm -r {' '.join(folders)}",
-            file=sys.stderr,
-        )
 
 
 def _skip_finished_comparisons(plan: Plan) -> None:

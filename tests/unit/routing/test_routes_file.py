@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_tables import tables
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.results.array_files import narrow_integers, read_arrays, read_metadata, write_arrays
+from routelab.results.array_files import narrow_integers, read_arrays, write_arrays
 from routelab.routing.routes_file import load_routes, save_routes
 
 ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel", "hop_vc")
@@ -25,7 +25,7 @@ def test_routes_come_back_in_canonical_types(tmp_path: Path, table: RouteTable) 
         assert first.dtype == second.dtype, name
         assert not second.flags.writeable
         np.testing.assert_array_equal(first, second, err_msg=name)
-    assert read_metadata(tmp_path / "r.npz")["provenance"] == {"seed": 5}
+    assert read_arrays(tmp_path / "r.npz", "routes/1", ())[0]["provenance"] == {"seed": 5}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_random_tables_come_back(folder: Path, table: RouteTable) -> None:
 
 def test_tables_to_switches_are_stored_as_ever(tmp_path: Path, table: RouteTable) -> None:
     save_routes(table, tmp_path / "r.npz")
-    assert "per_terminal" not in read_metadata(tmp_path / "r.npz")
+    assert "per_terminal" not in read_arrays(tmp_path / "r.npz", "routes/1", ())[0]
 
 
 def test_empty_table_comes_back(tmp_path: Path) -> None:

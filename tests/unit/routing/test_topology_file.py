@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, Topology
-from routelab.results.array_files import read_arrays, read_metadata, write_arrays
+from routelab.results.array_files import read_arrays, write_arrays
 from routelab.routing.topology_file import (
     load_topology,
     save_topology,
@@ -31,7 +31,7 @@ def assert_same(one: Topology, two: Topology) -> None:
 def test_topology_comes_back(tmp_path: Path, topology: Topology) -> None:
     save_topology(topology, tmp_path / "t.npz", {"seed": 3})
     assert_same(load_topology(tmp_path / "t.npz"), topology)
-    assert read_metadata(tmp_path / "t.npz", "topology/1")["provenance"] == {"seed": 3}
+    assert read_arrays(tmp_path / "t.npz", "topology/1", ())[0]["provenance"] == {"seed": 3}
 
 
 @pytest.mark.parametrize("switches", [1, 2])

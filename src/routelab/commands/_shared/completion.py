@@ -47,7 +47,6 @@ def complete(parser: Parser) -> None:
     """Write the completions of the words in ``COMP_LINE`` and end the process."""
     point = int(os.environ.get("COMP_POINT", len(os.environ["COMP_LINE"])))
     words = os.environ["COMP_LINE"].encode()[:point].decode(errors="ignore").split()
-    Parser.strict = False
     for child in parser.commands.values():
         # options of engines take a second: only if the words have an option
         if child.prog.split()[-1] not in words or not any(word[0] == "-" for word in words):

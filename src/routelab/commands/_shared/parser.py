@@ -1,11 +1,10 @@
-"""Parser of the command line: help that begins with examples, and suggestions for typing errors."""
+"""Parser of the command line, with a help that begins with examples."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 
@@ -23,21 +22,15 @@ class Parser(argparse.ArgumentParser):
         Complete commands, which the help shows first.
     groups : mapping of str to sequence of str, optional
         Names of commands by the heading under which the help lists them.
-    parent : Parser, optional
-        Parser of which this is a command.
     **settings
         Arguments of `argparse.ArgumentParser`.
     """
-
-    strict = True
-    """Whether unknown options are errors; completion ignores them."""
 
     def __init__(
         self,
         later: Callable[[argparse.ArgumentParser], None] | None = None,
         examples: Sequence[str] = (),
         groups: Mapping[str, Sequence[str]] | None = None,
-        parent: Parser | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(**settings, allow_abbrev=False, add_help=False)
@@ -45,7 +38,6 @@ class Parser(argparse.ArgumentParser):
         self.later = later
         self.examples = examples
         self._groups = groups
-        self._parent = parent
         # without a default, so that a command's parser keeps the values before the command
         unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         self.general = self.add_argument_group("general options")
@@ -58,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_subparsers(self, **settings: Any) -> Any:
         """Add the place of the command's name; the commands are `Parser` objects."""
-        settings["parser_class"] = partial(Parser, parent=self)
+        settings["parser_class"] = Parser
         return super().add_subparsers(**settings)
 
     def complete(self) -> None:
@@ -68,15 +60,9 @@ class Parser(argparse.ArgumentParser):
             later(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with all options; unknown options end the process with code 2."""
+        """Parse arguments with all options."""
         self.complete()
-        namespace, unparsed = super().parse_known_args(args, namespace)
-        if unparsed and self.strict:
-            options = [word for word in unparsed if word.startswith("-")]
-            if options:
-                self._refuse_option(options[0])
-            self.error(f"unexpected arguments: {' '.join(unparsed)}")
-        return namespace, unparsed
+        return super().parse_known_args(args, namespace)
 
     def format_usage(self) -> str:
         """Return a line with the arguments that must be given."""
@@ -149,36 +135,6 @@ class Parser(argparse.ArgumentParser):
             if isinstance(action, argparse._SubParsersAction):
                 lines = {choice.dest: choice for choice in action._choices_actions}
                 yield from (lines[name] for name in names if name in lines)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is no choice, and name the most similar ones."""
-        if action.choices is None or value in action.choices:
-            return
-        from routelab.registry.suggest import did_you_mean
-
-        choices = [str(choice) for choice in action.choices]
-        hint = did_you_mean(str(value), choices)
-        if action.nargs != argparse.PARSER:
-            raise argparse.ArgumentError(
-                action, f"invalid choice: {value!r}{hint} (choose from {', '.join(choices)})"
-            )
-        noun = "action" if self._parent else "command"
-        self._fail(f"unknown {noun} {value!r}{hint or f' (see `{self.prog} --help`)'}")
-
-    def _refuse_option(self, word: str) -> NoReturn:
-        """End with code 2 and name the option that was meant."""
-        from routelab.registry.suggest import did_you_mean
-
-        option = word.partition("=")[0]
-        longer = [f"{name!r}" for name in self.options if name.startswith(option) and option != "-"]
-        hint = f"; did you mean {' or '.join(longer)}?" if longer else ""
-        hint = hint or did_you_mean(option, self.options) or f" (see `{self.prog} --help`)"
-        self._fail(f"unknown option {option!r}{hint}")
-
-    def _fail(self, message: str) -> NoReturn:
-        from routelab.commands._shared.errors import safe_text
-
-        self.exit(2, f"{self.prog}: error: {safe_text(message)}\n")
 
 
 def _add_section(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._shared.arguments import add_format_option
-from routelab.commands._shared.output import FORMATS, print_rows, print_table
+from routelab.commands._shared.output import print_rows, print_table
 from routelab.commands.plugins.check import add_check
 from routelab.commands.plugins.new import add_new
 
@@ -60,12 +60,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="ROWS",
         help="only columns of these rows, such as routes or loads (the values of 'of' in a study)",
     )
-    columns.add_argument(
-        "--format",
-        choices=(*FORMATS, "markdown"),
-        default="table",
-        help="table, csv, json, or markdown for a reference page (default: table)",
-    )
+    add_format_option(columns)
     columns.set_defaults(run=run_columns)
 
     add_check(actions)
@@ -121,11 +116,6 @@ def run_columns(arguments: argparse.Namespace) -> int:
         hint = did_you_mean(arguments.of, row_kinds)
         raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(row_kinds)})")
     columns = [column for column in installed_columns() if arguments.of in (None, *column.of)]
-    if arguments.format == "markdown":
-        from routelab.registry.column_page import column_page
-
-        print(column_page(columns), end="")
-        return 0
     rows = [
         [column.name, "+".join(column.of), column.unit, column.better, column.needs, column.meaning]
         for column in columns

@@ -32,7 +32,7 @@ GROUPS = (
     "#8e63b5",
     "#8c6d31",
 )
-"""Colours of groups, all visible on white and on dark pages; the first six are Okabe and Ito's."""
+"""Colours of groups, all visible on white; the first six are Okabe and Ito's."""
 NO_GROUP = "#cfcfcf"
 NUMBER_SIZE = 0.7
 """Smallest distance between two numbers of groups."""
@@ -49,24 +49,16 @@ class ChannelStyles:
     colours : float64 array, shape (C, 4)
     widths : float64 array, shape (C,)
         Points in small networks.
-    classes : tuple of str, length C
-        Classes of the page's style sheet.
     """
 
     colours: Values
     widths: Values
-    classes: tuple[str, ...]
 
 
 def load_styles(values: Values, top: float) -> ChannelStyles:
     """Return the styles of channels with amounts: darker and thicker up to the amount `top`."""
     shares = values / top
-    steps = np.minimum((STEPS * shares).astype(np.int64), STEPS - 1)
-    return ChannelStyles(
-        load_colours()(shares),
-        THIN + (THICK - THIN) * shares,
-        tuple(f"q{step}" for step in steps.tolist()),
-    )
+    return ChannelStyles(load_colours()(shares), THIN + (THICK - THIN) * shares)
 
 
 def group_styles(topology: Topology, values: Values) -> ChannelStyles:
@@ -79,7 +71,6 @@ def group_styles(topology: Topology, values: Values) -> ChannelStyles:
     return ChannelStyles(
         to_rgba_array([*GROUPS, NO_GROUP])[colour],
         np.where(inside, THICK_GROUP, THIN_GROUP),
-        tuple(f"g{number}" if number >= 0 else "none" for number in colour.tolist()),
     )
 
 

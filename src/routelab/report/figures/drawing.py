@@ -15,7 +15,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from routelab.report.figures.channel_styles import scale_colours
-from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.styles import FAINT, INK
 from routelab.results.atomic import atomic_file
 from routelab.toolkit.csv_cells import escape_cell
@@ -90,10 +89,10 @@ class Drawing:
         Text alternative to the picture.
     tooltips : mapping
         Group id of a line collection to the texts of its lines, in the order of drawing.
-    inline : InlinePicture or None
-        Picture that the page shows instead of the file.
     turns : mapping
         Rows of texts about the turns that are marked in a panel, by title of the panel.
+    cycles : mapping
+        Steps of the cycle that refutes a route table, by title of the panel.
     on_paper : bool
         Whether the colours of the files suit white pages only.
     """
@@ -102,8 +101,8 @@ class Drawing:
     data: pd.DataFrame
     description: str
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    inline: InlinePicture | None = None
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    cycles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     on_paper: bool = False
 
 

@@ -8,7 +8,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from routelab.report.figures.drawing import save_drawing
-from routelab.report.figures.inline import InlinePicture
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
@@ -64,19 +63,20 @@ class PageTable:
 class PageFigure:
     """A figure on the page; the description is empty if no data could be drawn.
 
-    The page shows the file with the suffix, unless the picture is part of it (`inline`). The notes
-    list series without a value. See `Drawing` for the turns and for pictures that suit white pages
-    only.
+    The page shows the file with the suffix, so that its tooltips appear if it has some. The notes
+    list series without a value. See `Drawing` for the turns and cycles, and for pictures that suit
+    white pages only.
     """
 
     name: str
     title: str
     description: str = ""
-    inline: InlinePicture | None = None
     notes: Sequence[str] = ()
     turns: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    cycles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     on_paper: bool = False
     suffix: str = "svg"
+    has_tooltips: bool = False
 
 
 def pooled_parameters(study: Study) -> list[str]:
@@ -102,9 +102,10 @@ def write_figure(
         name,
         title,
         drawing.description,
-        drawing.inline,
         notes,
         drawing.turns,
+        drawing.cycles,
         drawing.on_paper,
         "svg" if is_small else "png",
+        bool(drawing.tooltips) and is_small,
     )

@@ -8,7 +8,6 @@ from typing import Any
 import jinja2
 
 from routelab import __version__
-from routelab.report.figures.channel_styles import GROUPS, scale_colours
 from routelab.results.atomic import atomic_file
 
 
@@ -22,8 +21,7 @@ def write_page(template: str, path: Path, **values: Any) -> None:
         lstrip_blocks=True,
     )
     page = environment.get_template(template)
-    colours = {"light": scale_colours(dark=False), "dark": scale_colours(dark=True)}
-    write_text(path, page.render(version=__version__, scale=colours, groups=GROUPS, **values))
+    write_text(path, page.render(version=__version__, **values))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from routelab.api import InputError
-from routelab.api.topology import Float64Array, Int64Array
+from routelab.api.topology import Float64Array
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.layout import lay_out
 from routelab.simulation.flow.paths import Paths
@@ -48,28 +47,6 @@ def run_flows(schedule: Schedule, paths: Paths, machine: Machine, seed: int = 0)
     simulation = FlowSimulation(schedule, paths, machine, seed)
     simulation.run()
     return simulation.result()
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """Bundles of messages that flow at one moment.
-
-    Attributes
-    ----------
-    count : int64 array, shape (F,)
-        Messages of each bundle.
-    rate : float64 array, shape (F,)
-        Bytes per second of each message.
-    resources : list of int arrays
-        Resources that each bundle crosses.
-    capacity : float64 array, shape (R,)
-        Capacity of all resources, in bytes per second.
-    """
-
-    count: Int64Array
-    rate: Float64Array
-    resources: list[Int64Array]
-    capacity: Float64Array
 
 
 class FlowSimulation:
@@ -132,22 +109,6 @@ class FlowSimulation:
     def now(self) -> float:
         """Seconds since the start of the program."""
         return float(self._flow.reals[at.NOW])
-
-    def snapshot(self) -> Snapshot:
-        """Return the bundles that flow now."""
-        flow = self._flow
-        bundles = flow.bundles[flow.bundles["count"] > 0]
-        return Snapshot(
-            count=bundles["count"].astype(np.int64),
-            rate=bundles["rate"].copy(),
-            resources=[
-                flow.crossings["resource"][bundle["first"] :][: bundle["crossings"]].astype(
-                    np.int64
-                )
-                for bundle in bundles
-            ],
-            capacity=flow.resources["capacity"].copy(),
-        )
 
     def _waiting_ranks(self) -> Iterator[WaitingRank]:
         """Yield each rank that has not ended, with its operation and the ranks it waits for."""

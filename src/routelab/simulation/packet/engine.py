@@ -187,34 +187,6 @@ class Simulation:
             maximum=int(self._engine.totals[at.MAX_LATENCY + kind]),
         )
 
-    def audit(self) -> Int64Array:
-        """Return the use of every buffer's room: shape (C, V, 4), in units.
-
-        Free and known upstream, taken by units in the buffer, taken by units on the channel, and
-        free but not yet known upstream. The four add up to the buffer's capacity.
-        """
-        from routelab.simulation.packet.kernels.checks import count_units
-
-        counts = count_units(self._places, self.now, self.router.router_delay)
-        rows: Int64Array = counts.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
-        return rows
-
-    def audit_fifos(self) -> Int64Array:
-        """Return the use of every output FIFO: shape (C, V, 3), in units.
-
-        Free, taken by units that wait for the channel, and by the unit that the channel sends. The
-        three add up to the size of a FIFO, 0 without FIFOs.
-        """
-        engine = self._engine
-        queues = (self._ports.of_channel[:, None] * self.router.vcs)[:, :, None]
-        queues = (queues + np.arange(self.router.vcs)[None, :, None]).reshape(-1)
-        counts = np.zeros((len(queues), 3), np.int64)
-        if self.router.fifo_units:
-            counts[:, 0] = engine.space["credits"][queues]
-            counts[:, 1] = engine.fifos["count"][queues]
-            counts[:, 2] = np.isin(queues, engine.links["sending"])
-        return counts.reshape(-1, self.router.vcs, 3)
-
     def blocked(self) -> Blockage | None:
         """Return why packets can never move again, or move without end; None if neither."""
         from routelab.simulation.packet.kernels.checks import stuck_queues

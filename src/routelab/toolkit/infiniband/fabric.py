@@ -108,11 +108,6 @@ class Fabric:
         """Number of switch ports without a cable (or whose link is down)."""
         return sum(self.nodes[i].num_ports - len(self.nodes[i].ports) for i in self.switches)
 
-    @cached_property
-    def switch_by_guid(self) -> dict[int, int]:
-        """Index in `nodes` of each switch, by its GUID."""
-        return {self.nodes[i].guid: i for i in self.switches}
-
     def lids(self) -> Iterator[tuple[int, int, int]]:
         """Iterate over (LID, node, port) of all known LIDs; port 0 is a switch itself."""
         for i, node in enumerate(self.nodes):

@@ -18,7 +18,6 @@ from routelab.study import (
     Table,
     Use,
     choices,
-    load_draft,
     load_study,
 )
 from routelab.study.errors import suggestion
@@ -81,11 +80,6 @@ class _Expansion:
             study = load_study(path)
         except ConfigError as error:
             self.mistakes += error.mistakes
-            draft = load_draft(path)
-            if draft is not None:
-                for part in ENTRIES:
-                    self._instances_by_id(draft, part)
-                self._metrics(draft)
             return
         if study.name in self.studies:
             same_name = self.studies[study.name].study.path

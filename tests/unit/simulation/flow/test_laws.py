@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from engine_audits import snapshot
 from flow_cases import cases, simulation
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,7 +130,7 @@ def test_no_resource_carries_more_than_it_can(case):
 def test_every_flow_is_fastest_on_a_resource_that_is_used_up(case, moments):
     engine = simulation(case)
     engine.run(moments)
-    now = engine.snapshot()
+    now = snapshot(engine)
     used, fastest = np.zeros(len(now.capacity)), np.zeros(len(now.capacity))
     for count, rate, resources in zip(now.count, now.rate, now.resources, strict=True):
         for one in resources:

@@ -6,6 +6,7 @@ import decision_programs as weigh
 import numpy as np
 import pytest
 from decision_programs import decision_program
+from engine_audits import audit
 from hop_cases import nearer, program_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def test_who_chooses_anew_in_every_cycle_loses_neither_flits_nor_credits(case, l
         sample = simulation.run(cycles)
         generated += sample.generated_flits
         ejected += sample.ejected_flits
-        room = simulation.audit()
+        room = audit(simulation)
         assert room.min() >= 0
         assert np.all(room.sum(axis=2) == router.capacity)
         inside = sample.packets_in_network * router.packet_flits
@@ -72,7 +73,7 @@ def test_a_run_of_restless_packets_ends_empty(case, seed, data):
     # what was counted ahead has arrived, and all credits are back
     simulation.run(500)
     assert simulation.finished
-    room = simulation.audit()
+    room = audit(simulation)
     assert np.all(room[:, :, 0] == router.capacity)
     channels = topology.num_channels
     waiting = simulation._engine.public[-channels - 1 : -1]

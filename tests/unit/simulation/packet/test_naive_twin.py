@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deadlock_cases import torus_table
+from engine_audits import audit, audit_fifos
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_hops import CompiledRoutes
@@ -114,8 +115,8 @@ def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
         )
         simulation = Simulation(network, table_program(table), router, ClosedLoop(messages))
         simulation.run(20)
-        waits[fifo] = int(simulation.audit_fifos()[0, 0, 1])
-        assert simulation.audit()[0, 0].tolist() == [0, 0, 1, 0]
+        waits[fifo] = int(audit_fifos(simulation)[0, 0, 1])
+        assert audit(simulation)[0, 0].tolist() == [0, 0, 1, 0]
     assert waits == {0: 0, 2: 1}
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from engine_audits import audit
 
 from routelab.api import Demand
 from routelab.registry.instances import load_routing
@@ -24,7 +25,7 @@ def test_packets_of_several_flits_go_no_farther_than_they_have_to(routing, switc
     for _ in range(20):
         sample = simulation.run(200)
         assert simulation.blocked() is None
-        assert (simulation.audit().sum(axis=2) == router.capacity).all()
+        assert (audit(simulation).sum(axis=2) == router.capacity).all()
     counts = simulation.counts()
     assert len(counts.hops) <= 7
     assert sample.ejected_packets > 0

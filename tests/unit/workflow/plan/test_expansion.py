@@ -10,7 +10,7 @@ import pytest
 from routelab.api import InputError
 from routelab.jobs.job import MAX_ID
 from routelab.registry.catalogue import installed_catalogue
-from routelab.study.study import OLD_FOLDERS, OTHER_FOLDERS
+from routelab.study.study import OTHER_FOLDERS
 from routelab.workflow.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[4]
@@ -125,7 +125,7 @@ def test_an_alias_has_one_meaning_in_a_study(write):
     assert f"dor at {both}:3: routings[0];" in line
 
 
-@pytest.mark.parametrize("name", [*OTHER_FOLDERS, *OLD_FOLDERS])
+@pytest.mark.parametrize("name", OTHER_FOLDERS)
 def test_a_study_is_not_named_as_a_folder_with_another_use(write, name):
     path = write(name, study())
     assert mistakes(path) == [

@@ -17,18 +17,6 @@ from numpy.typing import ArrayLike
 from routelab.api import Topology
 from routelab.report.figures.channel_styles import group_places, load_colours
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
-from routelab.report.figures.inline import (
-    MAX_CHANNELS_IN_PAGE,
-    InlinePanel,
-    InlinePicture,
-    Label,
-    TurnPath,
-    backdrop,
-    channel_paths,
-    point_label,
-    scale_ticks,
-    svg_path,
-)
 from routelab.report.figures.network_panels import (
     Panel,
     channels_of,
@@ -70,15 +58,13 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     data = pd.concat([_data(request, jobs, panel.run) for panel in panels], ignore_index=True)
     notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     description = f"Channels coloured by {label(colour)}. {notes}."
-    channels = sum(panel.topology.num_channels for panel in panels)
-    networks = [row_set.records[panel.run].topology for panel in panels]
     return Drawing(
         figure,
         data,
         description,
         tooltips,
-        inline=_inline(panels, networks, colour) if channels <= MAX_CHANNELS_IN_PAGE else None,
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
+        cycles={panel.title: panel.cycle for panel in panels if panel.cycle},
         on_paper=True,
     )
 
@@ -149,45 +135,6 @@ def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
 def _top(panels: list[Panel]) -> float:
     """Return the upper end of the common colour scale."""
     return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
-
-
-def _inline(panels: list[Panel], networks: list[str], colour: str) -> InlinePicture:
-    """Return the pictures for the page."""
-    top = _top(panels)
-    distinct = list(dict.fromkeys(networks))
-    network_panels = [panels[networks.index(network)] for network in distinct]
-    return InlinePicture(
-        label=label(colour),
-        ticks=() if panels[0].groups else scale_ticks(top),
-        backdrops=tuple(
-            backdrop(panel.topology, panel.picture, name)
-            for name, panel in zip(distinct, network_panels, strict=True)
-        ),
-        panels=tuple(
-            _inline_panel(panel, distinct.index(network), top)
-            for panel, network in zip(panels, networks, strict=True)
-        ),
-        hints=_hints(panels, colour),
-    )
-
-
-def _inline_panel(panel: Panel, network: int, top: float) -> InlinePanel:
-    """Return a panel for the page; `network`: number of its backdrop, `top`: end of the scale."""
-    topology, picture = panel.topology, panel.picture
-    arcs = turn_arcs(topology, picture, panel.turns)
-    return InlinePanel(
-        title=panel.title,
-        note=panel.note,
-        network=network,
-        channels=channel_paths(topology, picture, panel.values, panel.styles(top).classes),
-        turns=tuple(map(TurnPath, map(svg_path, arcs), _turn_texts(panel))),
-        numbers=_number_labels(panel),
-        cycle=panel.cycle,
-    )
-
-
-def _number_labels(panel: Panel) -> tuple[Label, ...]:
-    return tuple(point_label(place, text) for place, text in _group_numbers(panel))
 
 
 def _group_numbers(panel: Panel) -> Iterator[tuple[tuple[float, float], str]]:

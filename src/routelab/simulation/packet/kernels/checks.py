@@ -1,4 +1,4 @@
-"""Checks of the packet engine: queues that can never move, and the place of every unit."""
+"""Checks of the packet engine: queues that can never move."""
 
 from __future__ import annotations
 
@@ -83,33 +83,3 @@ def _can_be_freed(engine, queue, stuck, now):
             ):
                 return True
     return False
-
-
-@njit(cache=True, nogil=True)
-def count_units(places, now, delay):
-    """Return credits, buffered units, units in transit, credits in transit per queue; (Q, 4).
-
-    Parameters
-    ----------
-    places : int64 array
-        Those of the engine's arrays (`places_of`).
-    delay : int
-        Router delay: time of a unit in its buffer before it may leave.
-    """
-    engine = engine_at(places)
-    queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
-    has_fifos = engine.setting[at.S_FIFO] != 0
-    counts = np.zeros((len(queues), 4), np.int64)
-    for queue in range(len(queues)):
-        counts[queue, 0] = engine.room[queue].credits
-        if has_fifos and engine.inputs[queues[queue].port].from_ >= 0:
-            counts[queue, 0] = engine.fifos[queue].credits
-        for k in range(queues[queue].count):
-            slot = (queues[queue].front + k) % capacity
-            ready = queues[queue].ready if k == 0 else slots[queue * capacity + slot].ready
-            there = ready - delay < now
-            counts[queue, 1 if there else 2] += 1
-        word, bit = queue >> 6, np.uint64(queue & 63)
-        for row in range(engine.credits.shape[0]):
-            counts[queue, 3] += np.int64((engine.credits[row, word] >> bit) & np.uint64(1))
-    return counts

@@ -117,25 +117,6 @@ def wake_for(engine, place, switch, row):
 
 
 @inline
-def stall_until(engine, queue, port, now, soonest):
-    """Let a queue wait until cycle `soonest`, or until a candidate changes."""
-    mask, again = engine.setting[at.S_MASK], engine.setting[at.S_AGAIN]
-    count = np.int64(engine.queues[u(queue)].choices)
-    if again == at.CALL_AGAIN or (again == at.RANK_AGAIN and count > 1):
-        mark(engine.heads, (now + 1) & mask, queue)
-        return
-    # the wheel of cycles may be shorter than the wait
-    mark(engine.heads, min(soonest, now + mask) & mask, queue)
-    if count == 1:
-        first_lane = np.int64(engine.queues[u(queue)].first)
-        bit = _watch_bit(engine, np.int64(engine.queues[u(queue)].out), first_lane)
-        engine.watches[u(queue)].near, engine.watches[u(queue)].most = bit, at.NO_LIMIT
-    elif engine.setting[at.S_FIXED] == 0:
-        _watch_all(engine, queue)
-    _add_stalled(engine, queue, port)
-
-
-@inline
 def _add_stalled(engine, queue, port):
     """Add a queue to the stalled ones of its switch."""
     engine.queues[u(queue)].waiting = 2

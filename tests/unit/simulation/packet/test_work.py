@@ -1,0 +1,30 @@
+"""How often the engine looks at a queue: work is counted, not time."""
+
+from routelab.api import Demand
+from routelab.registry.instances import load_routing
+from routelab.simulation import OpenLoop, Router, Simulation
+from routelab.simulation.programs import program
+from routelab.toolkit import build_grid
+
+
+def looks(load, cycles=4000):
+    """Looks at queues, and moves of packets: from queue to queue and out of the network."""
+    network = build_grid("torus", (8, 8), wrap=True)
+    made = program(load_routing("dimension-order"), network, 4)
+    demand = Demand.uniform(network, "everybody to all others")
+    simulation = Simulation(network, made, Router(), OpenLoop(demand, load))
+    sample = simulation.run(cycles)
+    return simulation.examined, sample.flit_hops + sample.ejected_flits
+
+
+def test_idle_queues_are_not_looked_at():
+    assert looks(0.0)[0] == 0
+    looked, moves = looks(0.01)
+    # at this load hardly a packet meets another: one look a move
+    assert moves <= looked <= 1.1 * moves
+
+
+def test_waiting_packets_are_not_asked_every_cycle():
+    looked, moves = looks(1.0)
+    # 64 switches with 20 queues each, all full: asking all of them would be 30 looks a move
+    assert looked <= 6 * moves
