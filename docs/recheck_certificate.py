@@ -258,27 +258,28 @@ def check_removal(proof):
     require(listed <= set(names), "a switch is not listed")
     hops = {}
     for switch, destination, choices in proof["entries"]:
-        key = names[switch], proof["destinations"][destination]
+        key = names[switch], destination
         require(key not in hops and choices, "an entry is listed twice, or has no next hop")
         require(all(ends[c][0] == key[0] for c, _ in choices), "a next hop begins elsewhere")
         hops[key] = [tuple(hop) for hop in choices]
     order = {tuple(buffer): place for place, buffer in enumerate(proof["removal"])}
     require(len(order) == len(proof["removal"]), "a buffer is removed twice")
     states = 0
-    for goal in proof["destinations"]:
+    for place, goal in enumerate(proof["destinations"]):
         waiting = [
-            source for source in proof["sources"] if source != goal and (source, goal) in hops
+            source for source in proof["sources"] if source != goal and (source, place) in hops
         ]
         seen = set(waiting)
         while waiting:
-            for buffer in hops[waiting.pop(), goal]:
+            for buffer in hops[waiting.pop(), place]:
                 require(buffer in order, "a buffer with packets is never removed")
                 switch = ends[buffer[0]][1]
                 states += 1
                 if switch == goal:
                     continue
-                require((switch, goal) in hops, f"packets for {goal} end at {switch}")
-                earlier = [order.get(hop, len(order)) < order[buffer] for hop in hops[switch, goal]]
+                require((switch, place) in hops, f"packets for {goal} end at {switch}")
+                choices = hops[switch, place]
+                earlier = [order.get(hop, len(order)) < order[buffer] for hop in choices]
                 holds = {"any": any(earlier), "one": all(earlier), "escape": earlier[0]}
                 require(
                     holds[proof["waits"]], f"packets for {goal} at {switch} wait for later buffers"

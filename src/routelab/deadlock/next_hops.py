@@ -92,7 +92,7 @@ def check_next_hops(
         What packets with several candidates wait for.
     switching : {"virtual-cut-through", "wormhole"}
     """
-    topology, ends = table.topology, table.topology.endpoints
+    topology, ends = table.topology, table.destination_switch
     reached, dead_end, stray, longest = reachable_entries(
         table.entry_start,
         table.channel,
@@ -218,13 +218,13 @@ def preconditions(table: NextHops, waits: Waits, switching: Switching) -> tuple[
 def write_removal(verdict: NextHopVerdict, table: NextHops, waits: Waits, path: Path) -> None:
     """Write the certificate of a proof: the table, and the order of removal.
 
-    JSON fields: ``format``; ``waits``; ``switches`` and ``destinations`` (names), ``sources``
-    (names of the switches where packets begin); ``channels`` (``[name, source, target]``);
-    ``entries`` (``[switch, destination, [[channel, vc], ...]]``, by position); ``removal``
-    (``[channel, vc]`` in order). ``docs/recheck_certificate.py`` verifies it.
+    JSON fields: ``format``; ``waits``; ``switches`` (names); ``destinations`` (the switch of each);
+    ``sources`` (names of the switches where packets begin); ``channels`` (``[name, source,
+    target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``, by position);
+    ``removal`` (``[channel, vc]`` in order). ``docs/recheck_certificate.py`` verifies it.
     """
     assert verdict.rank is not None
-    topology, ends = table.topology, table.topology.endpoints
+    topology, ends = table.topology, table.destination_switch
     names = topology.switch_names
     order = np.argsort(verdict.rank, axis=None, kind="stable")
     used = order[verdict.rank.reshape(-1)[order] >= 0]

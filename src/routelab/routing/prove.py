@@ -210,7 +210,7 @@ def prove_next_hops(
     verdict = check_next_hops(table, waits, switching)
     if verdict.routed is not None:
         facts |= {
-            **_pair_facts(table.topology, verdict.routed),
+            **_pair_facts(table, verdict.routed),
             "max_hops": verdict.longest,
             "virtual_channels": table.virtual_channels,
         }
@@ -248,14 +248,21 @@ def route_facts(table: RouteTable) -> dict[str, Any]:
     }
 
 
-def _pair_facts(topology: Topology, routed: BoolArray) -> dict[str, Any]:
+def _pair_facts(table: NextHops, routed: BoolArray) -> dict[str, Any]:
     """Count the pairs of terminals; `routed` tells the switches with next hops, (S, D)."""
-    demand = topology.demand
-    has_route = routed[topology.endpoints]
-    np.fill_diagonal(has_route, True)
-    count = pairs(topology)
-    without = int((demand[:, np.newaxis] * demand)[~has_route].sum())
-    return {"pairs": count, "pairs_without_route": without}
+    topology, names = table.topology, table.topology.switch_names
+    number = {name: d for d, name in enumerate(table.destination_names)}
+    at = topology.terminal_switch
+    # packets for a terminal follow the entries of its own name, or of its switch
+    served = np.array([number.get(names[switch], -1) for switch in at.tolist()])
+    for terminal, name in enumerate(topology.terminal_names):
+        own = number.get(name, -1)
+        if own >= 0 and table.destination_switch[own] == at[terminal]:
+            served[terminal] = own
+    has_route = routed[topology.endpoints][:, served] & (served >= 0)
+    has_route[topology.terminal_endpoint, np.arange(topology.num_terminals)] = True
+    without = int(topology.demand @ np.count_nonzero(~has_route, axis=1))
+    return {"pairs": pairs(topology), "pairs_without_route": without}
 
 
 def write_proof(proof: Proof, path: Path) -> None:

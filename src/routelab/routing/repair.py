@@ -121,7 +121,7 @@ def _repair_next_hops(
     Targets on different virtual channels share no buffer, so each layer is proven by itself. A
     target joins the first layer that stays proven with it.
     """
-    num_targets = len(table.topology.endpoints)
+    num_targets = len(table.destination_names)
     layers: list[np.ndarray] = []
     layer_of = np.zeros(num_targets, np.int64)
     for target in range(num_targets):
@@ -135,7 +135,7 @@ def _repair_next_hops(
                 layer_of[target] = number
                 break
         else:
-            name = table.topology.switch_names[table.topology.endpoints[target]]
+            name = table.destination_names[target]
             return None, f"packets for {name} wait for each other also on channels of their own"
     needed = len(layers) * table.virtual_channels
     if needed > channels:

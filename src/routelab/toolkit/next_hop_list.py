@@ -9,7 +9,8 @@ of packets for it there, each in a cell of its own. Several next hops are a choi
     D,C,C@1
 
 Hops are written as in `routelab.toolkit.route_list`: as switches, ports or links, with ``@1`` for
-virtual channel 1. Entries of a switch for itself or its terminals are ignored.
+virtual channel 1. A target is a switch with terminals, or a terminal that has a name: then it may
+have other next hops than its switch. Entries of a switch for itself or its terminals are ignored.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class NextHops:
     Attributes
     ----------
     topology : Topology
-        Destinations are its D endpoints.
+    destination_names : tuple of str
+        The D targets.
+    destination_switch : int32 array, shape (D,)
     sources : int32 array
         Switches where packets begin: those with terminals; without a network, all with an entry.
     entry_start : int64 array, shape (S * D + 1,)
@@ -58,6 +61,8 @@ class NextHops:
     """
 
     topology: Topology
+    destination_names: tuple[str, ...]
+    destination_switch: Int32Array
     sources: Int32Array
     entry_start: Int64Array
     channel: Int32Array
@@ -83,9 +88,8 @@ class NextHops:
 
     def entry_ends(self, entry: int) -> tuple[str, str]:
         """Return the names of the switch and the destination of an entry."""
-        names, ends = self.topology.switch_names, self.topology.endpoints
-        switch, destination = divmod(entry, len(ends))
-        return names[switch], names[int(ends[destination])]
+        switch, destination = divmod(entry, len(self.destination_names))
+        return self.topology.switch_names[switch], self.destination_names[destination]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +135,10 @@ def read_next_hops(
         and target.
     """
     network = network_of(rows, topology)
-    ends = network.endpoints
-    require_size(rows, network.num_switches * len(ends))
+    targets, destination = np.unique(rows.target, return_inverse=True)
+    require_size(rows, network.num_switches * len(targets))
+    ends = network.endpoints[endpoint_of(rows, targets, network)]
     switch = switch_of(rows, rows.source, network)
-    destination = endpoint_of(rows, rows.target, network)
     entry = switch.astype(np.int64) * len(ends) + destination
     order = np.argsort(entry, kind="stable")
     twice = np.flatnonzero(np.diff(entry[order]) == 0)
@@ -142,8 +146,8 @@ def read_next_hops(
         second = int(order[twice[0] + 1])
         raise InputError(
             f"{rows.path}, line {rows.line[second]}: a second entry of "
-            f"{rows.texts[int(rows.source[second])]} for the switch of "
-            f"{rows.texts[int(rows.target[second])]}; list all next hops in one line"
+            f"{rows.texts[int(rows.source[second])]} for {rows.texts[int(rows.target[second])]}; "
+            "list all next hops in one line"
         )
     rows, switch, entry = _without_home(rows, switch != ends[destination], switch, entry)
     empty = np.flatnonzero(rows.first == rows.end)
@@ -167,7 +171,9 @@ def read_next_hops(
     counts = np.bincount(entry[row], minlength=network.num_switches * len(ends))
     table = NextHops(
         network,
-        ends if topology is not None else np.unique(switch),
+        tuple(rows.texts[cell] for cell in targets.tolist()),
+        ends,
+        network.endpoints if topology is not None else np.unique(switch),
         np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
         channel[by_entry],
         vc[by_entry],

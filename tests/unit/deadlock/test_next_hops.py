@@ -10,6 +10,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from routelab.api import Topology
 from routelab.routing.prove import prove_routes, write_proof
 from routelab.routing.repair import repair_routes
 
@@ -17,23 +18,31 @@ RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
 WAITS = ("any", "one", "escape")
 
 
-def random_table(draw, *, switches, choices, vcs=1, strict=0.7):
-    """A connected graph; entries of all switches for some targets, mostly on shortest routes."""
+def random_graph(draw, switches):
     while True:
         graph = nx.gnm_random_graph(switches, draw.randint(switches - 1, 2 * switches), seed=draw)
         if nx.is_connected(graph):
-            break
-    table = {}
-    for target in draw.sample(range(switches), draw.randint(1, switches)):
-        distance = nx.single_source_shortest_path_length(graph, target)
-        for switch in graph:
-            if switch == target:
-                continue
-            closer = [n for n in sorted(graph[switch]) if distance[n] < distance[switch]]
-            pool = closer if draw.random() < strict else sorted(graph[switch])
-            hops = draw.sample(pool, min(len(pool), draw.randint(1, choices)))
-            table[switch, target] = [(hop, draw.randrange(vcs)) for hop in hops]
-    return table
+            return graph
+
+
+def random_entries(draw, graph, target, *, choices, vcs=1, strict=0.7):
+    """Next hops of all switches for a target, mostly on shortest routes."""
+    distance = nx.single_source_shortest_path_length(graph, target)
+    for switch in set(graph) - {target}:
+        closer = [n for n in sorted(graph[switch]) if distance[n] < distance[switch]]
+        pool = closer if draw.random() < strict else sorted(graph[switch])
+        hops = draw.sample(pool, min(len(pool), draw.randint(1, choices)))
+        yield switch, [(hop, draw.randrange(vcs)) for hop in hops]
+
+
+def random_table(draw, *, switches, **options):
+    """Entries of all switches of a connected graph for some targets."""
+    graph = random_graph(draw, switches)
+    return {
+        (switch, target): hops
+        for target in draw.sample(range(switches), draw.randint(1, switches))
+        for switch, hops in random_entries(draw, graph, target, **options)
+    }
 
 
 def write_table(table, file):
@@ -107,6 +116,60 @@ def test_verdicts_are_those_of_the_naive_twin(tmp_path):
         ):
             assert wanted.split(" or ")[0] == held
     assert min(counts.values()) > 4, counts
+
+
+def test_terminals_have_next_hops_of_their_own(tmp_path):
+    """A naive table has a link to each terminal instead."""
+    draw = random.Random(13)
+    recheck = runpy.run_path(str(RECHECK))
+    counts = dict.fromkeys(("proven", "cycle"), 0)
+    while min(counts.values()) < 20:
+        graph = random_graph(draw, draw.randint(3, 5))
+        links = [*graph.edges, *((b, a) for a, b in graph.edges)]
+        network = Topology.create(
+            num_switches=len(graph),
+            switch_names=[f"s{n}" for n in graph],
+            channel_source=[a for a, _ in links],
+            channel_target=[b for _, b in links],
+            terminal_switch=sorted([*graph, *graph]),
+            terminal_names=[f"s{100 + n}" for n in range(2 * len(graph))],
+        )
+        naive, lines = {}, ["switch,target,switches"]
+        for home in graph:
+            for terminal in (100 + 2 * home, 101 + 2 * home):
+                naive[home, terminal] = [(terminal, 0)]
+                for switch, hops in random_entries(draw, graph, home, choices=2, strict=0.95):
+                    naive[switch, terminal] = hops
+                    lines.append(
+                        ",".join([f"s{switch}", f"s{terminal}", *(f"s{n}@{v}" for n, v in hops)])
+                    )
+        (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+        waits = draw.choice(WAITS)
+        proof = prove_routes(tmp_path / "table.csv", network, waits=waits)
+        assert proof.status == naive_verdict(naive, waits)
+        if proof.status == "broken":
+            continue
+        counts[proof.status] += 1
+        assert proof.facts["pairs"] == 2 * len(graph) * (2 * len(graph) - 1)
+        assert proof.facts["pairs_without_route"] == 0
+        if proof.status == "proven":
+            write_proof(proof, tmp_path / "proof.json")
+            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+
+
+def test_a_terminal_without_an_entry_has_that_of_its_switch(tmp_path):
+    network = Topology.create(
+        num_switches=3,
+        switch_names=["A", "B", "C"],
+        channel_source=[0, 1, 1, 2],
+        channel_target=[1, 0, 2, 1],
+        terminal_switch=[0, 1, 2, 2],
+        terminal_names=["a", "b", "c", "d"],
+    )
+    table = tmp_path / "table.csv"
+    table.write_text("switch,target,switches\nA,C,B\nB,C,C\nB,d,C\n")
+    # c follows the entries of C; d has one at B only; nothing leads to a and b
+    assert prove_routes(table, network).facts["pairs_without_route"] == 12 - 2 - 1 - 2
 
 
 def read_table(file):

@@ -173,7 +173,7 @@ DAMAGED = {
 TABLE = "switch,target,switches\n"
 DAMAGED_TABLES = {
     "a second entry": (TABLE + "A,C,B\nB,C,C\nA,C,B\n", "line 4: a second entry of A"),
-    "a second entry by another name": (TABLE + "A,host c,B\nA,C,B\n", "line 3: a second entry"),
+    "a second entry for a terminal": (TABLE + "A,host c,B\nA,host c,B\n", "line 3: a second"),
     "only entries of a switch for itself": (TABLE + "A,A,B\nB,B,A\n", "no next hops for other"),
     "an unknown switch": (TABLE + "A,C,B\nX,C,B\n", "line 3: 'X' is no switch"),
     "a terminal is no switch": (TABLE + "host a,C,B\n", "line 2: 'host a' is no switch"),
