@@ -179,6 +179,7 @@ def test_prove_has_the_verdict_of_a_check_without_service_levels(tmp_path, capsy
         assert main(["prove", network, str(lfts), "--format", "json"]) == code
         proof = json.loads(capsys.readouterr().out)
         assert proof["verdict"] == check["verdict"]
+        assert ("service levels are unknown" in proof["reason"]) == (code == 3)
         if code != 6:
             assert proof["max_load"] == check["max_load"]
     assert main(["prove", fabric, str(tmp_path / "lfts"), "--waits", "one"]) == 2

@@ -255,17 +255,13 @@ class _Reader:
         )
 
     def _rings(self) -> list[int]:
-        """Return the ring of each link; −1 if it has none, or its ring misses a link."""
-        dims = self.shape.dims
-        lines: dict[tuple[int, ...], list[int]] = {}
-        for link, (source, direction) in enumerate(self.links):
-            d = direction % len(dims)
-            if self.shape.rings[d]:
-                node = self.nodes[source]
-                lines.setdefault((direction, *node[:d], 0, *node[d + 1 :]), []).append(link)
-        ring = [-1] * len(self.links)
-        for number, (line, links) in enumerate(lines.items()):
-            if len(links) == dims[line[0] % len(dims)]:
-                for link in links:
-                    ring[link] = number
-        return ring
+        """Return the ring of each link, −1 if it has none; it may miss links."""
+        rings: dict[tuple[int, ...], int] = {}
+        ring_of_link = []
+        for source, direction in self.links:
+            d = direction % len(self.shape.dims)
+            node = self.nodes[source]
+            line = (direction, *node[:d], 0, *node[d + 1 :])
+            is_ring = self.shape.rings[d]
+            ring_of_link.append(rings.setdefault(line, len(rings)) if is_ring else -1)
+        return ring_of_link
