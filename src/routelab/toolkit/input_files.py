@@ -26,27 +26,6 @@ switches. More does not fit into the memory of most machines."""
 
 _CHUNK = 1 << 20
 
-_KINDS = {
-    stat.S_IFIFO: "a pipe (FIFO)",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-def special_kind(path: str | os.PathLike[str]) -> str | None:
-    """Return what a path is if it is neither a regular file nor a folder, in words.
-
-    Returns
-    -------
-    kind : str or None
-        None if `path` is a regular file, a folder or a link to one, or if it does not exist.
-    """
-    try:
-        return _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))  # noqa: PTH116 - one system call
-    except (OSError, ValueError):
-        return None
-
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a folder; False also for what no path can be.
@@ -94,8 +73,7 @@ def _check(status: os.stat_result, path: str | os.PathLike[str], limit: int) -> 
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "a special file")
-        raise OSError(errno.EINVAL, f"it is {kind}; give a regular file", str(path))
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
     if status.st_size > limit:
         raise _too_large(path, limit)
 
