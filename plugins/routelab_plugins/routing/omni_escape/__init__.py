@@ -30,7 +30,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit.families.escape_levels import EscapeTurnParameters, escape_levels, no_escape
-from routelab.toolkit.families.graph_hops import most_channels, switch_distances
+from routelab.toolkit.families.graph_hops import fewer_than_two, most_channels, switch_distances
 from routelab.toolkit.families.hamming_hops import (
     coordinates,
     hamming_tables,
@@ -75,11 +75,9 @@ class OmniEscape(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected Hamming graph, maybe with failures, and two virtual channels."""
-        if virtual_channels < 2:
-            return (
-                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
-            )
-        return not_partly_hamming(topology) or no_escape(topology)
+        return (
+            fewer_than_two(virtual_channels) or not_partly_hamming(topology) or no_escape(topology)
+        )
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

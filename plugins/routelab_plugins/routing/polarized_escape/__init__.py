@@ -30,7 +30,12 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit.families.escape_levels import EscapeTurnParameters, escape_levels, no_escape
-from routelab.toolkit.families.graph_hops import graph_tables, most_channels, switch_distances
+from routelab.toolkit.families.graph_hops import (
+    fewer_than_two,
+    graph_tables,
+    most_channels,
+    switch_distances,
+)
 from routelab_plugins import works
 
 from .kernels import hop
@@ -69,11 +74,7 @@ class PolarizedEscape(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected network with links in both directions, two virtual channels."""
-        if virtual_channels < 2:
-            return (
-                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
-            )
-        return no_escape(topology)
+        return fewer_than_two(virtual_channels) or no_escape(topology)
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -169,14 +169,10 @@ def replay(
     Raises
     ------
     InputError
-        If SimGrid is not installed, or the numbers of hosts and ranks differ.
+        If SimGrid is not installed.
     SmpiError
         If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
-    if len(hosts) != schedule.ranks:
-        raise InputError(
-            f"placement: {len(hosts)} ranks are placed, but the program has {schedule.ranks}"
-        )
     program = find()
     speed = host_speed(platform)
     began = time.perf_counter()
