@@ -149,16 +149,16 @@ class Demand:
         )
 
     @classmethod
-    def permutation(cls, target: ArrayLike, convention: str, *, to_self: bool = False) -> Demand:
+    def permutation(cls, target: ArrayLike, convention: str) -> Demand:
         """Return a demand in which every terminal sends to one terminal.
 
         Parameters
         ----------
         target : int array, shape (T,)
-            −1 for a silent terminal; one that would send to itself is silent unless `to_self`.
+            −1 for a silent terminal; one that would send to itself is silent, too.
         """
         to = np.asarray(target, dtype=np.int64)
-        sends = (to >= 0) & (to_self | (to != np.arange(len(to))))
+        sends = (to >= 0) & (to != np.arange(len(to)))
         return cls.create(
             rate=sends.astype(np.float64),
             part_start=np.concatenate(([0], np.cumsum(sends))),
@@ -166,7 +166,7 @@ class Demand:
             part_set=np.arange(sends.sum()),
             set_start=np.arange(sends.sum() + 1),
             members=to[sends],
-            to_self=to_self,
+            to_self=False,
             convention=convention,
         )
 

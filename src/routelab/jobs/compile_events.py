@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from functools import cache
 from typing import Any
 
+from routelab._runtime import progress
 from routelab._runtime.numba_hook import when_imported
-from routelab._runtime.progress import LOGGER, WAITING
+from routelab._runtime.progress import WAITING
 from routelab.jobs.meter import current_meter
 
 _EVENTS = "numba.core.event"
-_LEVEL = logging.DEBUG - 1
-"""Level of the progress logger, which no other code is likely to set."""
 
 
 @cache
 def listen() -> None:
     """Pass events of this process, and of processes forked from it, to their meters."""
-    _listen_to_progress()
+    progress.listeners.append(_note)
     when_imported(_EVENTS, _listen_to_numba)
 
 
@@ -50,26 +48,8 @@ def _listen_to_numba(events: Any) -> None:
     events.register("numba:compile", Compiles())
 
 
-def _listen_to_progress() -> None:
-    """Pass messages about phases of tasks to the meter as notes.
-
-    The logger must let records of all levels pass. So a filter keeps from all handlers, also
-    those of its ancestors, the records that did not reach them before.
-    """
-    logger = logging.getLogger(LOGGER)
-    level_before = logger.level
-
-    def note(record: logging.LogRecord) -> bool:
-        """Note the task of a record in the meter; return whether its level is logged."""
-        meter = current_meter()
-        # records of other code have no task, phase and end
-        task, phase = getattr(record, "task", None), getattr(record, "phase", None)
-        if meter is not None and task and phase != WAITING and not getattr(record, "ended", True):
-            meter.note(f"{task}: {phase}")
-        level = level_before if logger.level == _LEVEL else logger.level
-        if not level and logger.parent is not None:
-            level = logger.parent.getEffectiveLevel()
-        return record.levelno >= level
-
-    logger.addFilter(note)
-    logger.setLevel(_LEVEL)
+def _note(task: str, phase: str, ended: bool) -> None:
+    """Note the phase of a task in the meter."""
+    meter = current_meter()
+    if meter is not None and phase != WAITING and not ended:
+        meter.note(f"{task}: {phase}")

@@ -21,29 +21,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from routelab.api.errors import InputError
-from routelab.toolkit.input_files import special_kind
+from routelab.toolkit.input_files import is_folder, is_regular
 
-_FIXES = {
-    errno.ENOSPC: "the disk is full; free some space or choose another folder",
-    errno.EDQUOT: "your disk quota is exceeded; free some space or choose another folder",
-    errno.EFBIG: "the file is larger than allowed; raise the limit (ulimit -f)",
-    errno.EROFS: "the file system is read-only; choose another folder",
-    errno.EACCES: "permission denied; choose a folder that you may write to",
-    errno.EPERM: "permission denied; choose a folder that you may write to",
-    errno.ENOTDIR: "a part of the path is a file, not a folder; choose another folder",
-    errno.ENOENT: "the folder cannot be created, or was removed; choose another folder",
-    errno.EEXIST: "a file is where a folder is needed; remove it or choose another folder",
-    errno.EISDIR: "a folder has this name; remove it or choose another name",
-    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
-    errno.ELOOP: "its symbolic links form a loop; choose another name",
-    errno.EBUSY: "it is in use, for example as a mount point; choose a folder in it",
-    errno.EINVAL: "the file system does not accept this name; choose another one",
-}
+_UNWRITABLE = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+        *(errno.ENOTDIR, errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG),
+        *(errno.ELOOP, errno.EBUSY, errno.EINVAL),
+    }
+)
+"""Errors of the system about a path that cannot be written."""
 
 _being_written: set[Path] = set()
 """Folders that blocks of `atomic_directory` are filling."""
 
-_OUTPUTS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/proc/self/fd/")
+_OUTPUTS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 
 
 @contextmanager
@@ -164,26 +156,20 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _refuse_special(path: str | os.PathLike[str]) -> None:
-    """Refuse pipes, devices and the open output of this process."""
-    kind = special_kind(path)
-    # the output of this process may be a regular file, which is not ours to replace
-    if kind is None and os.path.abspath(path).startswith(_OUTPUTS):  # noqa: PTH100
-        kind = "an open file of a process"
-    if kind is not None:
-        raise InputError(
-            f"cannot write {os.fspath(path)}: it is {kind}, and only regular files and folders are "
-            "written; choose another name"
-        )
+    """Refuse pipes, devices and the open output of this process, which a file must not replace."""
+    is_special = os.path.exists(path) and not (is_regular(path) or is_folder(path))  # noqa: PTH110
+    if is_special or os.path.abspath(path).startswith(_OUTPUTS):  # noqa: PTH100
+        raise InputError(f"cannot write {os.fspath(path)}: it is no regular file")
 
 
 def _refuse_file(target: Path) -> None:
     if target.exists() and not target.is_dir():
-        raise NotADirectoryError(errno.EEXIST, "not a directory", str(target))
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(target))
 
 
 def _refuse_folder(target: Path) -> None:
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "a directory", str(target))
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
 
 
 def _swap(draft: Path, target: Path) -> None:
@@ -235,10 +221,9 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
         # an error that names a file elsewhere comes from something that the block read
         file_name = error.filename if isinstance(error.filename, str | os.PathLike) else None
         elsewhere = file_name is not None and not _is_within(Path(file_name), target.parent)
-        fix = _FIXES.get(error.errno or 0)
-        if fix is None or elsewhere:
+        if error.errno not in _UNWRITABLE or elsewhere:
             raise
-        raise InputError(f"cannot write {path}: {fix}") from error
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -7,6 +7,7 @@ import io
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,25 +56,12 @@ def read_tuples(
     InputError
         If the file is missing, damaged or another table.
     """
-    check_file(Path(path))
-    try:
-        content = read_text(path)
-        if not content.endswith("\n"):
-            raise ValueError("it ends within a line")
-        header, *lines = _unescaped_lines(content)
+    with _explain_damage(path):
+        header, *lines = _read_lines(path)
         if header != list(columns):
-            raise ValueError(f"the columns {','.join(header)[:60]}")
+            raise ValueError(f"expected the columns {','.join(columns)}, found others")
         kinds = [_number if column in numbers else str for column in columns]
         return [tuple(kind(cell) for kind, cell in zip(kinds, line, strict=True)) for line in lines]
-    except (ValueError, csv.Error) as error:
-        raise InputError(
-            f"{path} is damaged: expected the columns {','.join(columns)}, found {error}; "
-            "remove its folder and run again"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
-        ) from error
 
 
 def further_columns(path: str | os.PathLike[str], columns: Sequence[str]) -> list[str]:
@@ -112,23 +100,34 @@ def read_rows(
     InputError
         If the file is missing or damaged, or a column is missing.
     """
-    check_file(Path(path))
-    try:
-        content = read_text(path)
-        if not content.endswith("\n"):
-            raise ValueError("it ends within a line")
-        header, *lines = _unescaped_lines(content)
+    with _explain_damage(path):
+        header, *lines = _read_lines(path)
         if absent := [name for name in needed if name not in header]:
             raise ValueError(f"no column {', '.join(absent)}")
         kinds = [str if name in texts else _value for name in header]
         cells = ([kind(cell) for kind, cell in zip(kinds, line, strict=True)] for line in lines)
         return [dict(zip(header, line, strict=True)) for line in cells]
+
+
+@contextmanager
+def _explain_damage(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors of reading a table into messages."""
+    check_file(Path(path))
+    try:
+        yield
     except (ValueError, csv.Error) as error:
         raise InputError(f"{path} is damaged: {error}; remove its folder and run again") from error
     except OSError as error:
         raise InputError(
             f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
         ) from error
+
+
+def _read_lines(path: str | os.PathLike[str]) -> list[list[str]]:
+    content = read_text(path)
+    if not content.endswith("\n"):
+        raise ValueError("it ends within a line")
+    return list(_unescaped_lines(content))
 
 
 def _unescaped_lines(content: str) -> Iterator[list[str]]:

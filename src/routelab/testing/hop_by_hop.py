@@ -6,17 +6,10 @@ from typing import Any
 
 from routelab.api import HopProgram, RoutingPart, Topology
 from routelab.deadlock.reachable_states import ReachableStates, explore_states
-from routelab.registry.instances import Routing
-from routelab.simulation.programs import part_of
 from routelab.testing.results import Skipped
 
 CHANNEL_COUNTS = (*range(1, 13), 16, 32, 64)
 """Numbers of virtual channels to try, until the routing supports one."""
-
-
-def routing_part(routing: Routing) -> RoutingPart:
-    """Return the plugin of a routing, with the routings on which it is based handed in."""
-    return part_of(routing)
 
 
 def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:

@@ -19,9 +19,10 @@ from routelab.deadlock.reachable_states import ReachableStates
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import ComposedRouting, HopRouting, Routing, load, load_routing
 from routelab.routing.apply import apply_routing
+from routelab.simulation.programs import part_of
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
-from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
+from routelab.testing.hop_by_hop import explore_or_skip, least_channels
 from routelab.testing.inputs.examples import complete_name
 from routelab.testing.inputs.tables import table_like
 from routelab.testing.result_form import check_form
@@ -229,7 +230,7 @@ class Trial:
         except Skipped:
             # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
-        routing = routing_part(self.subject.plugin)
+        routing = part_of(self.subject.plugin)
         count, _ = least_channels(routing, self.value)
         escapes = routing.proof == "duato"
         return explore_or_skip(self.result, self.value, count, escapes=escapes)
@@ -259,7 +260,7 @@ def capabilities_of(plugin: Any) -> Capabilities:
 def support_answer(plugin: Any, value: Any) -> Any:
     """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
     if isinstance(plugin, HopRouting):
-        return least_channels(routing_part(plugin), value)[1]
+        return least_channels(part_of(plugin), value)[1]
     if isinstance(plugin, Routing):
         # the first part gets the network; the others get its result
         plugin = plugin.rules if isinstance(plugin, ComposedRouting) else plugin.plugin
@@ -277,7 +278,7 @@ def run_plugin(plugin: Any, value: Any) -> Any:
         If it raised anything else.
     """
     if isinstance(plugin, HopRouting):
-        routing = routing_part(plugin)
+        routing = part_of(plugin)
         count, _ = least_channels(routing, value)
         return call_plugin("prepare()", lambda: routing.prepare(value, count))
     if isinstance(plugin, Routing):

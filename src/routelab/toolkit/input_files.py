@@ -12,6 +12,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
+from pathlib import Path
+
+from routelab.api.errors import InputError
 
 MAX_TEXT = 1 << 30
 """Largest text file in bytes, 1 GiB: a traffic matrix of 20,000 ranks or the links of ten million
@@ -24,28 +27,10 @@ MAX_ARRAYS = 1 << 36
 """Largest file of arrays, compressed and uncompressed, in bytes, 64 GiB: a route table of 50,000
 switches. More does not fit into the memory of most machines."""
 
+MAX_PROBLEMS = 5
+"""Largest number of mistakes in one error message."""
+
 _CHUNK = 1 << 20
-
-_KINDS = {
-    stat.S_IFIFO: "a pipe (FIFO)",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-def special_kind(path: str | os.PathLike[str]) -> str | None:
-    """Return what a path is if it is neither a regular file nor a folder, in words.
-
-    Returns
-    -------
-    kind : str or None
-        None if `path` is a regular file, a folder or a link to one, or if it does not exist.
-    """
-    try:
-        return _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))  # noqa: PTH116 - one system call
-    except (OSError, ValueError):
-        return None
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -94,8 +79,7 @@ def _check(status: os.stat_result, path: str | os.PathLike[str], limit: int) -> 
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "a special file")
-        raise OSError(errno.EINVAL, f"it is {kind}; give a regular file", str(path))
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
     if status.st_size > limit:
         raise _too_large(path, limit)
 
@@ -140,3 +124,32 @@ def read_text(path: str | os.PathLike[str], limit: int = MAX_TEXT, encoding: str
         If the bytes are not text in `encoding`.
     """
     return read_bytes(path, limit).decode(encoding)
+
+
+def read_user_text(path: Path) -> str:
+    """Read a text file, with or without a byte order mark.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is not UTF-8 text; names the file.
+    """
+    try:
+        return read_text(path, encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
+
+
+def refuse(path: Path, problems: list[str]) -> None:
+    """Refuse a file with problems, of which five are named.
+
+    Raises
+    ------
+    InputError
+        If there are any.
+    """
+    if problems:
+        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+        raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))

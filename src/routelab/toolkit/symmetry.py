@@ -88,18 +88,9 @@ class SourceSymmetry:
         step : array of int, shape (n,)
             A divisor of ``arrays.period`` for each of the n dimensions, and a multiple of this
             group's own step. 1 keeps all translations, the period itself none.
-
-        Raises
-        ------
-        ValueError
-            If a step is no such divisor, or no such multiple.
         """
         arrays = self.arrays
         steps = np.asarray(step, dtype=np.int32)
-        if np.any(steps < 1) or np.any(arrays.period % steps):
-            raise ValueError(f"steps {steps} do not divide the periods {arrays.period}")
-        if np.any(steps % arrays.step):
-            raise ValueError(f"steps {steps} are no multiples of the group's {arrays.step}")
         return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:

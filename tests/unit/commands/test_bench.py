@@ -69,7 +69,7 @@ def test_commands_are_shown_where_the_programs_of_the_fabric_are_missing(
     assert main([*command, "--apply-routing", "--dry-run"]) == 0
     printed = capsys.readouterr()
     assert "no-such-sudo -n load\n" in printed.out
-    assert "apply: program no-such-sudo is not on the PATH" in printed.err
+    assert "apply: program no-such-sudo is not found or not executable" in printed.err
     assert main([*command, "--apply-routing"]) == 2
-    assert "apply: program no-such-sudo is not on the PATH" in capsys.readouterr().err
+    assert "apply: program no-such-sudo is not found or not executable" in capsys.readouterr().err
     assert not list(tmp_path.rglob("ran"))

@@ -20,7 +20,7 @@ def test_only_results_may_be_replaced(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError, match=r"thesis\.tex.*would be lost; name a new folder"):
         check_result_folder(tmp_path)
-    with pytest.raises(InputError, match="a file is where a folder is needed"):
+    with pytest.raises(InputError, match="Not a directory"):
         check_result_folder(tmp_path / "thesis.tex")
 
 

@@ -62,7 +62,7 @@ def test_a_better_row_replaces_a_failed_one_and_not_the_reverse(tmp_path):
 
 def test_an_unwritable_store_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="a file is where a folder is needed"):
+    with pytest.raises(InputError, match="cannot write"):
         RowStore(tmp_path / "file").writer("a")
 
 

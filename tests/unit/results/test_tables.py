@@ -35,7 +35,7 @@ def test_no_number_is_nan(tmp_path: Path) -> None:
     [
         (b"", "it ends within a line"),
         (b"name,value,unit\na,1,b\na,1", "it ends within a line"),
-        (b"a,b\n", "found the columns a,b"),
+        (b"a,b\n", "expected the columns name,value,unit"),
         (b"name,value,unit\na,1\n", "is damaged"),
         (b"name,value,unit\na,one,b\n", "could not convert string to float: 'one'"),
         (b'name,value,unit\n"a,1,b\n', "is damaged"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import routelab
-from routelab.toolkit.input_files import is_folder, is_regular, read_bytes, read_text, special_kind
+from routelab.toolkit.input_files import is_folder, is_regular, read_bytes, read_text
 
 READS = re.compile(
     r"\.read_text\(|\.read_bytes\(|\.open\((\"rb\"|encoding|newline|\))|json\.load\("
@@ -46,8 +46,8 @@ def test_all_files_of_users_have_one_reader() -> None:
 @pytest.fixture
 def special(tmp_path: Path) -> dict[str, Path]:
     """Make a pipe, a socket and, where that is allowed, a device."""
-    paths = {kind: tmp_path / kind for kind in ("a pipe (FIFO)", "a socket", "a device")}
-    os.mkfifo(paths["a pipe (FIFO)"])
+    paths = {kind: tmp_path / kind for kind in ("a pipe", "a socket", "a device")}
+    os.mkfifo(paths["a pipe"])
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.relpath(paths["a socket"]))
     try:
@@ -62,11 +62,8 @@ def test_only_regular_files_are_read(special: dict[str, Path], tmp_path: Path) -
         link = tmp_path / f"link to {kind}"
         link.symlink_to(path)
         for name in (path, link):
-            assert special_kind(name) == kind
-            with pytest.raises(OSError, match=re.escape(f"it is {kind}; give a regular file")):
+            with pytest.raises(OSError, match="it is no regular file"):
                 read_bytes(name)
-    assert special_kind(tmp_path) is None
-    assert special_kind(tmp_path / "missing") is None
 
 
 def test_large_files_are_refused_before_and_while_they_are_read(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.toolkit.families.graph_hops import most_channels
+from routelab.toolkit.families.graph_hops import fewer_than_two, most_channels
 from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
 from routelab_plugins import works
 
@@ -48,13 +48,7 @@ class Dimwar(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a Hamming graph without failures, and two virtual channels."""
-        if reason := not_hamming(topology):
-            return reason
-        if virtual_channels < 2:
-            return (
-                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
-            )
-        return None
+        return not_hamming(topology) or fewer_than_two(virtual_channels)
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

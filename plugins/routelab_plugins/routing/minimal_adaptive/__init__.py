@@ -10,7 +10,7 @@ channels in all) it is the adaptive bubble router of Puente et al., JPDC 61(9), 
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, HopProgram, Topology
+from routelab.api import HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     count_ring_classes,
@@ -32,13 +32,6 @@ class MinimalAdaptive(EscapeRouting):
     citations = (
         works.DUATO1993("escape channels"),
         works.PUENTE2001("an escape under bubble flow control"),
-    )
-    capabilities = Capabilities(
-        families=("torus", "mesh"),
-        minimal=True,
-        multipath=True,
-        tolerates_failures=False,
-        virtual_channels=None,
     )
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

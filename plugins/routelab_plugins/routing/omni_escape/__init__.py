@@ -18,8 +18,6 @@ deroutes, and the longest up*/down* distance.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from typing_extensions import override
 
 from routelab.api import (
@@ -31,8 +29,8 @@ from routelab.api import (
     UnsupportedError,
     parameter,
 )
-from routelab.toolkit.families.escape_levels import escape_levels, no_escape
-from routelab.toolkit.families.graph_hops import most_channels, switch_distances
+from routelab.toolkit.families.escape_levels import EscapeTurnParameters, escape_levels, no_escape
+from routelab.toolkit.families.graph_hops import fewer_than_two, most_channels, switch_distances
 from routelab.toolkit.families.hamming_hops import (
     coordinates,
     hamming_tables,
@@ -43,8 +41,8 @@ from routelab_plugins import works
 from .kernels import hop
 
 
-class OmniEscapeParameters(Parameters):
-    """Deroutes, and what a packet does whose best channel has no room."""
+class Deroutes(Parameters):
+    """Number of deroutes, and their penalty."""
 
     deroutes: int | None = parameter(
         None,
@@ -53,18 +51,10 @@ class OmniEscapeParameters(Parameters):
         description="Largest number of deroutes of a packet; none: the number of dimensions",
     )
     penalty: int = parameter(64, ge=0, le=1 << 19, description="Penalty of deroutes, in flits")
-    blocked: Literal["wait", "skip"] = parameter(
-        "wait",
-        description="Packets whose best channel is full wait, unless an escape has room (wait), "
-        "or take the next best channel that has room, escapes last (skip)",
-    )
-    escape_wait: int = parameter(
-        4,
-        ge=0,
-        le=1000,
-        description="Time that packets wait for the best channel before they may escape (with "
-        "blocked=wait), in times that a packet takes to cross a channel, at most 500 cycles",
-    )
+
+
+class OmniEscapeParameters(EscapeTurnParameters, Deroutes):
+    """Deroutes, and what a packet does whose best channel has no room."""
 
 
 class OmniEscape(HopRoutingPlugin):
@@ -85,11 +75,9 @@ class OmniEscape(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected Hamming graph, maybe with failures, and two virtual channels."""
-        if virtual_channels < 2:
-            return (
-                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
-            )
-        return not_partly_hamming(topology) or no_escape(topology)
+        return (
+            fewer_than_two(virtual_channels) or not_partly_hamming(topology) or no_escape(topology)
+        )
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -113,8 +101,6 @@ class OmniEscape(HopRoutingPlugin):
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=options.penalty,
-            ranking="room" if options.blocked == "skip" else "best-or-escape",
-            again=options.blocked == "wait",
-            escape_wait=options.escape_wait if options.blocked == "wait" else 0,
+            **options.choice,
             max_hops=dimensions + deroutes + int(up_down.max()),
         )

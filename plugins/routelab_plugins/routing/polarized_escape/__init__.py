@@ -18,8 +18,6 @@ lessens the up*/down* distance.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from typing_extensions import override
 
 from routelab.api import (
@@ -31,15 +29,20 @@ from routelab.api import (
     UnsupportedError,
     parameter,
 )
-from routelab.toolkit.families.escape_levels import escape_levels, no_escape
-from routelab.toolkit.families.graph_hops import graph_tables, most_channels, switch_distances
+from routelab.toolkit.families.escape_levels import EscapeTurnParameters, escape_levels, no_escape
+from routelab.toolkit.families.graph_hops import (
+    fewer_than_two,
+    graph_tables,
+    most_channels,
+    switch_distances,
+)
 from routelab_plugins import works
 
 from .kernels import hop
 
 
-class PolarizedEscapeParameters(Parameters):
-    """Penalties, and what a packet does whose best channel has no room."""
+class Penalties(Parameters):
+    """Penalties of hops."""
 
     p1: int = parameter(
         64, ge=0, le=1 << 19, description="Penalty of hops that increase the weight by 1, in flits"
@@ -47,18 +50,10 @@ class PolarizedEscapeParameters(Parameters):
     p0: int = parameter(
         80, ge=0, le=1 << 19, description="Penalty of hops that leave the weight, in flits"
     )
-    blocked: Literal["wait", "skip"] = parameter(
-        "wait",
-        description="Packets whose best channel is full wait, unless an escape has room (wait), "
-        "or take the next best channel that has room, escapes last (skip)",
-    )
-    escape_wait: int = parameter(
-        4,
-        ge=0,
-        le=1000,
-        description="Time that packets wait for the best channel before they may escape (with "
-        "blocked=wait), in times that a packet takes to cross a channel, at most 500 cycles",
-    )
+
+
+class PolarizedEscapeParameters(EscapeTurnParameters, Penalties):
+    """Penalties, and what a packet does whose best channel has no room."""
 
 
 class PolarizedEscape(HopRoutingPlugin):
@@ -79,11 +74,7 @@ class PolarizedEscape(HopRoutingPlugin):
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a connected network with links in both directions, two virtual channels."""
-        if virtual_channels < 2:
-            return (
-                f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
-            )
-        return no_escape(topology)
+        return fewer_than_two(virtual_channels) or no_escape(topology)
 
     @override
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -107,8 +98,6 @@ class PolarizedEscape(HopRoutingPlugin):
             candidates=2 * most_channels(topology),
             by_occupancy=True,
             detour_penalty=max(options.p0, options.p1),
-            ranking="room" if options.blocked == "skip" else "best-or-escape",
-            again=options.blocked == "wait",
-            escape_wait=options.escape_wait if options.blocked == "wait" else 0,
+            **options.choice,
             max_hops=4 * int(distance.max()) + int(up_down.max()),
         )

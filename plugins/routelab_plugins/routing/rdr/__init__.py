@@ -14,7 +14,7 @@ and three with a dateline. Results count the hops that were escapes.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, HopProgram, Topology
+from routelab.api import HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     count_ring_classes,
@@ -36,13 +36,6 @@ class Rdr(EscapeRouting):
     citations = (
         works.SHASTRY2016("Random Distance Routing (section II)"),
         works.DUATO1993("escape channels"),
-    )
-    capabilities = Capabilities(
-        families=("torus", "mesh"),
-        minimal=True,
-        multipath=True,
-        tolerates_failures=False,
-        virtual_channels=None,
     )
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:

@@ -24,20 +24,10 @@ a cycle with it.
 
 from __future__ import annotations
 
-from routelab.api import (
-    Capabilities,
-    Parameters,
-    RoutingGraph,
-    RulesPlugin,
-    Topology,
-    parameter,
-)
-from routelab.toolkit.irregular import (
-    PHASE_COLUMNS,
-    ROOTS_AND_BEST,
-    one_way_channel,
-    phase_graph,
-)
+from typing_extensions import override
+
+from routelab.api import Parameters, parameter
+from routelab.toolkit.irregular import ROOTS_AND_BEST, PhaseRules
 from routelab.toolkit.irregular.trees import PARENTS, CoordinatedTree, Parents
 from routelab_plugins import works
 
@@ -51,33 +41,18 @@ class LTurnParameters(Parameters):
     )
 
 
-class LTurn(RulesPlugin):
+class LTurn(PhaseRules):
     """Left and up, then right, then left and down."""
 
     name = "l-turn"
     summary = "Left and up first, then right, then left and down (our reading of L-turn)"
     citations = (works.KOIBUCHI2001("left-up first; our reading of the abstract"),)
-    capabilities = Capabilities(minimal=False, flow_control="plain")
-    columns = PHASE_COLUMNS
     Parameters = LTurnParameters
 
-    def supports(self, topology: Topology) -> str | None:
-        """Require links in both directions."""
-        return one_way_channel(topology)
-
-    def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Build the automaton of legal routes; see `routelab.toolkit.irregular.phase_graph`."""
-        return phase_graph(
-            topology,
-            _phase,
-            rules=self.name,
-            root=self.parameters.root,
-            parents=self.parameters.tree,
-        )
-
-
-def _phase(tree: CoordinatedTree, a: int, b: int) -> int:
-    """Return the phase of the channel from one switch to another."""
-    if tree.x[b] > tree.x[a]:
-        return 1
-    return 2 if tree.y[b] > tree.y[a] else 0
+    @staticmethod
+    @override
+    def phase(tree: CoordinatedTree, a: int, b: int) -> int:
+        """Return the phase of the channel from one switch to another."""
+        if tree.x[b] > tree.x[a]:
+            return 1
+        return 2 if tree.y[b] > tree.y[a] else 0

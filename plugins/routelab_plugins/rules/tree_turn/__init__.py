@@ -23,20 +23,10 @@ has a route, because up and then down the tree stays legal.
 
 from __future__ import annotations
 
-from routelab.api import (
-    Capabilities,
-    Parameters,
-    RoutingGraph,
-    RulesPlugin,
-    Topology,
-    parameter,
-)
-from routelab.toolkit.irregular import (
-    PHASE_COLUMNS,
-    ROOTS_AND_BEST,
-    one_way_channel,
-    phase_graph,
-)
+from typing_extensions import override
+
+from routelab.api import Parameters, parameter
+from routelab.toolkit.irregular import ROOTS_AND_BEST, PhaseRules
 from routelab.toolkit.irregular.trees import PARENTS, CoordinatedTree, Parents
 from routelab_plugins import works
 
@@ -50,7 +40,7 @@ class TreeTurnParameters(Parameters):
     )
 
 
-class TreeTurn(RulesPlugin):
+class TreeTurn(PhaseRules):
     """Up the tree, then down, then up links outside the tree."""
 
     name = "tree-turn"
@@ -59,27 +49,12 @@ class TreeTurn(RulesPlugin):
         works.ZHOU2006("tree links and cross links; our reading of the abstract"),
         works.ZHOU2012("the later version"),
     )
-    capabilities = Capabilities(minimal=False, flow_control="plain")
-    columns = PHASE_COLUMNS
     Parameters = TreeTurnParameters
 
-    def supports(self, topology: Topology) -> str | None:
-        """Require links in both directions."""
-        return one_way_channel(topology)
-
-    def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Build the automaton of legal routes; see `routelab.toolkit.irregular.phase_graph`."""
-        return phase_graph(
-            topology,
-            _phase,
-            rules=self.name,
-            root=self.parameters.root,
-            parents=self.parameters.tree,
-        )
-
-
-def _phase(tree: CoordinatedTree, a: int, b: int) -> int:
-    """Return the phase of the channel from one switch to another."""
-    if (tree.y[b], tree.x[b]) > (tree.y[a], tree.x[a]):
-        return 1
-    return 0 if tree.has(a, b) else 2
+    @staticmethod
+    @override
+    def phase(tree: CoordinatedTree, a: int, b: int) -> int:
+        """Return the phase of the channel from one switch to another."""
+        if (tree.y[b], tree.x[b]) > (tree.y[a], tree.x[a]):
+            return 1
+        return 0 if tree.has(a, b) else 2

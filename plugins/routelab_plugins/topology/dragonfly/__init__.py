@@ -95,9 +95,7 @@ class Dragonfly(TopologyPlugin):
                 GROUP_COORDINATES: [0],
             },
             facts={
-                "cables": {"local": local_links, "global": len(joined.group)},
-                "links_between_groups": sorted({joined.least, joined.most}),
-                **({"unused_ports_of_a_group": joined.unused} if joined.unused else {}),
+                **joined.facts(local_links),
                 **_diameter(a, h, groups),
             },
             coordinates=np.stack(np.divmod(np.arange(count), a), axis=1),

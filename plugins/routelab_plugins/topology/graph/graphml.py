@@ -1,13 +1,13 @@
-"""A reader of GraphML that records line numbers.
+"""A reader of GraphML.
 
-It uses the expat parser, not networkx, which creates nodes that edges name by mistake, merges nodes
-of equal names, and does not report lines. Source of the format: *GraphML Primer*,
+It does not use networkx, which creates nodes that edges name by mistake and merges nodes of equal
+names. Source of the format: *GraphML Primer*,
 http://graphml.graphdrawing.org/primer/graphml-primer.html.
 """
 
 from __future__ import annotations
 
-from xml.parsers import expat
+from xml.etree import ElementTree as ET
 
 from routelab.api import InputError
 
@@ -37,139 +37,87 @@ def read_graphml(content: bytes, file: str) -> Network:
     InputError
         If it is not well-formed XML, not GraphML, or uses nested graphs or hyperedges.
     """
-    reader = _Reader(file)
     try:
-        reader.parser.Parse(content, True)
-    except expat.ExpatError as error:
-        raise InputError(
-            f"{file}, line {error.lineno}: not well-formed XML: {expat.ErrorString(error.code)}"
-        ) from None
-    reader.network.check_ends()
-    return reader.network
+        root = ET.fromstring(content)
+    except ET.ParseError as error:
+        raise InputError(f"{file}: not well-formed XML: {error}") from None
+    # elements of other namespaces (drawings) are ignored
+    name = root.tag.rpartition("}")[2]
+    space = root.tag.removesuffix(name)
+    if name != "graphml":
+        raise InputError(f"{file}: the root is <{name}>, expected <graphml>")
+    graph = root.find(f"{space}graph")
+    if graph is None or len(list(root.iter(f"{space}graph"))) > 1:
+        raise InputError(f"{file}: expected one graph in <graphml>, none in another")
+    if graph.find(f"{space}hyperedge") is not None:
+        raise InputError(f"{file}: hyperedges are not supported; use edges")
+    default = graph.get("edgedefault", "undirected")
+    if default not in ("directed", "undirected"):
+        raise InputError(f"{file}: edgedefault is {default!r}, expected directed or undirected")
+    network = Network(directed=default == "directed")
+    data = _Data(root, space)
+    for number, node in enumerate(graph.findall(f"{space}node"), 1):
+        network.declare(_node(node, data.of(node, "node"), f"{file}, node {number}"))
+    for number, edge in enumerate(graph.findall(f"{space}edge"), 1):
+        network.edges.append(_edge(edge, data.of(edge, "edge"), f"{file}, edge {number}"))
+    network.check_ends()
+    return network
 
 
-class _Reader:
-    """Handlers of expat's events, which fill `network`."""
+class _Data:
+    """Names and default values of the data of nodes and edges."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.network = Network()
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._add_text
-        self._open: list[str] = []
-        self._space = ""
-        self._graphs = 0
-        self._key_names: dict[str, str] = {}
+    def __init__(self, root: ET.Element, space: str) -> None:
+        self._space = space
+        self._names: dict[str, str] = {}
         self._defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-        self._key: dict[str, str] = {}
-        self._element: dict[str, str] = {}
-        self._place = ""
-        self._data: dict[str, str] = {}
-        self._data_name = ""
-        self._text: list[str] = []
-
-    def _here(self) -> str:
-        return f"{self.file}, line {self.parser.CurrentLineNumber}"
-
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Begin an element; the parser's handler."""
-        space, _, name = tag.rpartition(" ")
-        if not self._open:
-            if name != "graphml":
-                raise InputError(f"{self._here()}: the root is <{name}>, expected <graphml>")
-            self._space = space
-        # elements of other namespaces (drawings) are ignored
-        name = name if space == self._space else ""
-        parent = self._open[-1] if self._open else ""
-        self._open.append(name)
-        self._text = []
-        if name == "hyperedge":
-            raise InputError(f"{self._here()}: hyperedges are not supported; use edges")
-        if name == "graph":
-            self._start_graph(parent, attributes)
-        elif name == "key":
-            self._key = attributes
-            self._key_names[attributes.get("id", "")] = attributes.get("attr.name", "")
-        elif name in ("node", "edge") and parent == "graph":
-            self._element, self._place, self._data = attributes, self._here(), {}
-        elif name == "data":
-            key = attributes.get("key", "")
-            self._data_name = self._key_names.get(key, key)
-
-    def _start_graph(self, parent: str, attributes: dict[str, str]) -> None:
-        """Take the direction of a graph's edges; refuse a second graph."""
-        self._graphs += 1
-        if parent != "graphml" or self._graphs > 1:
-            raise InputError(
-                f"{self._here()}: a second or nested graph; leave one graph in the file"
-            )
-        default = attributes.get("edgedefault", "undirected")
-        if default not in ("directed", "undirected"):
-            raise InputError(
-                f"{self._here()}: edgedefault is {default!r}, expected directed or undirected"
-            )
-        self.network.directed = default == "directed"
-
-    def _add_text(self, text: str) -> None:
-        self._text.append(text)
-
-    def _end(self, _tag: str) -> None:
-        """End an element, and store what it holds; the parser's handler."""
-        name = self._open.pop()
-        parent = self._open[-1] if self._open else ""
-        text = "".join(self._text).strip()
-        if name == "default" and parent == "key":
+        for key in root.findall(f"{space}key"):
+            name = self._names[key.get("id", "")] = key.get("attr.name", "")
+            default = key.find(f"{space}default")
             for domain in ("node", "edge"):
-                if self._key.get("for", "all") in (domain, "all"):
-                    self._defaults[domain][self._key.get("attr.name", "")] = text
-        elif name == "data" and parent in ("node", "edge"):
-            self._data[self._data_name] = text
-        elif name == "node" and parent == "graph":
-            self._add_node()
-        elif name == "edge" and parent == "graph":
-            self._add_edge()
+                if default is not None and key.get("for", "all") in (domain, "all"):
+                    self._defaults[domain][name] = _text(default)
 
-    def _add_node(self) -> None:
-        """Declare the node that has just ended."""
-        data = self._defaults["node"] | self._data
-        terminals = data.get("terminals")
-        self.network.declare(
-            Node(
-                self._element.get("id", ""),
-                self._place,
-                label=" ".join(data.get("label", "").split()),
-                terminals=None
-                if terminals is None
-                else whole_number(terminals, "terminals", self._place, MAX_TERMINALS),
-                guid=data.get("guid", ""),
-                host=host_kind(data.get("kind") or "switch", self._place),
-            )
-        )
+    def of(self, element: ET.Element, domain: str) -> dict[str, str]:
+        """Return the data of a node or edge by name."""
+        keys = {item.get("key", ""): _text(item) for item in element.findall(f"{self._space}data")}
+        own = {self._names.get(key, key): text for key, text in keys.items()}
+        return self._defaults[domain] | own
 
-    def _add_edge(self) -> None:
-        """Add the edge that has just ended."""
-        data = self._defaults["edge"] | self._data
-        for end in ("source", "target"):
-            if not self._element.get(end):
-                raise InputError(f"{self._place}: an edge has no {end}")
-        directed = self._element.get("directed")
-        if directed is not None and directed.strip() not in _BOOLEANS:
-            raise InputError(
-                f"{self._place}: directed is {directed!r}, expected true, false, 1 or 0"
-            )
-        self.network.edges.append(
-            Edge(
-                self._element["source"],
-                self._element["target"],
-                self._place,
-                capacity=quantity(data.get("capacity", 1), "capacity", self._place, zero=False),
-                latency=quantity(data.get("latency", 0), "latency", self._place, zero=True),
-                directed=None if directed is None else _BOOLEANS[directed.strip()],
-                source_port=port(data.get("source_port"), "source_port", self._place),
-                target_port=port(data.get("target_port"), "target_port", self._place),
-                key=self._element.get("id", ""),
-            )
-        )
+
+def _text(element: ET.Element) -> str:
+    return (element.text or "").strip()
+
+
+def _node(element: ET.Element, data: dict[str, str], place: str) -> Node:
+    terminals = data.get("terminals")
+    return Node(
+        element.get("id", ""),
+        place,
+        label=" ".join(data.get("label", "").split()),
+        terminals=None
+        if terminals is None
+        else whole_number(terminals, "terminals", place, MAX_TERMINALS),
+        guid=data.get("guid", ""),
+        host=host_kind(data.get("kind") or "switch", place),
+    )
+
+
+def _edge(element: ET.Element, data: dict[str, str], place: str) -> Edge:
+    for end in ("source", "target"):
+        if not element.get(end):
+            raise InputError(f"{place}: an edge has no {end}")
+    directed = element.get("directed")
+    if directed is not None and directed.strip() not in _BOOLEANS:
+        raise InputError(f"{place}: directed is {directed!r}, expected true, false, 1 or 0")
+    return Edge(
+        element.get("source", ""),
+        element.get("target", ""),
+        place,
+        capacity=quantity(data.get("capacity", 1), "capacity", place, zero=False),
+        latency=quantity(data.get("latency", 0), "latency", place, zero=True),
+        directed=None if directed is None else _BOOLEANS[directed.strip()],
+        source_port=port(data.get("source_port"), "source_port", place),
+        target_port=port(data.get("target_port"), "target_port", place),
+        key=element.get("id", ""),
+    )

@@ -109,9 +109,7 @@ class Megafly(TopologyPlugin):
                 GROUP_COORDINATES: [0],
             },
             facts={
-                "cables": {"local": local_links, "global": len(joined.group)},
-                "links_between_groups": sorted({joined.least, joined.most}),
-                **({"unused_ports_of_a_group": joined.unused} if joined.unused else {}),
+                **joined.facts(local_links),
                 # up, global, down; inside a group up and down
                 "leaf_diameter": 3,
                 "leaf_mean_distance": (2 * (leaves - 1) + 3 * leaves * (groups - 1))

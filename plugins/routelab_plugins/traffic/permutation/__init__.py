@@ -7,11 +7,8 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import override
 
-from routelab.api import Demand, InputError, Parameters, Topology, TrafficPlugin, parameter
-from routelab.toolkit.input_files import read_text
-
-MAX_PROBLEMS = 5
-"""Largest number of mistakes in one error message."""
+from routelab.api import Demand, Parameters, Topology, TrafficPlugin, parameter
+from routelab.toolkit.input_files import read_user_text, refuse
 
 
 class PermutationTrafficParameters(Parameters):
@@ -79,17 +76,11 @@ def read_permutation(path: Path) -> dict[int, int]:
         If the file cannot be read, a line does not name two terminals, or two lines have the same
         source or target; names the file and up to five lines.
     """
-    try:
-        text = read_text(path, encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
     pairs: dict[int, int] = {}
     sender_line: dict[int, int] = {}
     receiver_line: dict[int, int] = {}
     problems = []
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(read_user_text(path).splitlines(), start=1):
         words = content.partition("#")[0].replace(",", " ").split()
         if not words:
             continue
@@ -112,7 +103,5 @@ def read_permutation(path: Path) -> dict[int, int]:
         sender_line.setdefault(source, line)
         receiver_line.setdefault(target, line)
         pairs[source] = target
-    if problems:
-        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
-        raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))
+    refuse(path, problems)
     return pairs

@@ -14,7 +14,6 @@ from routelab.api import (
     InputError,
     RunOutput,
 )
-from routelab.api.parameters import bytes_text
 from routelab.cluster.bench.processes.processes import MOST_OUTPUT
 from routelab.cluster.bench.run_check import judge_output
 from routelab.registry.instances import load
@@ -44,7 +43,6 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
         If the parser raises anything else on the output of a run that did not fail.
     """
     plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
-    _check_file(file)
     try:
         # in binary mode: text mode would take a lone carriage return for the end of a line
         text = read_bytes(file, MOST_OUTPUT).decode("utf-8", "replace")
@@ -63,19 +61,6 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
             last,
         )
     return verdict.result
-
-
-def _check_file(file: Path) -> None:
-    """Refuse special and large files."""
-    if not file.exists() or file.is_dir():
-        return  # reading the file reports the error
-    if not file.is_file():
-        raise InputError(f"cannot read {file}: it is not a file; save the output in one")
-    if file.stat().st_size > MOST_OUTPUT:
-        raise InputError(
-            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}; benchmark outputs "
-            "have a few kilobytes: extract the part of one run"
-        )
 
 
 def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:

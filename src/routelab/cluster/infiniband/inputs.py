@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +14,6 @@ import numpy as np
 from routelab.api import InputError, Topology
 from routelab.api.errors import MissingInputError
 from routelab.api.topology import Int8Array, Int32Array, frozen_array
-from routelab.metrics import connected_parts
 from routelab.toolkit.infiniband import (
     KIND_LABELS,
     NOT_HOSTS,
@@ -25,6 +25,7 @@ from routelab.toolkit.infiniband import (
     ServiceLevels,
     TextFile,
     addresses_of,
+    connected_parts,
     destination_switches,
     entries_of,
     is_policy,
@@ -66,10 +67,7 @@ class FabricTables:
     @cached_property
     def part(self) -> Int32Array:
         """Number of the connected part of each switch; int32, shape (S,)."""
-        part = np.zeros(self.topology.num_switches, dtype=np.int32)
-        for number, switches in enumerate(connected_parts(self.topology)):
-            part[switches] = number
-        return frozen_array(part, np.int32)
+        return frozen_array(connected_parts(self.topology), np.int32)
 
     def destination_name(self, destination: int) -> str:
         """Describe a destination, e.g. ``LID 0x0083 (host h2)``."""
@@ -174,13 +172,9 @@ def _with_lids(
                 "each port, such as opensm-lfts.dump"
             )
     expected_lids = [lids[guid] for guid in (*topology.switch_guids, *topology.terminal_guids)]
-    twice = (
-        next((lid for lid in expected_lids if expected_lids.count(lid) > 1), None)
-        if (len(set(expected_lids)) < len(expected_lids))
-        else None
-    )
-    if twice is not None:
-        raise InputError(f"{fabric_file}: two ports have LID 0x{twice:04x}")
+    lid, count = Counter(expected_lids).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{fabric_file}: two ports have LID 0x{lid:04x}")
     attributes = MappingProxyType({**topology.attributes, "lids": lids})
     return replace(topology, attributes=attributes)
 

@@ -49,13 +49,8 @@ def check_result_folder(folder: Path) -> None:
     """
     from routelab.api.errors import InputError
     from routelab.results.atomic import check_writable
-    from routelab.toolkit.input_files import is_folder, special_kind
+    from routelab.toolkit.input_files import is_folder
 
-    kind = special_kind(folder)
-    if kind is not None:
-        raise InputError(
-            f"cannot write {folder}: it is {kind}, not a folder; leave out -o to print the result"
-        )
     if is_folder(folder):
         foreign_files = sorted(
             entry.name for entry in folder.iterdir() if entry.name not in RESULTS

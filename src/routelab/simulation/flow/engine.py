@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import InputError
 from routelab.api.topology import Float64Array
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.layout import lay_out
@@ -39,8 +38,7 @@ def run_flows(schedule: Schedule, paths: Paths, machine: Machine, seed: int = 0)
     Raises
     ------
     InputError
-        If the numbers of ranks and places differ, communicating ranks have no route, or the seed is
-        negative.
+        If communicating ranks have no route.
     StuckError
         If all remaining ranks wait for each other (an `InputError`).
     """
@@ -68,12 +66,6 @@ class FlowSimulation:
         *,
         full: bool = False,
     ) -> None:
-        if schedule.ranks != paths.ranks:
-            raise InputError(
-                f"placement: {paths.ranks} ranks are placed, but the program has {schedule.ranks}"
-            )
-        if not 0 <= seed < 2**63:
-            raise InputError(f"seed is {seed}, expected a number from 0 to 2^63 - 1")
         self.schedule, self.paths, self.machine = schedule, paths, machine
         self._half = last_half(schedule)
         self._flow, self._ways = lay_out(schedule, paths, machine, seed, self._half)

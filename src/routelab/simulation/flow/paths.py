@@ -40,8 +40,6 @@ class PairPaths:
 class Paths:
     """Routes of ranks with a placement on terminals.
 
-    Use `Paths.create`, which checks.
-
     Attributes
     ----------
     table : RouteTable
@@ -54,23 +52,8 @@ class Paths:
 
     @classmethod
     def create(cls, table: RouteTable, terminal: ArrayLike) -> Paths:
-        """Check a placement.
-
-        Raises
-        ------
-        InputError
-            If the placement is empty, or a terminal does not exist.
-        """
-        place = frozen_array(terminal, np.int32)
-        if place.ndim != 1 or not len(place):
-            raise InputError("placement: expected a terminal for each rank, got none")
-        unknown = np.flatnonzero((place < 0) | (place >= table.topology.num_terminals))
-        if len(unknown):
-            raise InputError(
-                f"placement: rank {unknown[0]} is on terminal {place[unknown[0]]}; "
-                f"the network has terminals 0 to {table.topology.num_terminals - 1}"
-            )
-        return cls(table, place)
+        """Return the routes of a placement."""
+        return cls(table, frozen_array(terminal, np.int32))
 
     @property
     def topology(self) -> Topology:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from routelab.api.blocks import ISEND, SEND, Block
-from routelab.api.errors import InputError, UnsupportedError
+from routelab.api.errors import UnsupportedError
 from routelab.api.topology import Float64Array, Int32Array, Int64Array, frozen_array
 from routelab.api.workload import Collective, Loop, Program, Step
 from routelab.simulation.flow.collectives import collective_block
@@ -113,8 +113,6 @@ def schedule(
     InputError, UnsupportedError
         If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
-    if iterations is not None and iterations < 1:
-        raise InputError(f"iterations={iterations}: at least one round must be simulated")
     blocks = _Blocks(program.ranks, choice)
     before = [_tape((step,), blocks) for step in program.before]
     parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]

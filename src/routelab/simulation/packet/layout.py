@@ -110,17 +110,12 @@ def build_arrays(
     Raises
     ------
     InputError
-        If the network has no terminals or a number is out of range.
+        If the program or the buffers are too large.
     """
     ports = Ports(topology)
     terminals = topology.num_terminals
     queues = ports.ways_in * router.vcs
     capacity = router.capacity
-    if capacity > at.MOST_UNITS:
-        raise InputError(
-            f"buffers of {capacity} packets are too large for the engine, the limit is "
-            f"{at.MOST_UNITS}; lower buffer_flits"
-        )
     if program.candidates > at.MOST_CHOICES:
         raise InputError(
             f"the routing gives up to {program.candidates} candidates, the engine's limit is "

@@ -169,14 +169,10 @@ def replay(
     Raises
     ------
     InputError
-        If SimGrid is not installed, or the numbers of hosts and ranks differ.
+        If SimGrid is not installed.
     SmpiError
         If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
-    if len(hosts) != schedule.ranks:
-        raise InputError(
-            f"placement: {len(hosts)} ranks are placed, but the program has {schedule.ranks}"
-        )
     program = find()
     speed = host_speed(platform)
     began = time.perf_counter()
@@ -221,10 +217,9 @@ def run_executable(
     arguments: Sequence[str] = (),
     *,
     options: Sequence[str] = (),
-    real_speed: float | None = None,
     limit: float | None = None,
 ) -> SmpiRun:
-    """Run an MPI program in SimGrid.
+    """Run an MPI program in SimGrid; its computations take no time.
 
     Parameters
     ----------
@@ -240,9 +235,6 @@ def run_executable(
     options : sequence of str
         Options of smpirun, such as ``--cfg=smpi/alltoall:pair``, before those of routelab. The
         default algorithms of collectives are those of MPICH.
-    real_speed : float, optional
-        Operations per second of the machine that runs this. The computations of the program are
-        timed and scaled from it to the machine's `compute_rate`; without it they take no time.
     limit : float, optional
         Time limit, in seconds.
 
@@ -259,11 +251,6 @@ def run_executable(
             f"{executable} is not an executable program; build one with {COMPILER} and give its "
             "path"
         )
-    speed = (
-        "--cfg=smpi/simulate-computation:no"
-        if real_speed is None
-        else f"--cfg=smpi/host-speed:{real_speed!r}"
-    )
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
         # SMPI has an overhead only for messages that do not wait for their receivers
@@ -273,7 +260,7 @@ def run_executable(
             *options,
             *settings(machine),
             *calls,
-            speed,
+            "--cfg=smpi/simulate-computation:no",
             str(executable.resolve()),
             *arguments,
         ]

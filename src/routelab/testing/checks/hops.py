@@ -8,9 +8,10 @@ from routelab.api import HopProgram, needed_classes
 from routelab.deadlock.fixed_states import explore_fixed
 from routelab.deadlock.hop_checker import verdict_from_states
 from routelab.deadlock.reachable_states import ReachableStates
-from routelab.testing.bare_network import bare_lengths
+from routelab.simulation.programs import part_of
+from routelab.testing.bare_network import require_minimal
 from routelab.testing.checks.common import list_some
-from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
+from routelab.testing.hop_by_hop import explore_or_skip, least_channels
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
@@ -79,17 +80,9 @@ def minimal(trial: Trial) -> str:
     topology = exploration.topology
     place = np.full(topology.num_switches, -1)
     place[topology.endpoints] = np.arange(len(topology.endpoints))
-    shortest = bare_lengths(topology)[tuple(place[exploration.pairs].T)]
-    longest = exploration.findings.longest
-    longer = np.flatnonzero(longest > shortest)
-    if longer.size:
-        pair = longer[0]
-        names = [topology.switch_names[end] for end in exploration.pairs[pair]]
-        raise Failed(
-            f"{len(longer)} pairs have longer routes than necessary, such as {names[0]} to "
-            f"{names[1]}: {longest[pair]} hops, {shortest[pair]} are enough"
-        )
-    return ""
+    lengths = np.full((len(topology.endpoints),) * 2, -1, dtype=np.int32)
+    lengths[tuple(place[exploration.pairs].T)] = exploration.findings.longest
+    return require_minimal(topology, lengths)
 
 
 def multipath(trial: Trial) -> str:
@@ -103,7 +96,7 @@ def multipath(trial: Trial) -> str:
 def virtual_channels(trial: Trial) -> str:
     """Check programs with the least supported number of virtual channels, and with more."""
     claim = trial.subject.capabilities.virtual_channels
-    routing = routing_part(trial.subject.plugin)
+    routing = part_of(trial.subject.plugin)
     least, _ = least_channels(routing, trial.value)
     needed = needed_classes(trial.result)
     if needed > least:
@@ -122,7 +115,7 @@ def virtual_channels(trial: Trial) -> str:
 
 def deadlock_free(trial: Trial) -> str:
     """Check that the named proof holds over all reachable states, under virtual cut-through."""
-    routing = routing_part(trial.subject.plugin)
+    routing = part_of(trial.subject.plugin)
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
     explorations = [_exploration(trial)]

@@ -12,10 +12,40 @@ connected network: up to level n, across level n, up to level n - 1, and so on; 
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 
+from routelab.api.parameters import Parameters, parameter
 from routelab.api.topology import Int32Array, Topology
 from routelab.toolkit.families.graph_hops import switch_distances, too_large
+
+
+class EscapeTurnParameters(Parameters):
+    """What a packet does whose best channel has no room.
+
+    As the first of two base classes it adds its parameters after those of the other one.
+    """
+
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel is full wait, unless an escape has room (wait), "
+        "or take the next best channel that has room, escapes last (skip)",
+    )
+    escape_wait: int = parameter(
+        4,
+        ge=0,
+        le=1000,
+        description="Time that packets wait for the best channel before they may escape (with "
+        "blocked=wait), in times that a packet takes to cross a channel, at most 500 cycles",
+    )
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Fields of a `HopProgram` for these parameters."""
+        if self.blocked == "skip":
+            return {"ranking": "room"}
+        return {"ranking": "best-or-escape", "again": True, "escape_wait": self.escape_wait}
 
 
 def no_escape(topology: Topology) -> str | None:

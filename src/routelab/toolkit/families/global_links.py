@@ -10,7 +10,7 @@ group.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -89,6 +89,14 @@ class GlobalLinks:
     least: int
     most: int
     unused: int
+
+    def facts(self, local_links: int) -> dict[str, Any]:
+        """Return facts of the network with so many links inside groups."""
+        return {
+            "cables": {"local": local_links, "global": len(self.group)},
+            "links_between_groups": sorted({self.least, self.most}),
+            **({"unused_ports_of_a_group": self.unused} if self.unused else {}),
+        }
 
 
 def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -> GlobalLinks:

@@ -40,6 +40,13 @@ def too_large(topology: Topology) -> str | None:
     )
 
 
+def fewer_than_two(virtual_channels: int) -> str | None:
+    """Return that two virtual channels are needed; None if there are as many."""
+    if virtual_channels >= 2:
+        return None
+    return f"needs 2 virtual channels, but the routers have {virtual_channels}; raise vcs to 2"
+
+
 def endpoint_diameter(topology: Topology, distance: Int32Array) -> int | None:
     """Return the longest distance between switches with terminals; None if some have no path."""
     ends = topology.endpoints

@@ -79,6 +79,13 @@ class QuadrantRouting(OrderRouting):
 class EscapeRouting(HopRoutingPlugin):
     """An adaptive algorithm that escapes to dimension order."""
 
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=None,
+    )
     Parameters: ClassVar[type[parameters.Parameters]] = EscapeParameters
     proof: Proof = "duato"
 

@@ -2,21 +2,20 @@
 
 from routelab.toolkit.irregular.evenness import affordable, best_root, unevenness
 from routelab.toolkit.irregular.links import neighbours_of, one_way_channel
-from routelab.toolkit.irregular.phases import PHASE_COLUMNS, phase_graph
+from routelab.toolkit.irregular.phases import PhaseRules
 from routelab.toolkit.irregular.roots import ROOTS, ROOTS_AND_BEST, root_of
 from routelab.toolkit.irregular.turns import TURN_COLUMNS, Turn, turn_graph
 
 __all__ = [
-    "PHASE_COLUMNS",
     "ROOTS",
     "ROOTS_AND_BEST",
     "TURN_COLUMNS",
+    "PhaseRules",
     "Turn",
     "affordable",
     "best_root",
     "neighbours_of",
     "one_way_channel",
-    "phase_graph",
     "root_of",
     "turn_graph",
     "unevenness",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from routelab.api.columns import Column
+from routelab.api.plugin import RulesPlugin
+from routelab.api.plugin_base import Capabilities
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Topology
 from routelab.kernels.turn_release import release_turns
 from routelab.toolkit.irregular.evenness import graph_of_root
-from routelab.toolkit.irregular.links import neighbours_of
+from routelab.toolkit.irregular.links import neighbours_of, one_way_channel
 from routelab.toolkit.irregular.trees import CoordinatedTree, Parents, coordinated_tree
 from routelab.toolkit.irregular.turns import TURN_COLUMNS, Turn, turn_graph
 
@@ -27,6 +30,29 @@ PHASE_COLUMNS = (
     ),
 )
 """Columns of the facts that `phase_graph` adds."""
+
+
+class PhaseRules(RulesPlugin):
+    """Rules by phases of a tree with coordinates; parameters are ``root`` and ``tree``."""
+
+    capabilities = Capabilities(minimal=False, flow_control="plain")
+    columns = PHASE_COLUMNS
+
+    @staticmethod
+    @abstractmethod
+    def phase(tree: CoordinatedTree, a: int, b: int) -> int:
+        """Return the phase of the channel from one switch to another."""
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require links in both directions."""
+        return one_way_channel(topology)
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """Build the automaton of legal routes; see `phase_graph`."""
+        options = self.parameters
+        return phase_graph(
+            topology, self.phase, rules=self.name, root=options.root, parents=options.tree
+        )
 
 
 def phase_graph(

@@ -12,7 +12,7 @@ import numpy as np
 from routelab.api.errors import InputError
 from routelab.api.number_texts import read_number
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.toolkit.input_files import read_text
+from routelab.toolkit.input_files import read_user_text, refuse
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
 """Columns of a list, each with its allowed names."""
@@ -22,8 +22,6 @@ MAX_RANKS = 20_000
 """Largest number of ranks: their matrix takes 3 GB."""
 MAX_EXACT = 2**53
 """Largest number of messages or bytes of a pair in a list: integers up to it are exact."""
-MAX_PROBLEMS = 5
-"""Largest number of mistakes in one error message."""
 
 
 def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
@@ -97,13 +95,7 @@ def read_traffic_matrix(path: Path) -> Float64Array:
 def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
     try:
-        text = read_text(path, encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
-    try:
-        rows = list(_rows(text))
+        rows = list(_rows(read_user_text(path)))
     except csv.Error as error:
         raise InputError(f"{path}: not CSV: {error}") from None
     if not rows:
@@ -111,9 +103,7 @@ def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     problems: list[str] = []
     listed = any(_number(cell) is None for cell in rows[0][1])
     matrix = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
-    if problems:
-        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
-        raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))
+    refuse(path, problems)
     return matrix
 
 

@@ -14,7 +14,7 @@ from routelab.api.errors import InputError, PluginError
 from routelab.api.number_texts import read_number
 from routelab.api.topology import frozen_array
 from routelab.api.workload import Collective, CollectiveName, Program, Step
-from routelab.toolkit.input_files import read_text
+from routelab.toolkit.input_files import read_user_text
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 _NUMBERS = {
@@ -111,7 +111,7 @@ def trace_files(path: Path) -> list[Path]:
     InputError
         If `path` cannot be read or is empty.
     """
-    lines = [line.strip() for line in _text(path).splitlines()]
+    lines = [line.strip() for line in read_user_text(path).splitlines()]
     named = [line for line in lines if line and not line.startswith("#")]
     if not named:
         raise InputError(f"{path}: the file has neither a list of files nor actions")
@@ -121,18 +121,9 @@ def trace_files(path: Path) -> list[Path]:
     return [path.parent / line for line in named]
 
 
-def _text(path: Path) -> str:
-    try:
-        return read_text(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text; is it a trace?") from None
-
-
 def _lines(path: Path) -> Iterator[Line]:
     """Yield the lines of a trace file that are actions."""
-    for number, text in enumerate(_text(path).splitlines(), 1):
+    for number, text in enumerate(read_user_text(path).splitlines(), 1):
         words = text.split()
         if not words or words[0].startswith("#"):
             continue

@@ -260,7 +260,7 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
         fills.touch()
         site.settings["repeats"] = 2
         session = site.session()
-        with pytest.raises(InputError, match=r"cannot write .*: the disk is full; free some space"):
+        with pytest.raises(InputError, match=r"cannot write .*: No space left on device"):
             session.measure()
         assert site.fabric.done[-1].startswith("restore ")
         assert session.journal.entry() is None

@@ -142,7 +142,7 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     with pytest.raises(InputError, match="is not empty; choose another"):
         write_package(make_new_plugin("rules", "x"), tmp_path)
     assert written(tmp_path) == {"mine.txt": "mine"}
-    with pytest.raises(InputError, match="a file is where a folder is needed"):
+    with pytest.raises(InputError, match="cannot write"):
         write_package(make_new_plugin("rules", "x"), tmp_path / "mine.txt")
     assert written(tmp_path) == {"mine.txt": "mine"}
 

@@ -11,7 +11,6 @@ from routelab.api import (
     ISEND,
     SEND,
     Collective,
-    InputError,
     Loop,
     Program,
     UnsupportedError,
@@ -150,11 +149,6 @@ def test_a_loop_of_very_many_rounds_is_cut_or_refused():
 def test_a_program_without_anything_to_do_has_an_empty_tape():
     plan = schedule(Program(1, (Collective("barrier"), Loop((), 7)), "alone"))
     assert len(plan.tape) == len(plan.blocks) == plan.rounds == 0
-
-
-def test_no_round_at_all_is_refused():
-    with pytest.raises(InputError, match="iterations=0"):
-        schedule(Program(RANKS, (BLOCKS[0],), "one"), iterations=0)
 
 
 def test_bytes_between_ranks_are_those_of_all_rounds():

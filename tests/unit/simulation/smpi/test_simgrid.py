@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import ALL, COMPUTE, WAIT, InputError, Program
+from routelab.api import ALL, COMPUTE, WAIT, Program
 from routelab.simulation.flow.schedule import schedule
 from routelab.simulation.smpi import simgrid as smpi
 from routelab.simulation.smpi.blocks import smpi_program
@@ -88,11 +88,6 @@ def test_nothing_is_left_running_when_time_is_over(fake, tmp_path):
             return
         time.sleep(0.05)
     pytest.fail(f"process {orphan} goes on")
-
-
-def test_hosts_are_counted():
-    with pytest.raises(InputError, match="1 ranks are placed, but the program has 2"):
-        smpi.replay(two_ranks(), PLATFORM, ["t0"], Machine())
 
 
 def test_the_timed_part_is_the_difference_to_the_part_before(fake):

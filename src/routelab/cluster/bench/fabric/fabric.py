@@ -6,7 +6,6 @@ of a list is one argument, with any content.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -137,10 +136,4 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
 
 
 def _program_problem(program: str) -> str:
-    if os.sep not in program:
-        return "" if shutil.which(program) else f"program {program} is not on the PATH"
-    if not Path(program).is_file():
-        return f"program {program} does not exist"
-    if not os.access(program, os.X_OK):
-        return f"{program} cannot be executed; run chmod +x on it, or put its interpreter first"
-    return ""
+    return "" if shutil.which(program) else f"program {program} is not found or not executable"

@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import shlex
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
@@ -133,8 +132,6 @@ def _failure(end: ProgramEnd, seconds: float) -> str:
         failure = f"printed more than {bytes_text(MOST_OUTPUT)} and was ended"
     elif end.timed_out:
         failure = f"took longer than {seconds:g} s and was ended"
-    elif end.exit_code < 0:
-        failure = f"ended by {_signal_name(-end.exit_code)}"
     else:
         failure = f"exit code {end.exit_code}" if end.exit_code else ""
     if end.left:
@@ -143,13 +140,6 @@ def _failure(end: ProgramEnd, seconds: float) -> str:
             f"{end.left}): end it by hand, and give it its own time limit"
         )
     return failure
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _end_of(output: int) -> str:

@@ -101,8 +101,8 @@ def test_missing_programs_and_values_are_reported_beforehand(tmp_path):
         restore=[str(tmp_path / "none"), "{hosts}"],
     )
     assert fabric.problems(job(hosts=(), topology="")) == [
-        f"apply: {plain} cannot be executed; run chmod +x on it, or put its interpreter first",
-        f"restore: program {tmp_path / 'none'} does not exist",
+        f"apply: program {plain} is not found or not executable",
+        f"restore: program {tmp_path / 'none'} is not found or not executable",
         "apply: {topology} is empty, because the network has no name",
         "restore: {hosts} is empty, because the cluster lists no hosts",
     ]
@@ -112,5 +112,5 @@ def test_missing_programs_and_values_are_reported_beforehand(tmp_path):
     assert good.problems(job(hosts=("a",))) == ["there are 1 hosts and 2 terminals"]
     # a folder of that name is no program
     assert commands(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
-        f"apply: program {tmp_path} does not exist"
+        f"apply: program {tmp_path} is not found or not executable"
     ]
