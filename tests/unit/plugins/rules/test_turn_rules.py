@@ -170,19 +170,6 @@ def test_local_search_and_the_best_root_even_out_the_loads() -> None:
     assert unevenness(root="best") <= min(plain, *roots) + 1e-6
 
 
-def test_turn_prohibition_on_known_networks() -> None:
-    # one switch after the other of a complete graph: all turns at it among those that are left
-    complete = network_of(5, [(a, b) for a in range(5) for b in range(a)])
-    facts = TurnProhibition().routing_graph(complete).facts
-    assert facts["prohibited_turns"] == 4 * 3 + 3 * 2 + 2 * 1
-    assert facts["prohibited_share"] == pytest.approx(20 / 60)
-    tree = network_of(6, [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5)])
-    assert TurnProhibition().routing_graph(tree).facts["prohibited_turns"] == 0
-    # two triangles that share switch 0: each is broken once, in both directions
-    bow = network_of(5, [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)])
-    assert TurnProhibition().routing_graph(bow).facts["prohibited_turns"] == 4
-
-
 @settings(max_examples=60, deadline=None)
 @given(networks())
 def test_turn_prohibition_is_its_definition(topology: Topology) -> None:

@@ -10,7 +10,6 @@ from small_graphs import graphs
 
 from routelab.api import RoutingGraph
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection import sssp
 from routelab_plugins.selection.sssp import Sssp
@@ -41,15 +40,6 @@ def test_listed_routes_and_trees_give_the_same_table(
 ) -> None:
     selection = Sssp(ties=ties, tie_seed=tie_seed, unique_first=unique_first)
     assert_same(selection.select(graph), grown(selection, graph))
-
-
-@pytest.mark.parametrize("dims", [(4, 2, 2, 2), (4, 3, 4), (6, 4), (2, 5, 3)])
-@pytest.mark.parametrize("failed", [0, 2])
-@pytest.mark.parametrize("terminals", [1, 3])
-def test_on_tori(dims: tuple[int, ...], failed: int, terminals: int) -> None:
-    topology = build_grid("torus", dims, True, fail_links=failed, seed=5, terminals=terminals)
-    graph = AngaraRules().routing_graph(topology)
-    assert_same(Sssp().select(graph), grown(Sssp(), graph))
 
 
 def test_trees_serve_where_routes_are_too_many() -> None:

@@ -58,16 +58,6 @@ def test_racks_of_a_slim_fly_are_its_groups():
     assert terminal_groups(topology).tolist() == racks
 
 
-def test_one_global_link_carries_all_traffic_of_a_group():
-    # the a p = 8 terminals of a group send to those of one other
-    topology = built("dragonfly~h=2")
-    matrix = GroupShift().demand(topology, 0).between_terminals()
-    group = terminal_groups(topology)
-    sent = np.zeros((9, 9))
-    np.add.at(sent, (group[:, None], group[None, :]), matrix)
-    assert np.allclose(sent, 8 * np.roll(np.eye(9), 1, axis=1))
-
-
 @pytest.mark.parametrize(
     ("name", "shift", "reason"),
     [
