@@ -13,7 +13,6 @@ from naive_grid_routing import closer, dimension_order, rdr_chances
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.simulation.programs import part_of
-from routelab.testing.walks import FREE
 from routelab.toolkit import build_grid
 
 
@@ -77,14 +76,6 @@ def test_the_emptier_buffer_is_taken(text, vcs) -> None:
         told = walks.told(walks.walk((0, 0), (2, 2)))
         # dimension 1 looks fuller everywhere, so all of dimension 0 comes first
         assert [d for _, d, _ in told] == sorted(d for _, d, _ in told)
-
-
-def test_escapes_are_taken_only_if_nothing_else_can_be() -> None:
-    walks = GridWalks("minimal-adaptive", (4, 4), 2)
-    for channel in range(walks.topology.num_channels):
-        for vc in range(2):
-            walks.walker.occupy(channel, vc, FREE - 1)
-    assert not any(hop.escape for hop in walks.walk((0, 0), (2, 2)).hops)
 
 
 def test_angara_enters_the_route_from_where_it_is() -> None:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_low_diameter import EscapeRoutes, differing, omni_hops, places
 from naive_polarized import PolarizedRoutes
 
 from routelab.api import Topology
-from routelab.api.traffic import Demand
 from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
-from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import part_of, program
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Candidate, Walk, Walker
@@ -200,21 +194,3 @@ def test_networks_without_routes_are_refused() -> None:
     cut = cut.without(channels=cut.links[[0, 3]].reshape(-1).tolist())
     assert "no path" in reason("omni-escape", cut)
     assert reason("omni-escape", Hamming(dims=(2, 2)).build(), 1).endswith("raise vcs to 2")
-
-
-@pytest.mark.parametrize("text", ["omni-escape", "polarized-escape"])
-@pytest.mark.parametrize("fail_links", [0, 12])
-def test_floods_neither_block_nor_exceed_the_hops(text, fail_links) -> None:
-    network = Hamming(dims=(4, 4), terminals=3, fail_links=fail_links, seed=1).build()
-    made = program(load_routing(text), network, 3)
-    router = Router(vcs=3, buffer_flits=8, packet_flits=4)
-    demand = Demand.uniform(network, "")
-    simulation = Simulation(network, made, router, OpenLoop(demand, 1.0), seed=4)
-    simulation.run(1500)
-    simulation.reset()
-    simulation.run(1500)
-    counts = simulation.counts()
-    assert simulation.blocked() is None
-    assert (counts.received > 0).all()
-    assert 0 < counts.escape_hops < counts.packet_hops
-    assert np.flatnonzero(counts.hops).max(initial=0) <= made.max_hops

@@ -132,11 +132,6 @@ def test_a_4x4_mesh_has_dead_ends_for_92_pairs() -> None:
     assert reason("polarized", mesh, 99).startswith(f"{exact(mesh)[1]} dead ends")
 
 
-def test_one_way_networks_and_too_few_classes_are_refused() -> None:
-    assert "links in both directions" in reason("polarized", NETWORKS["one-way-ring"](), 9)
-    assert "no path" in reason("polarized", NETWORKS["two-components"](), 9)
-
-
 def test_the_bound_of_the_paper_holds_and_is_attained() -> None:
     """No route is longer than 4 D - 3 (p. 66); a random graph of 64 switches attains it."""
     graph = load("topology", "random-regular~n=64,degree=12").build()

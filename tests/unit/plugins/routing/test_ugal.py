@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -187,25 +186,6 @@ def test_it_is_proven_as_its_base_is_on_a_torus(base, vcs, proof) -> None:
     assert part.supports(torus, vcs - 1) is not None
     verdict = check_hop_routing(part, torus, vcs)
     assert verdict.proven, verdict.reason
-
-
-def test_a_base_that_looks_at_terminals_cannot_lead_to_a_waypoint() -> None:
-    torus = build_grid("torus", (4, 4), wrap=True)
-    base = part_of(load_routing("dor"))
-    by_terminal = replace(base.prepare(torus, 1), by_terminal=True)
-    part = part_of(load_routing("ugal"))
-    part.routing.plugin.hand_in(
-        {
-            "base": SimpleNamespace(
-                name="mine",
-                proof="bubble",
-                supports=lambda topology, vcs: None,
-                prepare=lambda topology, vcs: by_terminal,
-            )
-        }
-    )
-    reason = part.routing.plugin.supports(torus, 2)
-    assert reason == "base mine has routes to terminals, and a waypoint is a switch"
 
 
 def test_a_network_whose_distances_are_too_many_is_refused() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_selection import Loads, by_tree, first, shortest_routes, sssp
@@ -18,6 +19,7 @@ from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
+from routelab_plugins.selection import sssp as sssp_plugin
 from routelab_plugins.selection.bfs import Bfs
 from routelab_plugins.selection.first import First
 from routelab_plugins.selection.genetic import Genetic
@@ -106,8 +108,12 @@ def test_load_based_selections_are_their_naive_twins(graph, tie_seed, ties) -> N
     direction = topology.channel_direction.tolist()
     options = {"ties": ties, "tie_seed": tie_seed}
     expected = sssp(routes, order, loads(), direction, lambda s: odd[s])
-    found = chosen(Sssp(**options).select(graph))
-    assert {pair: route for pair, route in found.items() if route} == expected
+    for most in (sssp_plugin.MOST_ROUTES, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            # with one route at most none is listed, and trees find them
+            patch.setattr(sssp_plugin, "MOST_ROUTES", most)
+            found = chosen(Sssp(**options).select(graph))
+        assert {pair: route for pair, route in found.items() if route} == expected
     for root in ("source", "destination"):
         for plugin, at_once in ((PSssp, True), (P2Sssp, False)):
             expected = by_tree(routes, order, loads(), lambda r: odd[r], root == "source", at_once)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_selection import Loads, shortest_routes
 from random_programs import linear, schedule_of
+from small_graphs import networks
 
-from routelab.api import Messages, Topology, UnsupportedError
+from routelab.api import Messages, UnsupportedError
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
 from routelab.metrics.bounds import lower_bound_topology
@@ -34,22 +35,6 @@ from routelab_plugins.topology.fat_tree import FatTree
 from routelab_plugins.topology.graph import Graph
 
 TERMINALS = PSssp(root="destination", routes="terminals")
-
-
-@st.composite
-def networks(draw):
-    """Random connected networks with up to three terminals a switch."""
-    count = draw(st.integers(2, 6))
-    links = [(draw(st.integers(0, k - 1)), k) for k in range(1, count)]
-    extra = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
-    links += [(a, b) for a, b in draw(st.lists(extra, max_size=6)) if a != b]
-    at_switch = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count).filter(any))
-    return Topology.create(
-        num_switches=count,
-        channel_source=[x for a, b in links for x in (a, b)],
-        channel_target=[x for a, b in links for x in (b, a)],
-        terminal_switch=np.repeat(np.arange(count), at_switch),
-    )
 
 
 @settings(max_examples=60)

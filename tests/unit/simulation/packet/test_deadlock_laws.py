@@ -111,16 +111,6 @@ def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size, fifo):
         assert sample.ejected_flits >= 100 * size * 0.5 / 3
 
 
-def test_a_full_network_that_moves_is_not_called_blocked():
-    """All wait for each other nearly always, and never for good."""
-    simulation = two_clockwise(
-        "bubble", Router(router="input-queued", vcs=1, buffer_flits=2, router_delay=4)
-    )
-    for _ in range(2000):
-        simulation.run(1)
-        assert simulation.blocked() is None
-
-
 @settings(max_examples=30)
 @given(layered_tables(most_paths=2), st.data())
 def test_tables_without_cycles_of_dependencies_never_block(table, data):
