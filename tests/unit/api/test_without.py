@@ -159,15 +159,3 @@ def test_links_fail_between_live_switches():
 def test_parts_that_are_not_there_are_refused(parts, message):
     with pytest.raises(InputError, match=message):
         build_grid("torus", (4,), True).without(**parts)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ({"links": 5}, "fail_links: 5 links cannot fail, only 4 are left"),
-        ({"switches": 5}, "fail_switches: 5 switches cannot fail, only 4 are left"),
-    ],
-)
-def test_more_failures_than_parts_are_refused(wanted, message):
-    with pytest.raises(InputError, match=message):
-        with_random_failures(build_grid("torus", (4,), True), **wanted)

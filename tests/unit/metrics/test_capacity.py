@@ -53,19 +53,6 @@ def test_loads_are_those_of_the_definition(table):
     )
 
 
-@given(tables())
-def test_on_a_network_of_one_speed_nothing_changes(table):
-    count = table.topology.num_channels
-    loads = channel_loads(table)
-    for capacity in (1.0, 0.1, 12.5e9):
-        topology = at(table, np.full(count, capacity)).topology
-        assert relative_loads(topology, loads).tolist() == loads.tolist()
-        assert total_capacity(topology) == count
-        if count:
-            assert mean_load(topology, loads) == loads.mean()
-            assert least_attainable(topology, Fraction(7, 2)) == 4
-
-
 @given(tables(), st.sampled_from([0.1, 3.0, 1e-9 / 7, 12.5e9]))
 def test_the_unit_of_capacities_does_not_matter(table, unit):
     other = at(table, table.topology.channel_capacity * unit)

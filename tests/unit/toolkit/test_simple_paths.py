@@ -122,16 +122,6 @@ def test_of_very_many_shortest_paths_some_are_drawn() -> None:
     assert all(abs(n - 160) < 45 for n in first_hops.values())
 
 
-def test_it_names_the_pair_without_a_path_and_the_longest_path() -> None:
-    paths = shortest_simple_paths(NETWORKS["two-components"](), 8, 0)
-    assert paths.pair_without_path == (0, 3)
-    assert paths.longest[0] == 2
-    whole = shortest_simple_paths(NETWORKS["petersen"](), 8, 0)
-    assert whole.pair_without_path is None
-    length, source, target = whole.longest
-    assert max(map(len, paths_between(whole, source, target))) == length
-
-
 def test_too_many_paths_are_refused_with_a_fix() -> None:
     class Large:
         endpoints = np.arange(2000)

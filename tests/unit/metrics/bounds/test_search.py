@@ -124,12 +124,6 @@ def test_a_time_limit_leaves_a_bound_that_holds() -> None:
     assert hurried.value == float(bound_from_weights(graph, hurried.weights))
 
 
-def test_demand_is_counted_in_pairs_of_terminals() -> None:
-    one = lower_bound_topology(build_grid("torus", (4, 2), True))
-    three = lower_bound_topology(build_grid("torus", (4, 2), True, terminals=3))
-    assert (three.value, three.load) == (9 * one.value, 9 * one.load)
-
-
 @given(graphs(), st.sampled_from([0.1, 3.0, 1e-9 / 7]))
 @settings(max_examples=30)
 def test_the_unit_of_capacities_does_not_matter(graph, unit) -> None:

@@ -28,7 +28,6 @@ from routelab.metrics.bounds.throughput import (
 )
 from routelab.metrics.bounds.throughput.facts import throughput_facts, throughput_numbers
 from routelab.metrics.bounds.throughput.problem import flow_problem
-from routelab.metrics.bounds.throughput.symmetric_program import fold
 from routelab.toolkit import build_grid
 
 SPEEDS = (1,), (5,), (1, 4)
@@ -143,27 +142,6 @@ def test_certificates_are_added_up_exactly(case, data) -> None:
     assert accepted_from_weights(traffic, weights) == line
 
 
-@given(cases(), st.randoms(use_true_random=False))
-@settings(max_examples=20)
-def test_bounds_do_not_depend_on_the_numbers_of_switches_and_channels(case, random) -> None:
-    network, demand = case
-    assume(pairs_of(network, demand))
-    switch, order = list(range(network.num_switches)), list(range(network.num_channels))
-    random.shuffle(switch)
-    random.shuffle(order)
-    name = np.array(switch)
-    other = Topology.create(
-        num_switches=network.num_switches,
-        channel_source=name[network.channel_source[order]],
-        channel_target=name[network.channel_target[order]],
-        channel_capacity=network.channel_capacity[order],
-        terminal_switch=name[network.terminal_switch],
-    )
-    one, two = (bound_throughput(each, demand, (0.8,)) for each in (network, other))
-    assert two.sustained == pytest.approx(one.sustained, rel=EXACT)
-    assert two.accepted[0].value == pytest.approx(one.accepted[0].value, rel=EXACT)
-
-
 def uniform(network: Topology) -> Demand:
     return Demand.uniform(network, "")
 
@@ -226,16 +204,6 @@ def test_a_small_certificate_of_a_closed_form_is_exact() -> None:
     bound = bound_throughput(torus, uniform(torus), ())
     assert set(bound.weights.channel.tolist()) == {1}
     assert sustained_from_weights(Traffic(torus, uniform(torus)), bound.weights) == Fraction(63, 64)
-
-
-def test_symmetric_networks_fold_into_a_few_classes() -> None:
-    torus = build_grid("torus", (8, 8), True)
-    folding = fold(flow_problem(Traffic(torus, uniform(torus))))
-    assert folding is not None
-    # offsets up to the symmetries of the square: 0 <= a <= b <= 4; one class of channels
-    assert len(folding.source) == 15
-    assert len(folding.channel) == 1
-    assert folding.pair_size.sum() == 64**2
 
 
 def test_a_hot_terminal_limits_offered_and_accepted_load() -> None:

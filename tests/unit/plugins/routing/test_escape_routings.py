@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_low_diameter import EscapeRoutes, differing, omni_hops, places
 from naive_polarized import PolarizedRoutes
+from small_graphs import simple_networks
 
 from routelab.api import Topology
 from routelab.deadlock.hop_checker import check_hop_routing
@@ -24,19 +25,6 @@ ADAPTIVE, ESCAPES = 1, 0
 
 def reason(text: str, topology: Topology, vcs: int = 2) -> str | None:
     return part_of(load_routing(text)).supports(topology, vcs)
-
-
-@st.composite
-def connected(draw) -> Topology:
-    """Random connected networks."""
-    size = draw(st.integers(2, 9))
-    tree = [(draw(st.integers(0, k - 1)), k) for k in range(1, size)]
-    some = st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12)
-    links = sorted({(min(a, b), max(a, b)) for a, b in [*tree, *draw(some)] if a != b})
-    both = [*links, *((b, a) for a, b in links)]
-    return Topology.create(
-        num_switches=size, channel_source=[a for a, _ in both], channel_target=[b for _, b in both]
-    )
 
 
 @st.composite
@@ -87,7 +75,7 @@ def check_escapes(network: Topology, naive: EscapeRoutes, walk: Walk, source: in
 
 
 @settings(max_examples=50, deadline=None)
-@given(connected())
+@given(simple_networks())
 def test_up_down_distances_agree_with_a_search(network) -> None:
     naive = EscapeRoutes(network)
     level, up_down = escape_levels(network, switch_distances(network))
@@ -97,7 +85,7 @@ def test_up_down_distances_agree_with_a_search(network) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(connected(), st.sampled_from(["wait", "skip"]), st.integers(0, 10**6), st.data())
+@given(simple_networks(), st.sampled_from(["wait", "skip"]), st.integers(0, 10**6), st.data())
 def test_polarized_escape_walks(network, blocked, seed, data) -> None:
     source, target = ends_of(data.draw, network)
     made = program(load_routing(f"polarized-escape~blocked={blocked}"), network, 2)
@@ -165,7 +153,7 @@ def test_penalties_are_in_flits() -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(connected(), st.sampled_from(["wait", "skip"]))
+@given(simple_networks(), st.sampled_from(["wait", "skip"]))
 def test_the_checker_proves_it_on_any_connected_network(network, blocked) -> None:
     part = part_of(load_routing(f"polarized-escape~blocked={blocked}"))
     for switching in ("virtual-cut-through", "wormhole"):

@@ -23,7 +23,7 @@ from routelab.toolkit.forwarding import TreeSearch, all_routes, table_of_trees
 from routelab_plugins.routing.fat_tree import FatTreeRouting
 from routelab_plugins.routing.ib_balanced import STEPS, IbBalanced
 from routelab_plugins.routing.ib_balanced.start import spanning_trees_from
-from routelab_plugins.routing.nue import LaneTrees, Nue, blocks_of_lanes
+from routelab_plugins.routing.nue import Nue
 from routelab_plugins.routing.torus_2qos import Torus2Qos
 from routelab_plugins.topology.fat_tree import FatTree
 from routelab_plugins.topology.graph import Graph
@@ -106,16 +106,6 @@ def test_nue_on_a_fat_tree_is_no_worse_than_that_of_opensm() -> None:
     topology = FatTree(k=4, levels=3).build()
     assert check(Nue(vls=1).route(topology), 1) <= 88
     assert check(Nue(vls=8).route(topology), 8) <= 84
-
-
-def test_local_backtracking_leads_out_of_most_dead_ends() -> None:
-    topology = Graph(file=DATA / "r64d6h1.edges").build()
-    islands = escaped = 0
-    for seed in range(4):
-        drawn = LaneTrees(topology, blocks_of_lanes(topology, 1), np.random.default_rng(seed))
-        islands += drawn.islands
-        escaped += drawn.escaped
-    assert 4 * escaped < islands
 
 
 def test_one_way_links_are_refused() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hop_cases import distances
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive_polarized import PolarizedRoutes
+from small_graphs import simple_networks
 
 from routelab.api import Topology, run_tables
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
@@ -99,15 +99,8 @@ def exact(network: Topology) -> tuple[np.ndarray, int, tuple[int, ...]]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(3, 9), st.data())
-def test_the_longest_route_and_dead_ends_agree_with_enumeration(size, data) -> None:
-    tree = [(data.draw(st.integers(0, k - 1)), k) for k in range(1, size)]
-    some = st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=10)
-    links = {(min(a, b), max(a, b)) for a, b in [*tree, *data.draw(some)] if a != b}
-    both = [*links, *((b, a) for a, b in links)]
-    network = Topology.create(
-        num_switches=size, channel_source=[a for a, _ in both], channel_target=[b for _, b in both]
-    )
+@given(simple_networks(least=3))
+def test_the_longest_route_and_dead_ends_agree_with_enumeration(network) -> None:
     naive = PolarizedRoutes(network)
     longest, dead, example = exact(network)
     assert dead == sum(naive.dead_ends(s, t) for s, t in pairs_of(network))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 
 from routelab.api import Topology
-from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
@@ -120,14 +119,6 @@ def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
                 before = len(differing(place[int(network.channel_source[one.channel])], place[11]))
                 assert one.penalty == 2 * weight + (hops > before)
             assert taken.penalty == min(one.penalty for one in offered)
-
-
-def test_they_serve_as_base_of_valiant() -> None:
-    network = hamming((3, 3))
-    for base, vcs in (("dimwar", 4), ("omniwar", 4)):
-        part = part_of(load_routing(f"valiant~base={base}"))
-        assert part.supports(network, vcs) is None
-        assert check_hop_routing(part, network, vcs).proven
 
 
 def test_other_networks_are_refused() -> None:

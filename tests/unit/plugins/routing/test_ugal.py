@@ -21,25 +21,6 @@ from routelab.simulation.programs import part_of, program
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
-BASES = ["dimension-order", "dor", "minimal-adaptive", "[sssp@up-down]"]
-
-
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("queue", ["output", "channel", "class", "waiting"])
-@pytest.mark.parametrize("mode", ["local", "global"])
-def test_without_load_all_packets_go_minimally(base, queue, mode) -> None:
-    torus = build_grid("torus", (4, 3), wrap=True)
-    text = f"ugal~base={base},mode={mode},queue={queue}"
-    walker = Walker(program(load_routing(text), torus, 6), torus, seed=1)
-    least = distances(torus)
-    for _ in range(20):
-        for target in range(1, 12):
-            walk = walker.walk(0, target)
-            assert walk.arrived
-            assert walk.waypoint == -1
-            if "sssp" not in base:
-                assert len(walk.hops) == least[0][target]
-
 
 def queue_of(made, kind, channel, vc):
     """What one of the queues holds, in flits, of two virtual channels and four-flit packets."""
