@@ -1,4 +1,4 @@
-"""Effective bisection bandwidth: the naive twin, exact means by enumeration, and bounds."""
+"""Effective bisection bandwidth: the naive twin, and an exact mean by enumeration."""
 
 from itertools import permutations
 from math import sqrt

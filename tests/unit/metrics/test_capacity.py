@@ -1,4 +1,4 @@
-"""Relative loads: the naive twin, laws of units, and a network of two speeds by hand."""
+"""Relative loads: the naive twin and laws of units."""
 
 from dataclasses import replace
 from fractions import Fraction

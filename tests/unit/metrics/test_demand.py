@@ -1,4 +1,4 @@
-"""Loads under a demand agree with a naive count, and bound what can be accepted."""
+"""Loads under a demand agree with a naive count."""
 
 import naive_metrics as naive
 import numpy as np

@@ -1,4 +1,4 @@
-"""Hops and turns: the naive twin and cases by hand."""
+"""Hops and turns: the naive twin."""
 
 import naive_metrics as naive
 import pytest

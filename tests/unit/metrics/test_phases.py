@@ -1,4 +1,4 @@
-"""Phase loads: the naive twin, and exchanges that can be followed by hand."""
+"""Phase loads: the naive twin, and the least there can be."""
 
 import naive_metrics as naive
 import numpy as np

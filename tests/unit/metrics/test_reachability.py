@@ -1,4 +1,4 @@
-"""Reachability: the naive twin and a partial table by hand."""
+"""Reachability: the naive twin and networkx."""
 
 import naive_metrics as naive
 import networkx as nx

@@ -1,4 +1,4 @@
-"""Translations that keep the routes: found where they exist, and only there."""
+"""Translations that keep the routes: found where they exist, and what breaks them."""
 
 from __future__ import annotations
 

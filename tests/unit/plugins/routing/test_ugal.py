@@ -1,4 +1,4 @@
-"""UGAL: its rules to the flit, its ways without load, what it gains and what it costs."""
+"""UGAL: its rules to the flit, what it gains and what it costs."""
 
 from __future__ import annotations
 

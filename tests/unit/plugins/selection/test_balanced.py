@@ -1,4 +1,4 @@
-"""`balanced`: published and proven optima, laws of its kernels, phases, symmetry."""
+"""`balanced`: published and proven optima, laws of its kernels, phases."""
 
 from __future__ import annotations
 
