@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from engine_verdicts import FABRICS, verdicts_of
+from engine_verdicts import RANDOM, verdicts_of
 
 from routelab.cluster.infiniband.check import check_fabric
 
 RING, TORUS, TREE = "torus~dims=5", "torus~dims=3x3", "fat-tree~k=4,levels=2"
-RANDOM = FABRICS[0]
 LOOP, SAFE = (True, True), (False, False)
 SAFE_AMONG_HOSTS = (False, None)
 """OpenSM's own levels may leave credit loops on routes from and to switches: its choice of them

@@ -28,6 +28,19 @@ def networks(draw: st.DrawFn) -> Topology:
     )
 
 
+@st.composite
+def simple_networks(draw: st.DrawFn, least: int = 2) -> Topology:
+    """Random connected networks without parallel links, a terminal at each switch."""
+    size = draw(st.integers(least, 9))
+    tree = [(draw(st.integers(0, k - 1)), k) for k in range(1, size)]
+    some = st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12)
+    links = sorted({(min(a, b), max(a, b)) for a, b in [*tree, *draw(some)] if a != b})
+    both = [*links, *((b, a) for a, b in links)]
+    return Topology.create(
+        num_switches=size, channel_source=[a for a, _ in both], channel_target=[b for _, b in both]
+    )
+
+
 def plain_graphs() -> st.SearchStrategy[RoutingGraph]:
     """Routing graphs of the rules that the conformance kit brings along."""
     return st.builds(

@@ -84,18 +84,11 @@ def test_a_program_and_its_model_take_equally_long(tables, alltoall):
     )
 
 
-def test_a_program_of_another_mpi_is_rejected(tables):
-    with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
-        smpi.run_executable(
-            smpi.Path("/bin/true"), platform(tables["sssp"], BARE), HOSTS, BARE, limit=60
-        )
-
-
-def test_nonexistent_hosts_are_rejected(tables, alltoall):
-    with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
-        smpi.run_executable(
-            alltoall, platform(tables["sssp"], BARE), ["t0", "t99"], BARE, ["8"], limit=60
-        )
+def test_programs_of_another_mpi_and_nonexistent_hosts_are_rejected(tables, alltoall):
+    where = platform(tables["sssp"], BARE)
+    for program, hosts in ((smpi.Path("/bin/true"), HOSTS), (alltoall, ["t0", "t99"])):
+        with pytest.raises(smpi.SmpiError, match="SimGrid printed no simulated time"):
+            smpi.run_executable(program, where, hosts, BARE, ["8"], limit=60)
 
 
 def test_a_program_that_takes_too_long_is_ended(tables, alltoall):

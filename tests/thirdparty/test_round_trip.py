@@ -153,15 +153,6 @@ def test_a_wheel_passes_the_conformance_kit(stranger, name):
     assert "failed" not in told.lower().replace("0 failed", "")
 
 
-def test_the_statistic_is_on_the_command_line(stranger):
-    text = stranger.routelab(
-        *("evaluate", "torus~dims=4x4", "dor", "sssp@angara"),
-        *("--metrics", "load-gini", "--format", "csv"),
-    )
-    found = list(csv.DictReader(text.splitlines()))
-    assert [float(row["load_gini"]) for row in found] == pytest.approx([0, 0], abs=0.4)
-
-
 def test_the_engine_is_on_the_command_line(stranger):
     command = ("simulate", "torus~dims=4x4", "dor", "uniform", "--engine", "queueing")
     found = json.loads(stranger.routelab(*command, "--format", "json"))

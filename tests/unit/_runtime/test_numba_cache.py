@@ -211,15 +211,6 @@ def test_kernels_edited_while_running_are_not_cached_for_others(tmp_path: Path) 
     assert use(plugin, cache)[0] == [11, 5, 4]
 
 
-def test_numba_alone_still_needs_this(tmp_path: Path) -> None:
-    """If it ever sees edits in other files, the locator has no reason left."""
-    write(tmp_path, KERNELS)
-    code = "from stranger.b import twice; print(twice(1))"
-    assert run(tmp_path, code) == "3"
-    write(tmp_path, {"stranger/constants.py": "STEP = 2\n"})
-    assert run(tmp_path, code) == "3"
-
-
 def test_two_states_at_once_do_not_overwrite_each_other(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     write(tmp_path / "x", KERNELS | INSTALLED)

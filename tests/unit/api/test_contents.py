@@ -45,20 +45,6 @@ def test_derived_arrays_cannot_be_made_writable():
             array.setflags(write=True)
 
 
-@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 2), ()])
-def test_shape_and_type_stay(shape):
-    values = np.ones(shape, np.int16)
-    for array in (frozen_array(values, np.float64), adopt_array(values.astype("f8"), np.float64)):
-        assert array.shape == shape
-        assert array.dtype == np.float64
-        assert array.flags.c_contiguous
-
-
-def test_adopted_arrays_are_adopted_again_without_a_copy():
-    once = adopt_array(np.arange(5), np.int64)
-    assert adopt_array(once, np.int64) is once
-
-
 def test_an_array_whose_owner_is_writable_again_is_copied():
     owner = np.arange(5)
     once = adopt_array(owner, np.int64)

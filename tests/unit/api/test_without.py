@@ -72,13 +72,6 @@ def test_a_grid_without_parts_is_the_grid_that_is_built_without_them(case):
     assert unordered(left) == unordered(built)
 
 
-def test_without_nothing_it_is_the_same_network():
-    whole = build_grid("torus", (4, 3), True, failed_links=("0-1",))
-    left = whole.without()
-    same(left, whole)
-    assert left.failed_links == whole.failed_links
-
-
 def test_one_way_of_a_link_may_fail_and_takes_the_ring_of_that_way_along():
     ring = build_grid("torus", (4,), True)
     channel = 0  # from 0 in direction +X
@@ -144,12 +137,6 @@ def test_random_failures_have_the_requested_number_and_are_nested(topology, link
     assert all(a < b for a, b in pairwise(switches))
 
 
-def test_other_seeds_fail_other_links():
-    whole = build_grid("torus", (4, 4), True)
-    lost = {with_random_failures(whole, links=1, seed=s).failed_links for s in range(40)}
-    assert len(lost) > 15
-
-
 def test_links_fail_between_live_switches():
     whole = build_grid("torus", (4, 4), True)
     for seed in range(20):
@@ -172,15 +159,3 @@ def test_links_fail_between_live_switches():
 def test_parts_that_are_not_there_are_refused(parts, message):
     with pytest.raises(InputError, match=message):
         build_grid("torus", (4,), True).without(**parts)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ({"links": 5}, "fail_links: 5 links cannot fail, only 4 are left"),
-        ({"switches": 5}, "fail_switches: 5 switches cannot fail, only 4 are left"),
-    ],
-)
-def test_more_failures_than_parts_are_refused(wanted, message):
-    with pytest.raises(InputError, match=message):
-        with_random_failures(build_grid("torus", (4,), True), **wanted)

@@ -51,46 +51,30 @@ def ticks(cpu: CpuTime) -> float:
     return round(cpu.seconds * TICKS, 6)
 
 
-def test_time_of_children_that_were_waited_for_counts_once() -> None:
+FAMILY = [process(2, 1, 10), process(3, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("readings", "totals"),
+    [
+        # waited for, or not
+        ([FAMILY, [process(2, 1, 10, 7)]], [15, 17]),
+        ([FAMILY, [process(2, 1, 11)], [process(2, 1, 11)]], [15, 16, 16]),
+        # the parent was read before it waited, its child was looked for after that
+        ([FAMILY, [process(2, 1, 10)], [process(2, 1, 10, 6)]], [15, 15, 16]),
+        # a whole branch ends
+        ([[*FAMILY, process(4, 3, 20)], *[[process(2, 1, 10, 25)]] * 2], [35, 35, 35]),
+        # a PID is used again
+        ([FAMILY, [process(2, 1, 10), Process(3, 2, "S", 1, 99, 1, 0)]], [15, 16]),
+    ],
+)
+def test_time_of_every_process_counts_once(
+    readings: list[list[Process]], totals: list[float]
+) -> None:
     cpu = CpuTime()
-    cpu.update([process(2, 1, 10), process(3, 2, 5)])
-    assert ticks(cpu) == 15
-    cpu.update([process(2, 1, 10, 7)])
-    assert ticks(cpu) == 17
-
-
-def test_time_of_children_that_nobody_waited_for_stays() -> None:
-    cpu = CpuTime()
-    cpu.update([process(2, 1, 10), process(3, 2, 5)])
-    for _ in range(3):
-        cpu.update([process(2, 1, 11)])
-        assert ticks(cpu) == 16
-
-
-def test_a_child_that_ends_between_two_readings_counts_once() -> None:
-    cpu = CpuTime()
-    cpu.update([process(2, 1, 10), process(3, 2, 5)])
-    # the parent was read before it waited, its child was looked for after that
-    cpu.update([process(2, 1, 10)])
-    assert ticks(cpu) == 15
-    cpu.update([process(2, 1, 10, 6)])
-    assert ticks(cpu) == 16
-
-
-def test_a_whole_branch_that_ends_counts_once() -> None:
-    cpu = CpuTime()
-    cpu.update([process(2, 1, 10), process(3, 2, 5), process(4, 3, 20)])
-    cpu.update([process(2, 1, 10, 25)])
-    assert ticks(cpu) == 35
-    cpu.update([process(2, 1, 10, 25)])
-    assert ticks(cpu) == 35
-
-
-def test_a_pid_used_again_is_another_process() -> None:
-    cpu = CpuTime()
-    cpu.update([process(2, 1, 10), process(3, 2, 5)])
-    cpu.update([process(2, 1, 10), Process(3, 2, "S", 1, 99, 1, 0)])
-    assert ticks(cpu) == 16
+    for reading, total in zip(readings, totals, strict=True):
+        cpu.update(reading)
+        assert ticks(cpu) == total
 
 
 def test_orphans_count_with_the_final_time_of_the_kernel() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import networks, tables
 
-from routelab.api import RouteTable, Topology
+from routelab.api import Topology
 from routelab.metrics import channel_loads, perfect_load, served_pairs, sigma, terminal_pairs
 from routelab.toolkit import build_grid
 
@@ -68,11 +68,3 @@ def test_sigma_by_hand():
     # deviations 1, 1, 0, 2 from 3: fourth powers 1 + 1 + 0 + 16 over 4 channels
     assert sigma(np.array([2.0, 4.0, 3.0, 5.0]), 3.0, 4) == pytest.approx(4.5**0.25)
     assert sigma(np.array([0.0, 1e100]), 0.0, 8) == pytest.approx(1e100 / 2 ** (1 / 8))
-
-
-def test_several_terminals_multiply_the_load():
-    line = Topology.create(
-        num_switches=2, channel_source=[0, 1], channel_target=[1, 0], terminal_switch=[0, 0, 0, 1]
-    )
-    table = RouteTable.from_next_hops(line, [[-1, 0], [1, -1]])
-    assert channel_loads(table).tolist() == [3, 3]

@@ -1,4 +1,4 @@
-"""Reachability: the naive twin and a partial table by hand."""
+"""Reachability: the naive twin and networkx."""
 
 import naive_metrics as naive
 import networkx as nx
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import tables
 
-from routelab.api import RouteTable, Topology
+from routelab.api import Topology
 from routelab.metrics import (
     connected_pairs,
     connected_parts,
@@ -37,17 +37,6 @@ def test_joined_pairs_are_those_with_a_distance(table):
         connected += hops is not None
         shortest += bool(ways) and all(len(way) == hops for _, way in ways)
     assert connected_pairs(table) == (connected, shortest)
-
-
-def test_a_one_way_line_by_hand():
-    line = Topology.create(
-        num_switches=3, channel_source=[0, 1], channel_target=[1, 2], terminal_switch=[0, 0, 2]
-    )
-    table = RouteTable.from_lengths(line, [[0, 2], [-1, 0]], [0, 1])
-    assert pairs(line) == 6
-    # two on switch 0 reach each other, and both reach switch 2
-    assert reachable_pairs(table) == 4
-    assert table.destination_based
 
 
 @given(st.data())

@@ -93,14 +93,6 @@ def test_the_cut_is_a_cut_and_no_better_than_the_best(case):
     assert cut.links == fewest_links(links, terminals, slack)
 
 
-def test_a_switch_without_terminals_is_on_the_better_side():
-    # two stars of three leaves, joined by one link
-    links = [(0, 1), (0, 2), (0, 3), (4, 5), (4, 6), (4, 7), (0, 4)]
-    cut = best_cut(network(8, links, [0, 1, 1, 1, 0, 1, 1, 1]))
-    assert cut.links == 1
-    assert len(set(cut.side[:4].tolist())) == len(set(cut.side[4:].tolist())) == 1
-
-
 @given(networks(least=1))
 def test_cost_counts_links_and_ports(case):
     count, links, terminals = case

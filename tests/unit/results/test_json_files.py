@@ -51,15 +51,6 @@ def test_plain_values(value: Any, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
-def refuse_constant(name: str) -> None:
-    raise AssertionError(f"{name} is no JSON")
-
-
-def test_text_is_strict() -> None:
-    text = to_json({"a": [math.nan, np.float32(math.inf)]})
-    assert json.loads(text, parse_constant=refuse_constant) == {"a": [None, None]}
-
-
 def test_values_beyond_json_are_rejected() -> None:
     with pytest.raises(TypeError, match="set"):
         to_json({"a": {1, 2}})
@@ -89,12 +80,6 @@ def test_a_wrong_file_is_named_with_its_content(tmp_path: Path, content: str, me
 def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing\.json"):
         read_json(tmp_path / "nothing.json", "outcome/1")
-
-
-def test_written_file_is_read(tmp_path: Path) -> None:
-    value = {"format": "x/1", "names": ["ü"], "n": 3}
-    write_json(tmp_path / "x.json", value)
-    assert read_json(tmp_path / "x.json", "x/1") == value
 
 
 def test_a_file_name_that_is_not_utf_8_is_printable(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
@@ -14,13 +13,6 @@ from routelab.results.tables import read_tuples, write_csv
 
 COLUMNS = ("name", "value", "unit")
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
-
-
-@given(rows=st.lists(st.tuples(TEXT, st.floats(allow_nan=False), TEXT)))
-def test_a_table_comes_back(tmp_path_factory: pytest.TempPathFactory, rows: list[object]) -> None:
-    path = tmp_path_factory.mktemp("table") / "x.csv"
-    write_csv(path, COLUMNS, rows)
-    assert read_tuples(path, COLUMNS, {"value"}) == rows
 
 
 def test_no_number_is_nan(tmp_path: Path) -> None:

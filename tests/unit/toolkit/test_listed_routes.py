@@ -31,17 +31,6 @@ def test_the_list_is_that_of_the_naive_twin(graph) -> None:
     assert count_hops(graph) == len(listed.hops)
 
 
-def test_a_table_of_several_weighted_routes() -> None:
-    # opposite corners of a square: two routes each way
-    graph = all_walks(build_grid("mesh", (2, 2), False))
-    listed = ListedRoutes.of(graph)
-    shares = 1.0 / (listed.route_start[1:] - listed.route_start[:-1])[listed.route_pair]
-    table = listed.table(range(listed.num_routes), shares, {"told": 3})
-    assert len(table.paths(0, 3)) == len(table.paths(2, 1)) == 2
-    assert table.path_weight[table.pair_start[table.pair(0, 3)]] == 0.5
-    assert table.counters["told"] == 3
-
-
 def test_it_says_when_there_are_too_many() -> None:
     graph = all_walks(build_grid("mesh", (2, 2), False))
     assert too_many_routes(graph, count_hops(graph)) is None

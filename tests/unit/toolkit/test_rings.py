@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from deadlock_cases import torus
 from naive_deadlock import ring_successors
 
@@ -18,31 +19,21 @@ def rings_of(size: int, links: list[tuple[int, int]], claims: list[int]) -> list
     )
 
 
-def test_ring_comes_in_the_order_of_its_cycle() -> None:
-    links = [(0, 2), (3, 1), (2, 3), (1, 0)]
-    assert rings_of(4, links, [9, 9, 9, 9]) == [[0, 2, 1, 3]]
-
-
-def test_two_channels_between_two_switches_are_a_ring() -> None:
-    assert rings_of(2, [(0, 1), (1, 0)], [0, 0]) == [[0, 1]]
-
-
-def test_two_cycles_under_one_claim_are_none() -> None:
-    assert rings_of(4, [(0, 1), (1, 0), (2, 3), (3, 2)], [0, 0, 0, 0]) == []
-
-
-def test_figure_eight_visits_a_switch_twice() -> None:
-    assert rings_of(3, [(0, 1), (1, 0), (0, 2), (2, 0)], [0, 0, 0, 0]) == []
-
-
-def test_tail_into_a_cycle_is_no_ring() -> None:
-    assert rings_of(3, [(0, 1), (1, 2), (2, 1)], [0, 0, 0]) == []
-
-
-def test_parallel_channel_is_one_too_many() -> None:
-    links = [(0, 1), (1, 2), (2, 0), (0, 1)]
-    assert rings_of(3, links, [0, 0, 0, 0]) == []
-    assert rings_of(3, links, [0, 0, 0, -1]) == [[0, 1, 2]]
+@pytest.mark.parametrize(
+    ("links", "claims", "rings"),
+    [
+        ([(0, 2), (3, 1), (2, 3), (1, 0)], [9, 9, 9, 9], [[0, 2, 1, 3]]),
+        ([(0, 1), (1, 0)], [0, 0], [[0, 1]]),
+        ([(0, 1), (1, 2), (2, 0), (0, 1)], [0, 0, 0, -1], [[0, 1, 2]]),
+        # two cycles, a switch twice, a tail into a cycle, a parallel channel
+        ([(0, 1), (1, 0), (2, 3), (3, 2)], [0, 0, 0, 0], []),
+        ([(0, 1), (1, 0), (0, 2), (2, 0)], [0, 0, 0, 0], []),
+        ([(0, 1), (1, 2), (2, 1)], [0, 0, 0], []),
+        ([(0, 1), (1, 2), (2, 0), (0, 1)], [0, 0, 0, 0], []),
+    ],
+)
+def test_a_claim_holds_for_one_cycle_in_its_order(links, claims, rings) -> None:
+    assert rings_of(4, links, claims) == rings
 
 
 def test_rings_of_a_torus_agree_with_the_twin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -184,19 +185,6 @@ def test_guids_that_are_unknown_or_wrong_are_named(fabric, exported):
         ("switch_guids", ("", *topology.switch_guids[1:]), "switch 's0' has no GUID"),
         ("terminal_guids", ("x", *topology.terminal_guids[1:]), "terminal 'h0' has the GUID 'x'"),
     ):
-        arguments = {
-            name: getattr(topology, name)
-            for name in (
-                "num_switches",
-                "channel_source",
-                "channel_target",
-                "terminal_switch",
-                "switch_names",
-                "terminal_names",
-                "switch_guids",
-                "terminal_guids",
-            )
-        }
-        changed = type(topology).create(**{**arguments, field: value})
+        changed = replace(topology, **{field: value})
         with pytest.raises(UnsupportedError, match=message):
             addresses_of(changed)

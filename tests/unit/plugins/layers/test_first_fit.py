@@ -18,7 +18,7 @@ from routelab_plugins.layers.cycle_breaking import CycleBreaking
 from routelab_plugins.layers.first_fit import FirstFit
 from routelab_plugins.layers.lash_tor import LashTor
 
-PLUGINS = [FirstFit, BalancedLayers, LashTor]
+PLUGINS = [FirstFit, BalancedLayers, LashTor, CycleBreaking]
 
 
 def path_layers(table: RouteTable) -> list[list[int]]:
@@ -42,15 +42,6 @@ def test_first_fit_is_its_naive_twin(seed: int) -> None:
     assert path_layers(result) == [
         [layer] * hops for layer, hops in zip(expected, table.path_length, strict=True)
     ]
-    assert check_table(result).proven
-
-
-@pytest.mark.parametrize("dims", [(4, 4), (5, 6)])
-def test_torus_routes_by_first_fit_are_those_of_the_twin(dims: tuple[int, int]) -> None:
-    table = torus_table(*dims)
-    result = FirstFit(rounds=0).assign(table)
-    expected = np.repeat(naive_layers.first_fit(table), table.path_length)
-    assert np.array_equal(result.hop_vc, expected)
     assert check_table(result).proven
 
 

@@ -82,13 +82,5 @@ def test_traffic_load(table, alone, tmp_path):
     ]
 
 
-def test_all_to_all_as_a_matrix_is_the_channel_load(table, tmp_path):
-    file = written(tmp_path, "# everybody to everybody\n" + "1,1,1,1\n" * 4)
-    found = measured(TrafficLoad(matrix=file), table)
-    assert found["traffic_max_load"][0] == 3
-    assert found["traffic_perfect_load"][0] == 2
-    assert found["traffic_balance"][0] == 2 / 3
-
-
 def test_they_run_only_where_they_are_asked_for():
     assert not any(p.by_default for p in (WorstPermutationMetric, EffectiveBisection, TrafficLoad))

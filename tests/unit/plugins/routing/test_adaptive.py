@@ -8,37 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from grid_walks import GridWalks, agrees
-from naive_grid_routing import closer, dimension_order, distance, rdr_chances
+from naive_grid_routing import closer, dimension_order, rdr_chances
 
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.simulation.programs import part_of
-from routelab.testing.walks import FREE
 from routelab.toolkit import build_grid
-
-MINIMAL = [
-    ("rdr", 2),
-    ("rdr~escape=dateline", 4),
-    ("minimal-adaptive", 3),
-    ("minimal-adaptive~escape=dateline", 3),
-    ("angara-adaptive", 3),
-]
-
-
-@pytest.mark.parametrize(("text", "vcs"), MINIMAL)
-@pytest.mark.parametrize(("dims", "wrap"), [((4, 5), True), ((2, 3, 4), True), ((3, 4), False)])
-def test_ways_are_minimal_and_offers_keep_the_contract(text, vcs, dims, wrap) -> None:
-    walks = GridWalks(text, dims, vcs, wrap)
-    random = np.random.default_rng(0)
-    for source, target in random.integers(0, len(walks.places), (150, 2)).tolist():
-        walk = walks.walker.walk(source, target)
-        a, b = walks.places[source], walks.places[target]
-        assert walk.arrived
-        assert len(walk.hops) == distance(a, b, walks.dims, walks.wrap) <= walks.program.max_hops
-        for offered in walk.offers:
-            assert 1 < len(offered) <= walks.program.candidates
-            assert sum(one.escape for one in offered) == 1
-            assert all(0 <= one.vc < vcs for one in offered)
 
 
 @pytest.mark.parametrize("target", [(1, 1), (2, 1), (2, 3), (1, 0)])
@@ -71,16 +46,6 @@ def test_rdr_draws_once_a_switch_and_escapes_by_dimension_order() -> None:
             assert (label.dimension, label.sign) == first[1:]
 
 
-@pytest.mark.parametrize(("text", "vcs"), [*MINIMAL, ("goal", 3), ("goal~escape=bubble", 2)])
-def test_packets_that_may_only_escape_arrive(text, vcs) -> None:
-    walks = GridWalks(text, (4, 5), vcs)
-    random = np.random.default_rng(3)
-    for source, target in random.integers(0, 20, (100, 2)).tolist():
-        walk = walks.walker.walk(source, target, blocked=lambda one: not one.escape)
-        assert walk.arrived
-        assert all(hop.escape for hop in walk.hops)
-
-
 def test_minimal_adaptive_offers_all_that_comes_nearer() -> None:
     walks = GridWalks("minimal-adaptive", (4, 6, 3), 3)
     random = np.random.default_rng(1)
@@ -111,24 +76,6 @@ def test_the_emptier_buffer_is_taken(text, vcs) -> None:
         told = walks.told(walks.walk((0, 0), (2, 2)))
         # dimension 1 looks fuller everywhere, so all of dimension 0 comes first
         assert [d for _, d, _ in told] == sorted(d for _, d, _ in told)
-
-
-def test_escapes_are_taken_only_if_nothing_else_can_be() -> None:
-    walks = GridWalks("minimal-adaptive", (4, 4), 2)
-    for channel in range(walks.topology.num_channels):
-        for vc in range(2):
-            walks.walker.occupy(channel, vc, FREE - 1)
-    assert not any(hop.escape for hop in walks.walk((0, 0), (2, 2)).hops)
-
-
-def test_angara_stays_on_the_deterministic_route() -> None:
-    walks = GridWalks("angara-adaptive", (4, 2, 2), 2)
-    table = apply_routing(walks.topology, load_routing("angara-sssp")).table
-    for source in range(16):
-        for target in range(16):
-            walk = walks.walker.walk(source, target, blocked=lambda one: not one.escape)
-            assert [walk.channels] == table.paths(source, target)
-            assert all(len(offered) == 1 for offered in walk.offers[1:])
 
 
 def test_angara_enters_the_route_from_where_it_is() -> None:
@@ -164,19 +111,6 @@ def test_angara_works_with_failures_and_states_its_needs() -> None:
     assert "needs 2 virtual channels, 1 of them for the table" in part.supports(torus, 1)
     hops = part_of(load_routing("angara-adaptive~escape=rdr"))
     assert "decides hop by hop" in hops.supports(torus, 4)
-
-
-@pytest.mark.parametrize(
-    ("text", "vcs", "reason"),
-    [
-        ("rdr", 1, "needs 2 virtual channels, 1 of them for escapes; available: 1"),
-        ("minimal-adaptive~escape=dateline", 2, "needs 3 virtual channels, 2 of them for escapes"),
-        ("goal", 2, "needs 3 virtual channels"),
-    ],
-)
-def test_too_few_virtual_channels_are_a_reason(text, vcs, reason) -> None:
-    torus = build_grid("torus", (4, 4), wrap=True)
-    assert reason in part_of(load_routing(text)).supports(torus, vcs)
 
 
 def test_goal_offers_only_the_drawn_directions() -> None:

@@ -13,7 +13,6 @@ from naive_simple_paths import simple_paths
 from small_graphs import networks
 
 from routelab.api import Topology
-from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels.hops import RandomWord, pick_large
 from routelab.kernels.simple_paths import Arcs, count_simple_paths
 from routelab.registry.instances import load, load_routing
@@ -109,10 +108,3 @@ def test_draws_have_no_bias_by_the_number_of_walks() -> None:
 )
 def test_networks_without_such_paths_are_refused(text, network, words) -> None:
     assert words in reason(text, network(), 99)
-
-
-@pytest.mark.parametrize("name", ["petersen", "several-terminals", "torus"])
-def test_the_checker_proves_it(name) -> None:
-    verdict = check_hop_routing(part_of(load_routing("all-paths")), NETWORKS[name](), 8)
-    assert verdict.proof == "acyclic"
-    assert verdict.proven, verdict.reason

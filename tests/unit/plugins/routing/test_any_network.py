@@ -13,16 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import networks
 
-from routelab.api import Demand, needed_classes
+from routelab.api import needed_classes
 from routelab.api.hops import program_digest
 from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
-from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.router import Router
-from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import part_of, program
-from routelab.testing.inputs.networks import NETWORKS as KIT
 from routelab.testing.walks import Walker
 
 PAGE = Path(__file__).parents[4] / "docs/concepts/networks.md"
@@ -84,21 +80,6 @@ def test_packets_arrive_on_every_network(network, text) -> None:
             assert len(walk.hops) == shortest
 
 
-@pytest.mark.parametrize("text", ROUTINGS)
-def test_little_load_is_carried_by_every_network(network, text) -> None:
-    made = program(load_routing(text), network, 16)
-    simulation = Simulation(
-        network, made, Router(vcs=16), OpenLoop(Demand.uniform(network, ""), 0.1), seed=1
-    )
-    simulation.run(200)
-    simulation.reset()
-    sample = simulation.run(1500)
-    assert simulation.blocked() is None
-    count = network.num_terminals * 1500
-    # five standard deviations of a binomial distribution
-    assert abs(sample.ejected_flits / count - 0.1) < 5 * (0.09 / count) ** 0.5 + 0.002
-
-
 @settings(max_examples=25, deadline=None)
 @given(networks(), st.sampled_from([text for text in ROUTINGS if text != "ksp"]))
 def test_they_are_proven_on_random_networks(topology, text) -> None:
@@ -109,21 +90,6 @@ def test_they_are_proven_on_random_networks(topology, text) -> None:
     verdict = check_hop_routing(part, topology, needed)
     assert verdict.proven, verdict.reason
     assert needed <= 2 or "raise vcs to" in part.supports(topology, needed - 1)
-
-
-@pytest.mark.parametrize("routing", ["valiant", "ugal"])
-def test_too_few_virtual_channels_are_refused_with_their_number(routing) -> None:
-    topology = load("topology", "hypercube~dims=3").build()
-    part = part_of(load_routing(f"{routing}~base=minimal"))
-    assert part.supports(topology, 6) is None
-    for few in (1, 2, 5):
-        assert part.supports(topology, few) == (
-            "needs 6 virtual channels, 3 for base minimal on each half of the route; the routers "
-            f"have {few}: raise vcs to 6"
-        )
-    assert part.supports(KIT["two-components"](), 1) == (
-        "base minimal: some pairs of switches with terminals have no path"
-    )
 
 
 @pytest.mark.parametrize("routing", ["valiant", "ugal"])

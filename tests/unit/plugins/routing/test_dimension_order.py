@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -34,17 +33,6 @@ def test_routes_are_those_of_the_table(order) -> None:
         assert [walk.channels] == table.paths(source, target)
 
 
-def test_a_mesh_needs_no_second_class() -> None:
-    walks = GridWalks("dimension-order~deadlock=dateline", (4, 3), 1, wrap=False)
-    assert walks.program.vc_classes == 1
-    table = apply_routing(walks.topology, load_routing("dor")).table
-    for source in range(12):
-        for target in range(12):
-            walk = walks.walker.walk(source, target)
-            assert [walk.channels] == table.paths(source, target)
-            assert {hop.vc for hop in walk.hops} <= {0}
-
-
 @settings(max_examples=25)
 @given(
     dims=st.lists(st.integers(2, 6), min_size=1, max_size=4).map(tuple),
@@ -65,22 +53,6 @@ def test_routes_and_classes_are_those_of_the_naive_twin(dims, wrap, order, data)
         assert len(hops) == distance(source, target, dims, walks.wrap)
         classes = dateline(hops, dims, walks.wrap) if any(walks.wrap) else [0] * len(hops)
         assert [hop.vc for hop in walk.hops] == classes
-
-
-@pytest.mark.parametrize("dims", [(8,), (5,), (4, 6)])
-def test_dateline_classes_never_close_a_ring(dims) -> None:
-    walks = GridWalks("dimension-order~deadlock=dateline", dims, 2)
-    waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    for source, target in walks.pairs():
-        hops = [(hop.channel, hop.vc) for hop in walks.walk(source, target).hops]
-        for a, b in pairwise(hops):
-            waits.setdefault(a, set()).add(b)
-    # what nobody waits for any more is taken away until nothing is left
-    while waits:
-        free = [a for a, then in waits.items() if not then & waits.keys()]
-        assert free, "a cycle"
-        for a in free:
-            del waits[a]
 
 
 @pytest.mark.parametrize(("order", "count"), [("rotated", 3), ("random", 6)])

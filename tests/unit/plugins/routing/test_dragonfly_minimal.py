@@ -109,15 +109,6 @@ def test_the_checker_proves_them(shape, text) -> None:
         assert (verdict.proof, verdict.proven) == ("acyclic", True)
 
 
-@pytest.mark.parametrize("outer", ["valiant", "ugal"])
-@pytest.mark.parametrize("base", ["minimal", "dragonfly-minimal"])
-def test_both_kinds_of_minimal_routes_serve_as_base(outer, base) -> None:
-    network = Dragonfly(h=1).build()
-    part = part_of(load_routing(f"{outer}~base={base}"))
-    assert part.supports(network, 6) is None
-    assert check_hop_routing(part, network, 6).proven
-
-
 def test_other_networks_are_refused() -> None:
     def reason(topology: Topology, vcs: int = 2) -> str | None:
         return part_of(load_routing("dragonfly-minimal")).supports(topology, vcs)

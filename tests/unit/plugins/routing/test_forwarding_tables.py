@@ -20,11 +20,10 @@ from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.forwarding import TreeSearch, all_routes, table_of_trees
-from routelab.toolkit.forwarding.levels import switch_levels, trees_by_levels
 from routelab_plugins.routing.fat_tree import FatTreeRouting
 from routelab_plugins.routing.ib_balanced import STEPS, IbBalanced
 from routelab_plugins.routing.ib_balanced.start import spanning_trees_from
-from routelab_plugins.routing.nue import LaneTrees, Nue, blocks_of_lanes
+from routelab_plugins.routing.nue import Nue
 from routelab_plugins.routing.torus_2qos import Torus2Qos
 from routelab_plugins.topology.fat_tree import FatTree
 from routelab_plugins.topology.graph import Graph
@@ -109,30 +108,6 @@ def test_nue_on_a_fat_tree_is_no_worse_than_that_of_opensm() -> None:
     assert check(Nue(vls=8).route(topology), 8) <= 84
 
 
-def test_local_backtracking_leads_out_of_most_dead_ends() -> None:
-    topology = Graph(file=DATA / "r64d6h1.edges").build()
-    islands = escaped = 0
-    for seed in range(4):
-        drawn = LaneTrees(topology, blocks_of_lanes(topology, 1), np.random.default_rng(seed))
-        islands += drawn.islands
-        escaped += drawn.escaped
-    assert 4 * escaped < islands
-
-
-@pytest.mark.parametrize("plugin", [IbBalanced, Nue])
-def test_planes_are_routed_part_by_part(plugin: type) -> None:
-    links = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 6), (6, 3)]
-    topology = Topology.create(
-        num_switches=7,
-        channel_source=[x for a, b in links for x in (a, b)],
-        channel_target=[x for a, b in links for x in (b, a)],
-    )
-    for lanes in (1, 2):
-        table = plugin(vls=lanes).route(topology)
-        assert check_table(table).proven
-        assert np.count_nonzero(np.diff(table.pair_start)) == 3 * 3 + 4 * 4
-
-
 def test_one_way_links_are_refused() -> None:
     ring = Topology.create(num_switches=3, channel_source=[0, 1, 2], channel_target=[1, 2, 0])
     for plugin in (IbBalanced, Nue, FatTreeRouting):
@@ -160,15 +135,6 @@ def test_the_smallest_fabrics_are_routed(links: list[tuple[int, int]], hosts: in
     trees = hosts * (count - 1)
     cables = len(links) if count == 2 else 1
     assert peak == (hosts * -(-trees // cables) if links else 0)
-
-
-@pytest.mark.parametrize(("wrap", "lanes"), [(False, 2), (True, 3)])
-def test_lanes_are_worth_their_load(wrap: bool, lanes: int) -> None:
-    topology = build_grid("torus" if wrap else "mesh", (6, 6), wrap, fail_links=2, seed=1)
-    free = check(IbBalanced(vls=4).route(topology), 4)
-    alone = check(IbBalanced(vls=1, moves=2_000_000).route(topology), 1)
-    assert free < alone
-    assert IbBalanced(vls=15).route(topology).virtual_channels >= lanes
 
 
 @pytest.mark.parametrize(
@@ -267,15 +233,6 @@ def test_fat_trees_are_never_worse_than_opensm(
     fewest = min(np.bincount(topology.channel_source)[topology.endpoints])
     assert found == load == 240 / fewest
     assert found <= opensm
-
-
-def test_complete_fat_trees_keep_the_routes_of_the_counters() -> None:
-    topology = FatTree(k=3).build()
-    level = switch_levels(topology)
-    assert level is not None
-    counted = table_of_trees(topology, trees_by_levels(topology, level))
-    found = FatTreeRouting().route(topology)
-    np.testing.assert_array_equal(found.hop_channel, counted.hop_channel)
 
 
 def test_one_switch_is_a_fat_tree_without_links(recwarn: pytest.WarningsRecorder) -> None:

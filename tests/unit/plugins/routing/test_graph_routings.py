@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from itertools import permutations
-from random import Random
 
 import numpy as np
 import pytest
 from hop_cases import distances
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive_polarized import PolarizedRoutes
+from small_graphs import simple_networks
 
 from routelab.api import Topology, run_tables
-from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels.hops import DESTINATION, PACKET_COLUMNS, SOURCE, TARGET, RandomWord
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.programs import part_of, program
@@ -23,9 +21,6 @@ from routelab.toolkit import build_grid
 from routelab.toolkit.families.graph_hops import switch_distances
 from routelab_plugins.routing.polarized.kernels import longest_routes
 
-SMALL = ["complete", "petersen", "torus", "torus-3d", "parallel-links", "several-terminals"]
-"""Connected networks of the conformance suite."""
-
 
 def pairs_of(topology: Topology) -> list[tuple[int, int]]:
     return list(permutations(topology.endpoints.tolist(), 2))
@@ -33,19 +28,6 @@ def pairs_of(topology: Topology) -> list[tuple[int, int]]:
 
 def reason(text: str, topology: Topology, vcs: int) -> str | None:
     return part_of(load_routing(text)).supports(topology, vcs)
-
-
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("blocked", ["skip", "wait"])
-def test_minimal_takes_shortest_paths_and_a_class_per_hop(name, blocked) -> None:
-    network = NETWORKS[name]()
-    hops = distances(network)
-    walker = Walker(program(load_routing(f"minimal~blocked={blocked}"), network, 4), network)
-    for source, target in pairs_of(network):
-        walk = walker.walk(source, target)
-        assert walk.arrived
-        assert len(walk.hops) == hops[source][target]
-        assert [hop.vc for hop in walk.hops] == list(range(len(walk.hops)))
 
 
 def test_minimal_offers_every_shortest_first_hop() -> None:
@@ -106,31 +88,6 @@ def test_polarized_offers_in_every_state_the_hops_of_the_definition(name, penalt
     assert detours > 0
 
 
-@pytest.mark.parametrize("penalties", ["absolute", "relative"])
-def test_penalties_follow_the_growth_of_the_weight(penalties) -> None:
-    network = build_grid("torus", (5, 5), wrap=True)
-    naive = PolarizedRoutes(network)
-    text = f"polarized~penalties={penalties},p1=7,p0=9,blocked=skip"
-    rng = Random(0)
-    walker = Walker(program(load_routing(text), network, 8), network, seed=0)
-    greatest = set()
-    for source, target in pairs_of(network):
-        walk = walker.walk(source, target, lambda one: rng.random() < 0.6)
-        here = source
-        for offered, taken in zip(walk.offers, walk.hops, strict=False):
-            gains = [
-                naive.gain(source, target, here, int(network.channel_target[one.channel]))
-                for one in offered
-            ]
-            most = max(gains) if penalties == "relative" else 2
-            assert len(offered) == len(naive.allowed(source, target, here))
-            for one, gain in zip(offered, gains, strict=True):
-                assert one.penalty == (0, 7, 9)[most - gain]
-            greatest.add(max(gains))
-            here = int(network.channel_target[taken.channel])
-    assert greatest == {0, 1, 2}
-
-
 def exact(network: Topology) -> tuple[np.ndarray, int, tuple[int, ...]]:
     distance = switch_distances(network)
     starts, channels = network.outgoing
@@ -142,15 +99,8 @@ def exact(network: Topology) -> tuple[np.ndarray, int, tuple[int, ...]]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(3, 9), st.data())
-def test_the_longest_route_and_dead_ends_agree_with_enumeration(size, data) -> None:
-    tree = [(data.draw(st.integers(0, k - 1)), k) for k in range(1, size)]
-    some = st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=10)
-    links = {(min(a, b), max(a, b)) for a, b in [*tree, *data.draw(some)] if a != b}
-    both = [*links, *((b, a) for a, b in links)]
-    network = Topology.create(
-        num_switches=size, channel_source=[a for a, _ in both], channel_target=[b for _, b in both]
-    )
+@given(simple_networks(least=3))
+def test_the_longest_route_and_dead_ends_agree_with_enumeration(network) -> None:
     naive = PolarizedRoutes(network)
     longest, dead, example = exact(network)
     assert dead == sum(naive.dead_ends(s, t) for s, t in pairs_of(network))
@@ -173,20 +123,6 @@ def test_a_4x4_mesh_has_dead_ends_for_92_pairs() -> None:
     naive = PolarizedRoutes(mesh)
     assert sum(naive.dead_ends(s, t) > 0 for s, t in pairs_of(mesh)) == 92
     assert reason("polarized", mesh, 99).startswith(f"{exact(mesh)[1]} dead ends")
-
-
-@pytest.mark.parametrize("text", ["minimal", "polarized", "polarized~blocked=skip"])
-@pytest.mark.parametrize("name", ["petersen", "torus", "torus-3d"])
-def test_the_checker_proves_them(text, name) -> None:
-    network = NETWORKS[name]()
-    verdict = check_hop_routing(part_of(load_routing(text)), network, 8)
-    assert verdict.proof == "acyclic"
-    assert verdict.proven
-
-
-def test_one_way_networks_and_too_few_classes_are_refused() -> None:
-    assert "links in both directions" in reason("polarized", NETWORKS["one-way-ring"](), 9)
-    assert "no path" in reason("polarized", NETWORKS["two-components"](), 9)
 
 
 def test_the_bound_of_the_paper_holds_and_is_attained() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from naive_low_diameter import differing, dimwar_hops, omni_hops, places
 
 from routelab.api import Topology
-from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.measurement.measure import measure_simulation
@@ -120,57 +119,6 @@ def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
                 before = len(differing(place[int(network.channel_source[one.channel])], place[11]))
                 assert one.penalty == 2 * weight + (hops > before)
             assert taken.penalty == min(one.penalty for one in offered)
-
-
-@pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 6)])
-def test_packets_in_an_idle_network_take_no_deroute(text, vcs) -> None:
-    network = hamming((3, 2, 3))
-    place = places(network)
-    walker = Walker(program(load_routing(text), network, vcs), network)
-    for source in range(18):
-        for target in range(18):
-            if source != target:
-                walk = walker.walk(source, target)
-                assert len(walk.hops) == len(differing(place[source], place[target]))
-
-
-@pytest.mark.parametrize("text", ["dimwar", "omniwar"])
-def test_a_crowded_link_is_avoided_in_two_hops(text) -> None:
-    network = hamming((4, 4))
-    walker = Walker(program(load_routing(text), network, 4), network)
-    (busy,) = walker.walk(0, 3).channels
-    # one packet makes both ways equal, and the minimal one is taken
-    walker.occupy(busy, 0, 1)
-    assert all(walker.walk(0, 3).channels == [busy] for _ in range(20))
-    # packets of other classes are not in its way
-    for vc in range(1, walker.classes):
-        walker.occupy(busy, vc, 60)
-    assert all(walker.walk(0, 3).channels == [busy] for _ in range(20))
-    # two make the direct way (2 + 1) * 1 = 3, and one with a deroute (0 + 1) * 2 = 2
-    walker.occupy(busy, 0, 2)
-    walk = walker.walk(0, 3)
-    assert {one.penalty for one in walk.offers[0]} == {2 * 3, 2 * 2 + 1}
-    assert len(walk.hops) == 2
-    assert busy not in walk.channels
-
-
-@pytest.mark.parametrize(
-    ("text", "vcs"), [("dimwar", 2), ("omniwar", 5), ("omniwar~deroutes=1", 7)]
-)
-@pytest.mark.parametrize("dims", [(4,), (3, 3), (2, 2, 2)])
-def test_the_checker_proves_them(dims, text, vcs) -> None:
-    part = part_of(load_routing(text))
-    for switching in ("virtual-cut-through", "wormhole"):
-        verdict = check_hop_routing(part, hamming(dims), vcs, switching=switching)
-        assert (verdict.proof, verdict.proven) == ("acyclic", True)
-
-
-def test_they_serve_as_base_of_valiant() -> None:
-    network = hamming((3, 3))
-    for base, vcs in (("dimwar", 4), ("omniwar", 4)):
-        part = part_of(load_routing(f"valiant~base={base}"))
-        assert part.supports(network, vcs) is None
-        assert check_hop_routing(part, network, vcs).proven
 
 
 def test_other_networks_are_refused() -> None:

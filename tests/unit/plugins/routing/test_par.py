@@ -10,14 +10,12 @@ import pytest
 from hop_cases import distances, nearer
 
 from routelab.api import Demand, run_tables
-from routelab.deadlock.hop_checker import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import part_of, program
-from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
@@ -148,24 +146,6 @@ def test_switches_without_terminals_may_be_further_away() -> None:
 )
 def test_it_says_which_bases_do_not_do(base, words) -> None:
     assert words in reason(f"par~base=[{base}]", build_grid("torus", (4, 4), wrap=True), 16)
-
-
-def test_networks_in_two_parts_are_refused() -> None:
-    assert "no path" in reason("par", NETWORKS["two-components"](), 16)
-
-
-@pytest.mark.parametrize(
-    ("base", "network"),
-    [
-        ("minimal", lambda: NETWORKS["petersen"]()),
-        ("minimal", lambda: load("topology", "dragonfly~h=1").build()),
-        ("dimension-order", lambda: NETWORKS["torus"]()),
-    ],
-)
-def test_it_is_proven_with_any_such_base(base, network) -> None:
-    verdict = check_hop_routing(part_of(load_routing(f"par~base={base}")), network(), 8)
-    assert verdict.proof == "acyclic"
-    assert verdict.proven, verdict.reason
 
 
 @pytest.fixture(scope="module")

@@ -39,21 +39,6 @@ def test_valiant_goes_by_way_of_every_switch_alike(base) -> None:
     agrees(seen, {place: Fraction(1, 16) for place in walks.places})
 
 
-def test_valiants_mean_distance_is_8_on_an_8x8_torus() -> None:
-    # over all switches between, source and destination among them: 4.0 for each half of the way
-    walks = GridWalks("valiant", (8, 8), 2)
-    lengths = [
-        distance((0, 0), between, walks.dims, walks.wrap)
-        + distance(between, target, walks.dims, walks.wrap)
-        for target in [(0, 1), (3, 4), (7, 7)]
-        for between in walks.places
-    ]
-    assert sum(lengths) / len(lengths) == 8.0
-    found = [len(walks.walk((0, 0), (3, 4)).hops) for _ in range(4000)]
-    # the deviation of one walk is about 2.0
-    assert sum(found) / len(found) == pytest.approx(8.0, abs=5 * 2.0 / 4000**0.5)
-
-
 def test_valiant_over_a_table_serves_networks_with_failures() -> None:
     torus = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1"])
     part = part_of(load_routing("valiant~base=[dfsssp]"))
@@ -73,15 +58,6 @@ def test_valiant_over_a_table_serves_networks_with_failures() -> None:
 def test_valiant_says_which_bases_do_not_do(text, vcs, reason) -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
     assert reason in part_of(load_routing(text)).supports(torus, vcs)
-
-
-def test_valiant_has_the_proof_of_its_base() -> None:
-    for base, proof in (
-        ("dimension-order", "bubble"),
-        ("[dimension-order~deadlock=dateline]", "acyclic"),
-        ("rdr", "duato"),
-    ):
-        assert part_of(load_routing(f"valiant~base={base}")).proof == proof
 
 
 @pytest.mark.parametrize("target", [(1, 1), (2, 1), (3, 2), (0, 2), (0, 0)])

@@ -1,8 +1,7 @@
-"""UGAL: its rules to the flit, its ways without load, what it gains and what it costs."""
+"""UGAL: its rules to the flit, what it gains and what it costs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,28 +18,8 @@ from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.simulation.programs import part_of, program
-from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
-
-BASES = ["dimension-order", "dor", "minimal-adaptive", "[sssp@up-down]"]
-
-
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("queue", ["output", "channel", "class", "waiting"])
-@pytest.mark.parametrize("mode", ["local", "global"])
-def test_without_load_all_packets_go_minimally(base, queue, mode) -> None:
-    torus = build_grid("torus", (4, 3), wrap=True)
-    text = f"ugal~base={base},mode={mode},queue={queue}"
-    walker = Walker(program(load_routing(text), torus, 6), torus, seed=1)
-    least = distances(torus)
-    for _ in range(20):
-        for target in range(1, 12):
-            walk = walker.walk(0, target)
-            assert walk.arrived
-            assert walk.waypoint == -1
-            if "sssp" not in base:
-                assert len(walk.hops) == least[0][target]
 
 
 def queue_of(made, kind, channel, vc):
@@ -172,12 +151,6 @@ def test_a_dragonfly_has_the_relations_of_the_literature() -> None:
     assert 0.47 < accepted["uniform", "valiant~base="] < 0.57
 
 
-def test_a_threshold_keeps_packets_on_shortest_ways(torus, tornado) -> None:
-    found = [saturated(f"ugal~threshold={t}", tornado, torus) for t in (0, 1 << 20)]
-    assert found[1] == pytest.approx(1 / 3, abs=0.01)
-    assert found[0] > 1.1 * found[1]
-
-
 @pytest.mark.parametrize(
     ("base", "vcs", "proof"),
     [
@@ -194,47 +167,6 @@ def test_it_is_proven_as_its_base_is_on_a_torus(base, vcs, proof) -> None:
     assert part.supports(torus, vcs - 1) is not None
     verdict = check_hop_routing(part, torus, vcs)
     assert verdict.proven, verdict.reason
-
-
-@pytest.mark.parametrize("network", ["petersen", "parallel-links", "several-terminals"])
-@pytest.mark.parametrize("mode", ["local", "global"])
-def test_it_is_proven_over_a_table_on_any_graph(network, mode) -> None:
-    part = part_of(load_routing(f"ugal~base=[sssp@up-down],mode={mode}"))
-    topology = NETWORKS[network]()
-    assert part.supports(topology, 2) is None
-    verdict = check_hop_routing(part, topology, 2)
-    assert verdict.proven, verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("base", "reason"),
-    [
-        ("romm", "makes choices at injection"),
-        ("ugal", "makes choices at injection"),
-    ],
-)
-def test_it_says_which_bases_do_not_do(base, reason) -> None:
-    torus = build_grid("torus", (4, 4), wrap=True)
-    assert reason in part_of(load_routing(f"ugal~base={base}")).supports(torus, 8)
-
-
-def test_a_base_that_looks_at_terminals_cannot_lead_to_a_waypoint() -> None:
-    torus = build_grid("torus", (4, 4), wrap=True)
-    base = part_of(load_routing("dor"))
-    by_terminal = replace(base.prepare(torus, 1), by_terminal=True)
-    part = part_of(load_routing("ugal"))
-    part.routing.plugin.hand_in(
-        {
-            "base": SimpleNamespace(
-                name="mine",
-                proof="bubble",
-                supports=lambda topology, vcs: None,
-                prepare=lambda topology, vcs: by_terminal,
-            )
-        }
-    )
-    reason = part.routing.plugin.supports(torus, 2)
-    assert reason == "base mine has routes to terminals, and a waypoint is a switch"
 
 
 def test_a_network_whose_distances_are_too_many_is_refused() -> None:

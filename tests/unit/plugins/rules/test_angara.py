@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,14 +16,6 @@ from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.toolkit import build_grid, determinized, merged
 from routelab_plugins.rules.angara import AngaraRules, safe_turns
-from routelab_plugins.rules.angara.automata import (
-    bits_allow,
-    keeps_order,
-    may_be_first_step,
-    may_be_last_step,
-    needs_permission,
-    with_bit,
-)
 from routelab_plugins.selection.bfs import Bfs
 from routelab_plugins.selection.first import First
 from routelab_plugins.selection.sssp import Sssp
@@ -69,20 +61,6 @@ def damaged_tori(max_switches: int = 12):
         )
 
     return draw_one()
-
-
-def test_every_rule_of_the_hardware_follows_its_definition() -> None:
-    # two dimensions: +X 0, +Y 1, -X 2, -Y 3
-    assert keeps_order(0, 2)
-    assert keeps_order(1, 1)
-    assert not keeps_order(2, 1)
-    assert with_bit((1, 0), 3) == (1, -1)
-    assert bits_allow((1, 0), 0)
-    assert not bits_allow((1, 0), 2)
-    assert [d for d in range(4) if may_be_first_step(d, 2)] == [0, 1]
-    assert [d for d in range(4) if may_be_last_step(d, 2)] == [2, 3]
-    asked = [(a, b) for a in range(4) for b in range(4) if needs_permission(a, b, 2)]
-    assert asked == [(1, 0), (3, 2)]
 
 
 @pytest.mark.parametrize("n", range(1, 7))
@@ -161,14 +139,6 @@ def test_emitted_routes_obey_the_hardware_and_are_proven(topology, turns, tie_se
             route = table.hop_channel[table.path_start[k] : table.path_start[k + 1]].tolist()
             assert hardware.legal(route), table.describe_path(k)
         assert check_table(table, "bubble").proven
-
-
-def test_all_orders_of_a_system_with_failures_are_proven() -> None:
-    for dims in set(permutations((2, 3, 4))):
-        topology = build_grid("torus", dims, True, fail_links=3, seed=1)
-        for turns in ("theorem2", "exact"):
-            table = Sssp().select(AngaraRules(turns=turns).routing_graph(topology))
-            assert check_table(table, "bubble").proven
 
 
 def test_a_network_without_directions_is_not_supported() -> None:

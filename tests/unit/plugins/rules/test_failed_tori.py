@@ -68,11 +68,3 @@ def test_exact_turns_do_not_include_those_of_theorem_2():
     assert np.count_nonzero(exact > theorem2) == 3
     assert np.count_nonzero(exact < theorem2) > 3
     assert max(exact.max(), theorem2.max()) < FAR
-
-
-def test_without_failures_everything_is_routable_and_minimal():
-    for dims in [(4, 4), (4, 2, 2)]:
-        topology = torus(dims=dims)
-        bare = hops("unrestricted", topology)
-        for rules in ("direction-order", "angara"):
-            np.testing.assert_array_equal(hops(rules, topology), bare)

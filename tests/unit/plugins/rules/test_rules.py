@@ -13,16 +13,11 @@ from naive_selection import shortest_routes
 from routelab.api import InputError, Topology
 from routelab.deadlock import check_table
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.direction_order import DirectionOrder
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.p_sssp import PSssp
 from routelab_plugins.selection.sssp import Sssp
-
-
-def directions_of(topology, route):
-    return [int(topology.channel_direction[c]) for c in route]
 
 
 @pytest.mark.parametrize("fail_links", [0, 2])
@@ -56,35 +51,6 @@ def _walks(topology: Topology, source: int, length: int) -> list[list[int]]:
 
 def _end(topology: Topology, source: int, walk: list[int]) -> int:
     return int(topology.channel_target[walk[-1]]) if walk else source
-
-
-@pytest.mark.parametrize(
-    ("order", "sequence"),
-    [
-        ("natural", [0, 1, 2]),
-        ("reversed", [2, 1, 0]),
-        ("longest", [1, 2, 0]),
-        ("shortest", [0, 2, 1]),
-        ("2+0+1", [2, 0, 1]),
-    ],
-)
-def test_dimension_order_follows_its_order(order: str, sequence: list[int]) -> None:
-    topology = build_grid("torus", (2, 4, 3), True)
-    routes = shortest_routes(DimensionOrderRules(order=order).routing_graph(topology))
-    for options in routes.values():
-        for route in options:
-            places = [sequence.index(d % 3) for d in directions_of(topology, route)]
-            assert places == sorted(places)
-    assert len(routes) == 24 * 24
-
-
-def test_dimension_order_takes_an_order_of_the_right_length_only() -> None:
-    with pytest.raises(InputError, match="lists 3 dimensions, but the network has 2"):
-        DimensionOrderRules(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
-    with pytest.raises(ValueError, match="must name every dimension"):
-        DimensionOrderRules(order="0+0")
-    with pytest.raises(ValueError, match="not an order"):
-        DimensionOrderRules(order="up")
 
 
 @st.composite

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from turn_networks import assert_acyclic_and_connected, legal_turns, network_of,
 
 from routelab.api import InputError, RoutingGraph, Topology
 from routelab.deadlock import check_table
-from routelab.toolkit import build_grid
+from routelab.toolkit import ListedRoutes, build_grid
 from routelab.toolkit.irregular import neighbours_of, turn_graph
 from routelab.toolkit.irregular.subnets import subnets_of
 from routelab.toolkit.reductions import determinized
@@ -143,44 +141,15 @@ def test_local_search_and_the_best_root_even_out_the_loads() -> None:
     def unevenness(**options) -> float:
         graph = SegmentRules(**options).routing_graph(mesh)
         # all shortest legal routes of each pair, with equal shares
-        loads = np.zeros(mesh.num_channels)
-        walks = nx.MultiDiGraph()
-        edges = zip(graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True)
-        for (a, b), channel in zip(edges, graph.edge_channel.tolist(), strict=True):
-            walks.add_edge(a, b, channel=channel)
-        for s in range(mesh.num_switches):
-            length = nx.single_source_shortest_path_length(walks, int(graph.begin[s]))
-            for t in set(range(mesh.num_switches)) - {s}:
-                ends = [v for v in length if graph.vertex_switch[v] == t]
-                nearest = min(length[v] for v in ends)
-                routes = [
-                    route
-                    for v in ends
-                    if length[v] == nearest
-                    for route in nx.all_shortest_paths(walks, int(graph.begin[s]), v)
-                ]
-                for route in routes:
-                    for a, b in pairwise(route):
-                        loads[walks[a][b][0]["channel"]] += 1 / len(routes)
+        listed = ListedRoutes.of(determinized(graph))
+        shares = 1 / np.diff(listed.route_start)[listed.route_pair]
+        loads = np.bincount(listed.hops, np.repeat(shares, np.diff(listed.hop_start)))
         return float((loads**2).sum())
 
     plain, searched = unevenness(), unevenness(restrict="local-search")
     assert searched < plain
     roots = [unevenness(root=name) for name in mesh.switch_names[:25:6]]
     assert unevenness(root="best") <= min(plain, *roots) + 1e-6
-
-
-def test_turn_prohibition_on_known_networks() -> None:
-    # one switch after the other of a complete graph: all turns at it among those that are left
-    complete = network_of(5, [(a, b) for a in range(5) for b in range(a)])
-    facts = TurnProhibition().routing_graph(complete).facts
-    assert facts["prohibited_turns"] == 4 * 3 + 3 * 2 + 2 * 1
-    assert facts["prohibited_share"] == pytest.approx(20 / 60)
-    tree = network_of(6, [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5)])
-    assert TurnProhibition().routing_graph(tree).facts["prohibited_turns"] == 0
-    # two triangles that share switch 0: each is broken once, in both directions
-    bow = network_of(5, [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 0)])
-    assert TurnProhibition().routing_graph(bow).facts["prohibited_turns"] == 4
 
 
 @settings(max_examples=60, deadline=None)

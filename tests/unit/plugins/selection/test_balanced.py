@@ -1,4 +1,4 @@
-"""`balanced`: published and proven optima, laws of its kernels, phases, symmetry."""
+"""`balanced`: published and proven optima, laws of its kernels, phases."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import graphs
 
 from routelab.api import RoutingGraph
 from routelab.metrics import channel_loads, perfect_load, phase_load, sigma
-from routelab.toolkit import build_grid, route_choices
+from routelab.toolkit import build_grid
 from routelab_plugins.rules.angara import AngaraRules
-from routelab_plugins.selection.balanced import Balanced, foldings
+from routelab_plugins.selection.balanced import Balanced
 from routelab_plugins.selection.balanced.kernels import (
     Rows,
     balance,
@@ -66,41 +65,6 @@ def test_the_32_nodes_of_desmos_are_even_too(seed: int) -> None:
     loads = channel_loads(Balanced(seed=seed).select(graph))
     # the paper's genetic algorithm: 6.274 at a maximum of 27
     assert sigma(loads, perfect_load(graph.topology)) <= 6.2
-
-
-@settings(max_examples=40, deadline=None)
-@given(graph=graphs(), seed=st.integers(0, 3))
-def test_the_same_seed_gives_the_same_shortest_routes(graph: RoutingGraph, seed: int) -> None:
-    one, other = (Balanced(seed=seed).select(graph) for _ in range(2))
-    assert np.array_equal(one.hop_channel, other.hop_channel)
-    lengths = route_choices(graph).each_source().arrays.length
-    assert np.array_equal(one.path_length, lengths[lengths >= 0])
-
-
-@pytest.mark.parametrize(
-    ("dims", "steps"),
-    [
-        ((4, 6, 10), [[2, 3, 5], [4, 6, 10]]),
-        ((8, 2, 5), [[2, 1, 1], [4, 1, 1], [8, 1, 5]]),
-        ((12, 3), [[2, 1], [6, 1], [12, 3]]),
-        ((2, 2), [[1]]),
-    ],
-)
-def test_choices_repeat_after_half_an_even_ring(
-    dims: tuple[int, ...], steps: list[list[int]]
-) -> None:
-    groups = foldings(route_choices(angara(*dims)).symmetry)
-    assert [group.arrays.step.tolist() for group in groups] == steps
-
-
-def test_folded_tables_load_the_channels_of_a_class_alike() -> None:
-    # too large to be searched unfolded
-    graph = angara(10, 10, 5)
-    table = Balanced(effort=0.2).select(graph)
-    classes = foldings(route_choices(graph).symmetry)[0].channel_class
-    loads = channel_loads(table)
-    for number in range(int(classes.max()) + 1):
-        assert len(set(loads[classes == number])) == 1
 
 
 @pytest.mark.parametrize("phases", ["xor", "shift"])

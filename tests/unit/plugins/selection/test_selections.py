@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from naive_selection import Loads, by_tree, first, shortest_routes, sssp
 
 from routelab.api import Topology
-from routelab.kernels.graph import route_lengths
 from routelab.metrics import channel_loads, perfect_load, sigma
-from routelab.toolkit import build_grid, determinized
+from routelab.toolkit import build_grid
 from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
+from routelab_plugins.selection import sssp as sssp_plugin
 from routelab_plugins.selection.bfs import Bfs
 from routelab_plugins.selection.first import First
 from routelab_plugins.selection.genetic import Genetic
@@ -108,8 +108,12 @@ def test_load_based_selections_are_their_naive_twins(graph, tie_seed, ties) -> N
     direction = topology.channel_direction.tolist()
     options = {"ties": ties, "tie_seed": tie_seed}
     expected = sssp(routes, order, loads(), direction, lambda s: odd[s])
-    found = chosen(Sssp(**options).select(graph))
-    assert {pair: route for pair, route in found.items() if route} == expected
+    for most in (sssp_plugin.MOST_ROUTES, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            # with one route at most none is listed, and trees find them
+            patch.setattr(sssp_plugin, "MOST_ROUTES", most)
+            found = chosen(Sssp(**options).select(graph))
+        assert {pair: route for pair, route in found.items() if route} == expected
     for root in ("source", "destination"):
         for plugin, at_once in ((PSssp, True), (P2Sssp, False)):
             expected = by_tree(routes, order, loads(), lambda r: odd[r], root == "source", at_once)
@@ -130,17 +134,6 @@ def test_first_is_its_naive_twin(graph, tie_seed, balanced) -> None:
     )
     plugin = First(ties="balanced" if balanced else "positive", tie_seed=tie_seed)
     assert chosen(plugin.select(graph)) == expected
-
-
-@settings(max_examples=30)
-@given(grids(), st.integers(0, 3), st.sampled_from([Sssp, PSssp, P2Sssp, First]))
-def test_routes_do_not_depend_on_how_the_rules_are_spelled(topology, tie_seed, plugin) -> None:
-    forms = [
-        determinized(AngaraRules(form=form).routing_graph(topology))
-        for form in ("literal", "merged")
-    ]
-    tables = [chosen(plugin(tie_seed=tie_seed).select(graph)) for graph in forms]
-    assert tables[0] == tables[1]
 
 
 @settings(max_examples=40)
@@ -196,25 +189,12 @@ def test_genetic_sends_less_over_slow_channels() -> None:
     assert uneven.tolist() == [3, 1] * 4
 
 
-def test_destination_trees_over_one_state_are_destination_based() -> None:
-    graph = Unrestricted().routing_graph(build_grid("torus", (4, 3), True))
-    assert PSssp(root="destination").select(graph).next_hops() is not None
-    assert PSssp(root="source").select(graph).next_hops() is None
-
-
 def test_balanced_dimension_order_is_perfect_on_desmos() -> None:
     # two independent programs: 16/16; all ties positive is far from it
     topology = build_grid("torus", (4, 2, 2, 2), True)
     graph = DimensionOrderRules().routing_graph(topology)
     assert set(channel_loads(First().select(graph))) == {16.0}
     assert channel_loads(First(ties="positive").select(graph)).max() > 16
-
-
-@pytest.mark.parametrize("k", [4, 6, 8])
-def test_balanced_ties_on_an_even_ring_differ_by_one_at_most(k: int) -> None:
-    graph = DimensionOrderRules().routing_graph(build_grid("torus", (k,), True))
-    loads = channel_loads(First().select(graph))
-    assert loads.max() - loads.min() <= 1
 
 
 def test_sssp_counts_its_trees() -> None:
@@ -224,12 +204,3 @@ def test_sssp_counts_its_trees() -> None:
     assert with_unique["unique_trees"] == 8
     assert without["unique_trees"] == 0
     assert with_unique["group_trees"] < without["group_trees"]
-
-
-@settings(max_examples=30)
-@given(graphs())
-def test_loads_are_conserved(graph) -> None:
-    ends = graph.topology.endpoints
-    hops = np.maximum(route_lengths(graph.arrays, ends), 0).sum()
-    for plugin in (Bfs(), Sssp(), PSssp(), P2Sssp(), First()):
-        assert channel_loads(plugin.select(graph)).sum() == hops

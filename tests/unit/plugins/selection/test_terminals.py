@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from itertools import product
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_selection import Loads, shortest_routes
 from random_programs import linear, schedule_of
+from small_graphs import networks
 
-from routelab.api import Messages, Topology, UnsupportedError
+from routelab.api import Messages, UnsupportedError
 from routelab.deadlock import check_table
-from routelab.metrics import channel_loads, perfect_load
+from routelab.metrics import channel_loads
 from routelab.metrics.bounds import lower_bound_topology
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
@@ -31,25 +31,8 @@ from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.p_sssp import PSssp
 from routelab_plugins.topology.fat_tree import FatTree
-from routelab_plugins.topology.graph import Graph
 
 TERMINALS = PSssp(root="destination", routes="terminals")
-
-
-@st.composite
-def networks(draw):
-    """Random connected networks with up to three terminals a switch."""
-    count = draw(st.integers(2, 6))
-    links = [(draw(st.integers(0, k - 1)), k) for k in range(1, count)]
-    extra = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
-    links += [(a, b) for a, b in draw(st.lists(extra, max_size=6)) if a != b]
-    at_switch = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count).filter(any))
-    return Topology.create(
-        num_switches=count,
-        channel_source=[x for a, b in links for x in (a, b)],
-        channel_target=[x for a, b in links for x in (b, a)],
-        terminal_switch=np.repeat(np.arange(count), at_switch),
-    )
 
 
 @settings(max_examples=60)
@@ -85,14 +68,6 @@ def test_over_one_state_a_switch_they_are_destination_based(topology, tie_seed):
     np.testing.assert_array_equal(again.hop_channel, table.hop_channel)
 
 
-def test_with_one_terminal_a_switch_they_are_routes_to_switches():
-    graph = Unrestricted().routing_graph(build_grid("torus", (4, 3), True))
-    switches = PSssp(root="destination").select(graph)
-    terminals = TERMINALS.select(graph)
-    np.testing.assert_array_equal(terminals.hop_channel, switches.hop_channel)
-    assert not switches.per_terminal
-
-
 @pytest.mark.parametrize("routing", ["lash", "dfsssp"])
 def test_routes_lead_to_single_terminals_by_default_where_switches_lack_terminals(routing):
     """On a 4-ary 3-tree each leaf then has 4 ways down instead of one."""
@@ -111,35 +86,6 @@ def test_trees_from_sources_cannot_lead_to_single_terminals():
         apply_routing(topology, load_routing("p-sssp~routes=terminals@unrestricted"))
 
 
-def two_level_tree(leaves=8, spines=4, hosts=4):
-    """A non-blocking fat tree; hosts are nodes of its own file."""
-    tree = nx.Graph()
-    for leaf in range(leaves):
-        tree.add_node(f"leaf{leaf}", kind="switch")
-        for host in range(hosts):
-            tree.add_node(f"n{leaf * hosts + host}", kind="host")
-            tree.add_edge(f"leaf{leaf}", f"n{leaf * hosts + host}")
-        for spine in range(spines):
-            tree.add_edge(f"leaf{leaf}", f"spine{spine}")
-    return tree
-
-
-def k_ary_tree(k, levels=3):
-    """A k-ary n-tree (Petrini and Vanneschi 1997), k hosts at each of its lowest switches."""
-    tree = nx.Graph()
-    words = list(product(range(k), repeat=levels - 1))
-    for level, word in product(range(levels), words):
-        tree.add_node(f"{level}:{word}", kind="switch")
-    for level in range(levels - 1):
-        for word, digit in product(words, range(k)):
-            above = (*word[:level], digit, *word[level + 1 :])
-            tree.add_edge(f"{level}:{word}", f"{level + 1}:{above}")
-    for word, host in product(words, range(k)):
-        tree.add_edge(f"0:{word}", f"n{word}{host}")
-        tree.nodes[f"n{word}{host}"]["kind"] = "host"
-    return tree
-
-
 def naive_maximum(table):
     """Terminal by terminal, hop by hop along the table's own next hops."""
     topology, steps = table.topology, table.next_hops()
@@ -156,44 +102,32 @@ def naive_maximum(table):
 
 
 @pytest.mark.parametrize(
-    ("tree", "switches", "terminals", "least"),
-    [(two_level_tree(), 112, 28, 28), (k_ary_tree(2), 12, 6, 6), (k_ary_tree(4), 240, 80, 60)],
+    ("values", "least"),
+    [({"down": "4x8", "up": "1x4"}, 28), ({"k": 2}, 6), ({"k": 4}, 60)],
     ids=["two levels", "2-ary 3-tree", "4-ary 3-tree"],
 )
-def test_fat_trees_need_routes_to_single_terminals(tmp_path, tree, switches, terminals, least):
+def test_fat_trees_need_routes_to_single_terminals(values, least):
     """Terminals of a switch that share their routes share one way down to it.
 
     `least`: what its hosts send to all others leaves a lowest switch over k channels.
     """
-    nx.write_graphml(tree, tmp_path / "tree.graphml")
-    topology = Graph(file=tmp_path / "tree.graphml").build()
+    topology = FatTree(**values).build()
     shared, own = (
         apply_routing(topology, load_routing(name)).table
         for name in ("dfsssp~routes=switches", "dfsssp")
     )
     loads = [channel_loads(table).max() for table in (shared, own)]
-    assert loads == [naive_maximum(shared), naive_maximum(own)] == [switches, terminals]
-    assert lower_bound_topology(topology).value == least <= loads[1]
+    assert loads == [naive_maximum(shared), naive_maximum(own)]
+    assert lower_bound_topology(topology).value == least == loads[1] < loads[0]
     for table in (shared, own):
         assert table.destination_based
         assert check_table(table).proven
 
 
-def test_a_two_level_tree_is_balanced_as_well_as_can_be(tmp_path):
-    """No table gets below routes × terminals / links, and routes to terminals reach it."""
-    nx.write_graphml(two_level_tree(), tmp_path / "tree.graphml")
-    topology = Graph(file=tmp_path / "tree.graphml").build()
-    table = apply_routing(topology, load_routing("dfsssp~routes=terminals")).table
-    # 32 hosts send to 28 others over 2 hops each, on 64 channels
-    assert perfect_load(topology) == 32 * 28 * 2 / 64 == 28
-    assert channel_loads(table).tolist() == [28.0] * 64
-
-
 @pytest.mark.parametrize("routes", ["switches", "terminals"])
-def test_the_engines_load_channels_as_the_metric_says(tmp_path, routes):
+def test_the_engines_load_channels_as_the_metric_says(routes):
     """All hosts send to all others, once: exact flits, and the time of the busiest channel."""
-    nx.write_graphml(two_level_tree(4, 2, 2), tmp_path / "tree.graphml")
-    topology = Graph(file=tmp_path / "tree.graphml").build()
+    topology = FatTree(down="2x4", up="1x2").build()
     table = apply_routing(topology, load_routing(f"dfsssp~routes={routes}")).table
     loads = channel_loads(table)
     assert loads.max() == {"switches": 12, "terminals": 6}[routes]
@@ -216,12 +150,3 @@ def everybody(hosts):
     """Messages of each host to all others."""
     targets = [other for host in range(hosts) for other in range(hosts) if other != host]
     return np.arange(hosts + 1) * (hosts - 1), targets
-
-
-def test_a_k_ary_tree_follows_its_definition():
-    tree = k_ary_tree(4)
-    degrees = [degree for node, degree in tree.degree if tree.nodes[node]["kind"] == "switch"]
-    # the top has no way up
-    assert sorted(degrees) == [4] * 16 + [8] * 32
-    ways = nx.all_shortest_paths(tree, "n(0, 0)0", "n(3, 3)0")
-    assert len({way[3] for way in ways}) == 16

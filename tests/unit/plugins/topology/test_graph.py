@@ -167,7 +167,6 @@ def node_link(nodes, edges=()):
 TERMINALS = "<key id='t' for='node' attr.name='terminals'/>"
 MISTAKES = {
     "empty": ("a.txt", "  \n", "the file is empty"),
-    "only comments": ("a.txt", "# nothing\n", "has no edges"),
     "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
     "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
     "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),
@@ -178,12 +177,9 @@ MISTAKES = {
     "no target": ("a.csv", "source,target\na,\n", "line 2: the edge has no target"),
     "capacity": ("a.csv", "source,target,capacity\na,b,0\n", "line 2: capacity is '0', expected"),
     "latency": ("a.csv", "source,target,latency\na,b,-1\n", "latency is '-1', expected a number"),
-    "infinite": ("a.csv", "source,target,latency\na,b,inf\n", "latency is 'inf'"),
     "open quote": ("a.csv", 'source,target\na,"b\n', r"a\.csv, line 2: "),
-    "header only": ("a.csv", "source,target\n", "has no edges"),
     "bad XML": ("a.graphml", "<graphml>\n<graph>\n</graphml>", "not well-formed XML: .* line 3"),
     "other XML": ("a.graphml", "<svg/>", "the root is <svg>, expected <graphml>"),
-    "XML not UTF-8": ("a.graphml", b"<graphml>\n\xff</graphml>", "not well-formed XML: .* line 2"),
     "no graph": ("a.graphml", "<graphml/>", "expected one graph"),
     "edgedefault": ("a.graphml", "<graphml><graph edgedefault='x'/></graphml>", "edgedefault is"),
     "two graphs": ("a.graphml", "<graphml><graph/>\n<graph/></graphml>", "expected one graph"),
@@ -211,11 +207,6 @@ MISTAKES = {
         graphml("<node id='a'><data key='t'>many</data></node>", TERMINALS),
         "node 1: terminals is 'many', expected a whole number",
     ),
-    "half a terminal": (
-        "a.graphml",
-        graphml("<node id='a'><data key='t'>1.5</data></node>", TERMINALS),
-        "terminals is '1.5'",
-    ),
     "no terminals": (
         "a.graphml",
         graphml("<node id='a'><data key='t'>0</data></node>", TERMINALS),
@@ -225,7 +216,6 @@ MISTAKES = {
     "deep JSON": ("a.json", "[" * 200_000, "cannot be read as JSON"),
     "list": ("a.json", "[]", "expected an object with nodes and links"),
     "no nodes": ("a.json", "{}", "no list named nodes"),
-    "no links": ("a.json", '{"nodes": []}', "no list named links or edges"),
     "nothing": ("a.json", node_link([]), "has no nodes and no edges"),
     "directed": ("a.json", '{"directed": 1}', "directed is 1, expected true or false"),
     "node is a name": ("a.json", node_link(["a"]), r"nodes\[0\]: expected an object, got 'a'"),
@@ -235,20 +225,8 @@ MISTAKES = {
         node_link([{"id": 1, "label": "a\x1b"}]),
         r"nodes\[0\]: the name 'a\\x1b' has the character '\\x1b', which exports cannot hold",
     ),
-    "half a character": (
-        "a.json",
-        node_link([{"id": "a\ud800"}]),
-        r"nodes\[0\]: the name 'a\\ud800' has the character",
-    ),
     "no id in JSON": ("a.json", node_link([{}]), r"nodes\[0\]: id is None, expected a name"),
-    "id twice": ("a.json", node_link([{"id": 1}, {"id": "1"}]), r"nodes\[1\]: node '1' was"),
     "huge terminals": ("a.json", node_link([{"id": 1, "terminals": 10**400}]), "terminals is 1000"),
-    "true terminals": ("a.json", node_link([{"id": 1, "terminals": True}]), "terminals is True"),
-    "undeclared in JSON": (
-        "a.json",
-        node_link([{"id": 1}], [{"source": 1, "target": 2}]),
-        r"links\[0\]: an edge leads to node '2'",
-    ),
 }
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from topology_laws import bisection_links, check_links, distances, graph_of, mean_distance
 
 from routelab.api import InputError
@@ -83,19 +82,6 @@ def test_failed_links_lose_one_of_the_parallel_ones():
     damaged = Hamming(dims="3x3", widths=2, fail_links=4).build()
     assert damaged.num_channels == whole.num_channels - 8
     check_links(damaged, contiguous=False)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"dims": "4x1"}, "at least 2"),
-        ({"dims": "4x4", "widths": "0"}, "at least 1 link"),
-        ({"dims": "4x4", "widths": "a"}, "not a list of dimensions"),
-    ],
-)
-def test_wrong_values_are_refused(values, message):
-    with pytest.raises(ValidationError, match=message):
-        Hamming(**values)
 
 
 @pytest.mark.parametrize(

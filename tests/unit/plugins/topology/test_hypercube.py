@@ -2,7 +2,6 @@
 
 import networkx as nx
 import pytest
-from pydantic import ValidationError
 from topology_laws import bisection_links, check_links, distances, graph_of, mean_distance
 
 from routelab.toolkit import Grid, full_grid
@@ -44,9 +43,3 @@ def test_it_is_a_grid_like_the_mesh_of_its_size():
         return set(zip(*(row.tolist() for row in rows), strict=True))
 
     assert hops(cube) == hops(mesh)
-
-
-@pytest.mark.parametrize("dims", [0, 20])
-def test_sizes_out_of_range_are_refused(dims):
-    with pytest.raises(ValidationError, match="dims"):
-        Hypercube(dims=dims)

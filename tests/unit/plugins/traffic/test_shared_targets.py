@@ -89,19 +89,6 @@ def written(folder, text):
     return file
 
 
-def test_a_matrix_gives_rates_and_shares(tmp_path):
-    file = written(tmp_path, "7,3,1\n2,9,0\n0,0,5\n")
-    demand = MatrixTraffic(file=file).demand(switches(4), 0)
-    assert demand.rate.tolist() == [1, 0.5, 0, 0]
-    assert demand.between_terminals().tolist() == [
-        [0, 0.75, 0.25, 0],
-        [0.5, 0, 0, 0],
-        [0] * 4,
-        [0] * 4,
-    ]
-    assert "traffic.csv" in demand.convention
-
-
 @given(matrix=st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=4, max_size=4))
 def test_traffic_is_in_proportion_to_its_matrix(matrix, tmp_path_factory):
     file = written(

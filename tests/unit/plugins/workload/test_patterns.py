@@ -105,15 +105,6 @@ def shifted(by, ranks=32):
                 if rank != number
             },
         ),
-        (
-            "transpose~by=coordinate,digits=swap",
-            {
-                (rank, number)
-                for (a, b, c, d), rank in RANK_AT.items()
-                for number in [((c * 2 + d) * 4 + a) * 2 + b]
-                if rank != number
-            },
-        ),
     ],
 )
 def test_a_reading_follows_its_definition(text, expected):

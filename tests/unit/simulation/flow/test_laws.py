@@ -69,15 +69,6 @@ def test_alltoall_takes_the_time_of_simgrid_without_its_factors(load, ms):
     assert run.bottleneck_share == pytest.approx(1.0, rel=1e-12)
 
 
-def test_long_and_short_flows_have_equal_shares():
-    """Of 1 and 5 hops, 60 MB each over one channel of 4 GB/s: 30.0 ms, as max-min has it."""
-    builder = BlockBuilder(4)
-    builder.isend([0, 1], [2, 3], 60e6).ireceive([2, 3], [0, 1], 60e6).wait([0, 1, 2, 3])
-    paths = Paths.create(line(6), [0, 2, 5, 3])
-    run = run_flows(schedule_of(builder.build()), paths, BARE)
-    np.testing.assert_allclose(run.finish, 30e-3, rtol=1e-12)
-
-
 @given(reachable_tables(), st.sampled_from([1.0, 1000.0, 2.0**20]), st.integers(0, 5))
 def test_equal_messages_at_once_take_the_largest_load(table, size, seed):
     topology = table.topology
@@ -175,17 +166,6 @@ def test_a_message_takes_its_overheads_its_latencies_and_its_bytes():
     assert held.finish.tolist() == [7 + 2 * 2.5 + 1, 7 + 2 * 2.5 + 1 + 0.5]
     bare = machine.model_copy(update={"eager_bytes": 999.0, "handshake": False})
     assert run_flows(schedule, paths, bare).finish.tolist() == [7 + 2.5 + 1, 7 + 2.5 + 1.5]
-
-
-def test_ranks_of_one_terminal_share_its_memory():
-    builder = BlockBuilder(4)
-    builder.isend([0, 1], [2, 3], 500).ireceive([2, 3], [0, 1], 500).wait([0, 1, 2, 3])
-    schedule, paths = schedule_of(builder.build()), Paths.create(line(2), [1, 1, 1, 1])
-    machine = Machine(memory_bandwidth=1000, memory_latency=0.5, latency=9, link_bandwidth=1)
-    run = run_flows(schedule, paths, machine)
-    assert run.finish.tolist() == [0, 0, 1.5, 1.5]
-    assert run.memory_bytes.tolist() == [0, 1000]
-    assert run.bottleneck_channel == ""
 
 
 def test_blocking_sends_that_face_each_other_are_reported():

@@ -122,14 +122,6 @@ def test_the_loop_that_is_cut_is_the_one_with_most_in_it():
     assert plan.repeats().tolist() == [3, 5, 10]
 
 
-def test_equal_calls_share_a_block():
-    calls = tuple(Collective("alltoall", 4096) for _ in range(50))
-    plan = schedule(Program(RANKS, calls, "again and again"))
-    assert len(plan.blocks) == 1
-    assert plan.names == ("alltoall of 4096 bytes",)
-    assert plan.tape.tolist() == [0] * 50
-
-
 def test_a_choice_reaches_the_blocks():
     program = Program(4, (Collective("alltoall", 8),), "one call")
     bruck = schedule(program, {"alltoall": "bruck"})
@@ -144,11 +136,6 @@ def test_a_loop_of_very_many_rounds_is_cut_or_refused():
     assert MAX_TAPE < 100 * 10**9
     with pytest.raises(UnsupportedError, match=r"1000000000 rounds with 100 blocks.*iterations"):
         schedule(program)
-
-
-def test_a_program_without_anything_to_do_has_an_empty_tape():
-    plan = schedule(Program(1, (Collective("barrier"), Loop((), 7)), "alone"))
-    assert len(plan.tape) == len(plan.blocks) == plan.rounds == 0
 
 
 def test_bytes_between_ranks_are_those_of_all_rounds():

@@ -121,13 +121,6 @@ def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
     assert max(shares) == pytest.approx(facts["bottleneck_share"])
 
 
-def test_the_same_seed_gives_the_same_numbers() -> None:
-    first, second = (named("dor", "npb-is~class=S", FlowSettings(seed=5)) for _ in range(2))
-    for name, value in first.facts.items():
-        assert name in (*FlowEngine.clock, "routing_seconds") or value == second.facts[name]
-    assert first.tables == second.tables
-
-
 def test_settings_override_the_machine_of_the_cluster(tmp_path: Path) -> None:
     file = tmp_path / "fast.yaml"
     file.write_text("machine: {link_bandwidth: 4.0e+9, latency: 5.0e-7}\n")

@@ -62,11 +62,6 @@ def test_targets_are_drawn_as_the_demand_says(to_self: bool) -> None:
             assert share[terminal] == 0
 
 
-def test_the_seed_decides() -> None:
-    one, again, other = (draw_messages(skewed(), 50, seed).target.tolist() for seed in (1, 1, 2))
-    assert one == again != other
-
-
 def test_a_list_is_sent_as_often_as_asked_for() -> None:
     listed = Messages.create([0, 2, 2, 3, 3], [1, 3, 0])
     made = repeat_messages(listed, 3)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from deadlock_cases import clockwise_ring_table, random_table, ring, torus_table
+from deadlock_cases import clockwise_ring_table, random_table, ring
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, messages_on, reachable_demand, routers
@@ -15,13 +15,10 @@ from simulated import layered_tables, messages_on, reachable_demand, routers
 from routelab.api import UnsupportedError
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check_table
-from routelab.registry.instances import load_routing
-from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import ClosedLoop, OpenLoop
-from routelab.toolkit import build_grid
 
 
 def two_clockwise(flow_control, router, size=4):
@@ -114,16 +111,6 @@ def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size, fifo):
         assert sample.ejected_flits >= 100 * size * 0.5 / 3
 
 
-def test_a_full_network_that_moves_is_not_called_blocked():
-    """All wait for each other nearly always, and never for good."""
-    simulation = two_clockwise(
-        "bubble", Router(router="input-queued", vcs=1, buffer_flits=2, router_delay=4)
-    )
-    for _ in range(2000):
-        simulation.run(1)
-        assert simulation.blocked() is None
-
-
 @settings(max_examples=30)
 @given(layered_tables(most_paths=2), st.data())
 def test_tables_without_cycles_of_dependencies_never_block(table, data):
@@ -165,39 +152,6 @@ def test_proven_tables_do_not_block(seed, flits, buffers, fifo):
     for _ in range(10):
         simulation.run(60)
         assert simulation.blocked() is None
-
-
-def test_a_torus_under_bubble_moves_with_the_least_buffers():
-    table = torus_table(4, 4)
-    simulation = Simulation(
-        table.topology,
-        table_program(table),
-        Router(router="input-queued", vcs=1, packet_flits=4, buffer_flits=8),
-        OpenLoop(Demand.uniform(table.topology, "to all others"), 1.0),
-    )
-    simulation.run(3000)
-    assert simulation.blocked() is None
-    assert simulation.run(1000).ejected_flits > 1000
-
-
-@pytest.mark.parametrize("routing", ["dfsssp", "first@up-down", "angara-bfs"])
-@pytest.mark.parametrize("shape", ["torus", "failed"])
-def test_published_tables_drain_on_a_torus(routing, shape):
-    failed = ("0-1", "5-6") if shape == "failed" else ()
-    topology = build_grid("torus", (4, 4), wrap=True, terminals=2, failed_links=failed)
-    table = apply_routing(topology, load_routing(routing)).table
-    assert check_table(table).proven
-    router = Router(vcs=table.virtual_channels, packet_flits=2, buffer_flits=4)
-    count = topology.num_terminals
-    messages = Messages.create(np.arange(count + 1) * count, np.tile(np.arange(count), count))
-    simulation = Simulation(topology, table_program(table), router, ClosedLoop(messages))
-    for _ in range(200):
-        simulation.run(500)
-        assert simulation.blocked() is None
-        if simulation.finished:
-            break
-    assert simulation.finished
-    assert simulation.counts().ejected.sum() == 2 * count * count
 
 
 def test_more_hops_than_claimed_are_livelock():

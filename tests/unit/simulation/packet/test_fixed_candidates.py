@@ -13,7 +13,6 @@ from simulated import grids, numbers, routers
 from twins import PRIORITIES
 
 from routelab.api import Demand, needed_classes
-from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.router import Router
@@ -52,49 +51,9 @@ def running(topology, program, router, load, seed):
     return Simulation(topology, program, router, OpenLoop(demand, load), seed=seed)
 
 
-def best_with_room(simulation, queue):
-    """When the channels of the candidates of least cost are idle; of those with room."""
-    engine, vcs = simulation._engine, simulation.router.vcs
-    begin = queue * simulation.program.candidates
-    costs, room, idle = [], [], []
-    for row in engine.candidates[begin : begin + engine.queues["choices"][queue]]:
-        name = engine.class_of[row["first"] - row["out"] * vcs]
-        places = row["out"] * vcs + np.flatnonzero(engine.class_of == name)
-        taken = engine.public[places, CAPACITY] - engine.public[places, CREDITS]
-        costs.append(row["penalty"] + taken.sum())
-        room.append(engine.space["credits"][places].max() > 0)
-        channel = engine.outputs[row["out"]]
-        idle.append(max(channel["free_at"] - channel["slack"], channel["taken_until"]))
-    return np.array(idle)[(np.array(costs) == min(costs)) & room]
-
-
-def due(engine, first, last):
-    """Which queues are examined in any case in cycles from `first` to `last`."""
-    rows = np.arange(first, last + 1) & int(engine.setting[at.S_MASK])
-    bits = np.unpackbits(engine.heads[rows].view(np.uint8), axis=1, bitorder="little")
-    return bits[:, : len(engine.queues)].any(axis=0)
-
-
-@settings(max_examples=40)
-@given(cases(switching="virtual-cut-through"))
-@example((TORUS, patient(TORUS), SHORT_FIFOS, 1.0, 0))
-def test_a_packet_sleeps_only_while_none_of_its_best_candidates_can_be_taken(case):
-    simulation = running(*case)
-    engine = simulation._engine
-    for _ in range(60):
-        simulation.run(3)
-        now = simulation.now
-        # a packet whose port is busy is examined when the port is idle
-        sleeps = engine.inputs["free_at"][engine.queues["port"]] < now
-        sleeps &= (engine.queues["waiting"] == 2) & ~due(engine, now, now)
-        for queue in np.flatnonzero(sleeps):
-            if engine.queues["choices"][queue] > 1:
-                for idle in best_with_room(simulation, queue):
-                    assert due(engine, now, idle)[queue]
-
-
 @settings(max_examples=40)
 @given(cases(switching="virtual-cut-through", priority="age"), PRIORITIES)
+@example((TORUS, patient(TORUS), SHORT_FIFOS, 1.0, 0), "round-robin")
 def test_results_are_those_of_ranking_in_every_cycle(case, priority):
     topology, program, router, load, seed = case
     router = router.model_copy(update={"priority": priority})

@@ -73,16 +73,12 @@ SEEN = st.sampled_from(
 )
 
 
-@settings(max_examples=examples(40))
-@given(SEEN, st.booleans(), st.data())
-def test_a_packet_waits_for_the_best_of_all(what, again, data):
-    agree(data, what, packets=2, ranking="best", again=again)
-
-
-@settings(max_examples=examples(40))
-@given(SEEN, st.booleans(), st.data())
-def test_a_packet_escapes_while_the_best_has_no_room(what, again, data):
-    agree(data, what, escapes=True, ranking="best-or-escape", again=again)
+@settings(max_examples=examples(120))
+@given(SEEN, st.sampled_from(["room", "best", "best-or-escape"]), st.booleans(), st.data())
+def test_a_packet_takes_what_is_there_waits_for_the_best_or_escapes(what, ranking, again, data):
+    escapes = ranking == "best-or-escape" or (ranking == "room" and data.draw(st.booleans()))
+    packets = 1 if ranking == "best-or-escape" else 2
+    agree(data, what, packets, escapes=escapes, ranking=ranking, again=again)
 
 
 @settings(max_examples=examples(40))
@@ -90,12 +86,6 @@ def test_a_packet_escapes_while_the_best_has_no_room(what, again, data):
 def test_a_packet_waits_before_it_escapes(what, wait, data):
     more = {"again": True, "escape_wait": wait}
     agree(data, what, escapes=True, ranking="best-or-escape", **more)
-
-
-@settings(max_examples=examples(40))
-@given(SEEN, st.booleans(), st.data())
-def test_candidates_made_again_are_those_of_the_cycle(what, escapes, data):
-    agree(data, what, packets=2, escapes=escapes, again=True)
 
 
 @settings(max_examples=examples(40))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulated import between, layered_tables, line, line_table, reachable_terminals, routers
 
 from routelab.api import Demand, RouteTable, Topology
-from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel, pick
+from routelab.kernels.hops import WAYPOINT, inject_kernel, pick
 from routelab.registry.instances import load_routing
 from routelab.routing.apply import apply_routing
 from routelab.simulation.packet.engine import Simulation
@@ -95,21 +95,6 @@ def test_uniform_traffic_on_16x16_is_bound_by_the_bisection():
     assert 0.75 * bound <= rate <= 1.01 * bound
     _, rate = accepted(topology, program, Router(), demand, load=0.3)
     assert rate == pytest.approx(0.3, abs=0.003)
-
-
-@pytest.mark.parametrize(("priority", "share"), [("age", 0.95), ("round-robin", 0.8)])
-@pytest.mark.parametrize("load", [0.4, 1.0])
-def test_tornado_under_dimension_order_gets_a_third(priority, share, load):
-    """In turn, an input loses its turn where its proposal is not taken; by age hardly."""
-    topology = build_grid("torus", (8, 8), wrap=True)
-    _, rate = accepted(
-        topology,
-        table_program(dor(topology)),
-        Router(router="input-queued", priority=priority),
-        shifted(topology, (3, 0)),
-        load=load,
-    )
-    assert share / 3 <= rate <= 1.0005 / 3
 
 
 @pytest.mark.parametrize("shift", [(3, 0), (4, 4), (1, 0), None])
@@ -218,17 +203,6 @@ def test_a_full_source_queue_stalls_its_terminal(queue, message_packets, seed):
     assert generated <= 1000 + 4 * queue * message_packets + 7 * 8
 
 
-def test_unlimited_source_queues_keep_the_offered_load():
-    table, demand = merging()
-    simulation = Simulation(
-        table.topology, table_program(table), Router(vcs=1), OpenLoop(demand, 0.8)
-    )
-    sample = simulation.run(5000)
-    offered = 4 * 0.8 * 5000
-    assert sample.generated_flits == pytest.approx(offered, abs=5 * np.sqrt(offered * 0.2))
-    assert sample.packets_waiting == sample.generated_flits - sample.injected_flits
-
-
 @pytest.mark.parametrize("flits", [1, 4])
 @pytest.mark.parametrize("switching", ["virtual-cut-through", "wormhole"])
 def test_channels_of_half_the_capacity_carry_half(flits, switching):
@@ -245,40 +219,3 @@ def test_channels_of_half_the_capacity_carry_half(flits, switching):
         )
         rates.append(3 * rate)
     np.testing.assert_allclose(rates, [1, 0.5, 0.25], rtol=0.005)
-
-
-def test_the_slowest_channels_set_the_pace_of_a_ring():
-    topology = build_grid("torus", (8,), wrap=True)
-    capacity = np.where(topology.channel_source < 4, 0.5, 1.0)
-    uneven = replace(topology, channel_capacity=capacity)
-    ways = [[2 * ((s + i) % 8) for i in range((t - s) % 8)] for s in range(8) for t in range(8)]
-    table = RouteTable.from_lengths(
-        uneven,
-        [len(way) for way in ways],
-        [channel for way in ways for channel in way],
-        flow_control="bubble",
-    )
-    counts, _ = accepted(uneven, table_program(table), Router(), shifted(topology, (3,)))
-    slow = counts.channel_flits[capacity == 0.5]
-    assert slow.max() <= 1500 + 1
-    assert slow.max() >= 0.95 * 1500
-
-
-def test_source_and_destination_are_where_inject_finds_them():
-    """The columns that an inject may read are those of the terminal's switch and its goal."""
-
-    @inject_kernel
-    def there_and_back(tables, reals, packets, packet, queues, hop, random, out):
-        packets[packet, WAYPOINT] = packets[packet, SOURCE] ^ packets[packet, DESTINATION]
-        return 0
-
-    topology = build_grid("torus", (4,), wrap=True)
-    ways = [[2 * ((s + i) % 4) for i in range((t - s) % 4)] for s in range(4) for t in range(4)]
-    table = RouteTable.from_lengths(
-        topology, [len(way) for way in ways], [channel for way in ways for channel in way]
-    )
-    program = replace(table_program(table), inject=there_and_back, phases=2, max_hops=8)
-    counts, _ = accepted(topology, program, Router(), shifted(topology, (1,)), load=0.05)
-    legs = [(s, s ^ (s + 1) % 4, (s + 1) % 4) for s in range(4)]
-    lengths = {(b - a) % 4 + (c - b) % 4 for a, b, c in legs}
-    assert set(counts.hops.nonzero()[0].tolist()) == lengths

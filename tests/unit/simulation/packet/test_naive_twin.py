@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deadlock_cases import torus_table
-from engine_audits import audit, audit_fifos
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_hops import CompiledRoutes
 from simulated import layered_tables, line, line_table, messages_of, messages_on, routers
-from twins import PRIORITIES, assert_same, naive
+from twins import PRIORITIES, assert_same
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
-from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
-from routelab.simulation.packet.traffic import ClosedLoop
 
 
 @st.composite
@@ -98,28 +94,6 @@ def test_an_output_queue_is_filled_at_the_speed_of_its_channel():
     assert_same(line_table(network), router, messages_of([[], [1], [1, 1]]))
 
 
-def test_a_packet_crosses_to_a_fifo_without_a_credit_behind_the_channel():
-    """The first packet fills the next buffer; the FIFO takes the second, another buffer's front."""
-    network = line(2, terminal_switch=[0, 0, 1])
-    table = line_table(network)
-    messages = messages_of([[2], [2], []])
-    waits = {}
-    for fifo in (0, 2):
-        router = Router(
-            vcs=1,
-            buffer_flits=1,
-            link_delay=50,
-            router_delay=2,
-            output_buffer_flits=fifo,
-            speedup=1,
-        )
-        simulation = Simulation(network, table_program(table), router, ClosedLoop(messages))
-        simulation.run(20)
-        waits[fifo] = int(audit_fifos(simulation)[0, 0, 1])
-        assert audit(simulation)[0, 0].tolist() == [0, 0, 1, 0]
-    assert waits == {0: 0, 2: 1}
-
-
 def test_a_virtual_channel_can_be_taken_in_the_cycle_after_it_was_left():
     """Two terminals send over one channel, two allocations a cycle."""
     network = line(2, terminal_switch=[0, 0, 1])
@@ -150,13 +124,3 @@ def test_engine_and_twin_agree_under_bubble_flow_control(size, flits, packets, d
         )
     )
     assert_same(table, router, data.draw(messages_on(table)))
-
-
-@settings(max_examples=30)
-@given(layered_tables(), routers(output_buffer_flits=0, speedup=1, switching="wormhole"), st.data())
-def test_the_twin_runs_compiled_functions_as_it_runs_lists(table, router, data):
-    timed = router.model_copy(update={"vcs": table.virtual_channels, "priority": "round-robin"})
-    messages = data.draw(messages_on(table))
-    compiled = CompiledRoutes(table_program(table), table.topology, timed.vcs, len(messages.target))
-    ways = [naive(table, timed, messages, routing=r).packets for r in (None, compiled)]
-    assert [p.delivered_at for p in ways[0]] == [p.delivered_at for p in ways[1]]

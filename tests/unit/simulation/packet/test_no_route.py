@@ -80,11 +80,3 @@ def test_a_waypoint_that_is_no_switch_is_reported():
     simulation = Simulation(RING, program, Router(), OpenLoop(demand, 0.2), seed=1)
     simulation.run(100)
     assert simulation.blocked().kind == "no-route"
-
-
-def test_runs_without_blocked_packets_are_not_blocked():
-    program = program_of(RING, lambda switch, target, vc: [[(upwards(switch), 0, 0)]], 1)
-    demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
-    simulation = Simulation(RING, program, Router(), OpenLoop(demand, 0.2), seed=1)
-    simulation.run(100)
-    assert simulation.blocked() is None

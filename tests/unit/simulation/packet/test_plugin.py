@@ -454,19 +454,6 @@ def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
         named(NETWORK, "rdr", "uniform", settings(vcs=1))
 
 
-def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
-    class Never(Across):
-        def supports(self, topology):
-            return "not here"
-
-        def demand(self, topology, seed):
-            raise AssertionError
-
-    network = build_grid("torus", (4,), wrap=True)
-    with pytest.raises(UnsupportedError, match="across: not here"):
-        simulate(network, load_routing("dor"), Never(), settings())
-
-
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
     asked = settings(
         router="input-queued", loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1

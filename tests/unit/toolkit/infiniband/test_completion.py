@@ -92,19 +92,6 @@ def test_random_networks_with_few_hosts(seed):
     assert check_tables(tables) is None
 
 
-def test_up_down_with_one_lane_stays_within_it():
-    # a tree: its routes are the only ones, and no lane is missing
-    source = [0, 1, 0, 2, 1, 3, 1, 4, 2, 5]
-    target = [1, 0, 2, 0, 3, 1, 4, 1, 5, 2]
-    topology = Topology.create(
-        num_switches=6, channel_source=source, channel_target=target, terminal_switch=[3, 5]
-    )
-    table = routed(topology, "bfs@up-down")
-    tables = complete(table, 1)
-    assert_proven(tables)
-    assert_extends(tables, table)
-
-
 def test_separate_fabrics_stay_apart():
     topology = Topology.create(
         num_switches=4,

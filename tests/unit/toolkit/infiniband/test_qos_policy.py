@@ -146,8 +146,6 @@ def test_groups_have_the_members_that_opensm_gives_them(members, places):
     ("old", "new", "message"),
     [
         ("source: MY", "service-id: 22\nsource: MY", "policy:24: not enough input: .* service-id"),
-        ("source: MY", "qos-class: 7-9\nsource: MY", "policy:24: not enough input: .* qos-class"),
-        ("source: MY", "pkey: 0x8001\nsource: MY", "policy:24: not enough input: .* pkey"),
         (
             "source: MYGROUP",
             "source: membersofapartition",
@@ -163,13 +161,11 @@ def test_groups_have_the_members_that_opensm_gives_them(members, places):
         ("port-guid: 0x13", "port-guid: 013", "policy:5: '013' is not a list of GUIDs"),
         ("port-guid: 0x13", "port-gid: 0x13", "policy:5: 'port-gid' is not a key of a port-group"),
         ("port-guid: 0x13", "name: again", "policy:5: the port-group has a second 'name'"),
-        ("port-guid: 0x13", "port-guid:", "policy:5: 'port-guid' has no value"),
         ("source: MYGROUP", "source: g0", "policy:24: port group 'g0' does not exist"),
         ("level-name: One", "level-name: Two", "policy:26: QoS level 'two' does not exist"),
         ("name: default", "name: other", "policy:[0-9]+: the policy has no level DEFAULT"),
         ("qos-levels", "qos levels", "policy:[0-9]+: 'qos levels' is not a line"),
         ("sl: 0x1", "sl: 16", "policy:35: QoS level 'one' has SL '16'; SLs are 0 to 15"),
-        ("sl: 0x1", "sl: 01", "policy:35: QoS level 'one' has SL '01'"),
         ("name: one", "name: a,b", "policy:34: 'a,b' is not a name"),
         ("end-qos-levels", "", "policy:[0-9]+: the file ends in qos-levels"),
     ],

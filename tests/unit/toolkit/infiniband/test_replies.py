@@ -105,23 +105,3 @@ def test_packets_of_the_subnet_manager_are_on_lane_0(tables, limit, place):
 @given(drawn_tables())
 def test_shortest_routes_always_have_enough_of_many_lanes(tables):
     assert with_symmetric_lanes(tables, 127) is not None
-
-
-def test_a_ring_needs_two_lanes():
-    source = [0, 1, 1, 2, 2, 3, 3, 4, 4, 0]
-    target = [1, 0, 2, 1, 3, 2, 4, 3, 0, 4]
-    ring = Topology.create(
-        num_switches=5, channel_source=source, channel_target=target, terminal_switch=range(5)
-    )
-    # clockwise for up to two hops, else the other way
-    away = (np.arange(5)[np.newaxis, :] - np.arange(5)[:, np.newaxis]) % 5
-    clockwise, other = np.array([0, 2, 4, 6, 8]), np.array([9, 1, 3, 5, 7])
-    steps = np.where(away <= 2, clockwise[:, np.newaxis], other[:, np.newaxis])
-    steps = np.where(away == 0, -1, steps).astype(np.int32)
-    steps = np.concatenate((steps, steps), axis=1)
-    tables = CompleteTables(ring, steps, np.zeros(steps.shape, dtype=np.int8))
-    assert not acyclic_with_replies(tables)
-    assert with_symmetric_lanes(tables, 1) is None
-    found = with_symmetric_lanes(tables, 2)
-    assert found is not None
-    assert acyclic_with_replies(found)

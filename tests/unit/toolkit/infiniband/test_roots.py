@@ -66,14 +66,6 @@ def test_hosts_at_upper_switches_leave_the_core_the_root(storage):
     assert unroutable(topology, [0]) == []
 
 
-def test_the_switches_below_the_core_are_no_roots():
-    """As many as 32 of 72 pairs had no route, among them those of different halves."""
-    topology = network(TREE, [*LEAVES, 0])
-    hosts = topology.terminals_per_switch
-    lost = sum(int(hosts[a] * hosts[b]) for a, b in unroutable(topology, [1, 2]))
-    assert (lost, topology.num_terminals * (topology.num_terminals - 1)) == (32, 72)
-
-
 def test_all_upper_switches_of_a_fat_tree_are_roots():
     topology = load("topology", "fat-tree~k=4,levels=3").build()
     roots = root_switches(topology)

@@ -90,12 +90,6 @@ def test_tables_are_read_as_opensm_loads_them():
         np.testing.assert_array_equal(found.ports, known.ports)
 
 
-def test_lids_are_known_by_the_guids_of_their_ports():
-    tables = parse_forwarding_tables(text(LFTS))
-    assert tables.guid_of_lid[131] == "0x0000000000100021"
-    assert tables.guid_of_lid[8] == GUIDS[3]
-
-
 def test_written_tables_are_read_back_and_have_opensms_form():
     tables = parse_forwarding_tables(text(LFTS))
     names = dict(re.findall(r"(0x0[0-9a-f]{3}) \d+ # .*?: '(.*)'", LFTS))
