@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
@@ -35,6 +36,9 @@ STUDIES = Path("config/studies")
 
 CODE = "code"
 """File with the digest of the code of the last run, in the folder of the plan."""
+
+SMALL = 100_000
+"""Free space in bytes below which a job's files may not fit."""
 
 
 def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
@@ -244,6 +248,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
             return result
         finally:
             # also if a step failed or the run was interrupted
+            _warn_of_full_disk(plan.results)
             _print_losses(plan)
             index = plan.results / "report" / "index.html"
             if finished and index.is_file():
@@ -328,6 +333,16 @@ def _skip_finished_comparisons(plan: Plan) -> None:
         finished = all(job.is_done() for job in batch.jobs)
         if finished and not all(path.exists() for path in files):
             plan.postponed.add(key)
+
+
+def _warn_of_full_disk(results: Path) -> None:
+    """Warn of a full disk, which may have lost the jobs' own messages."""
+    if shutil.disk_usage(results).free < SMALL:
+        print(
+            f"The disk of {results} is full. Free some space and run again; finished jobs are "
+            "kept.",
+            file=sys.stderr,
+        )
 
 
 def _tell_of_new_code(plan: Plan, are: str) -> None:
