@@ -74,11 +74,6 @@ def test_both_refuse_a_ring_in_two_parts():
             routed("torus~dims=6x5,failed_links=1-2+3-4", routing)
 
 
-def test_a_network_in_parts_is_refused():
-    with pytest.raises(UnsupportedError, match="needs a connected network"):
-        routed("mesh~dims=3,failed_links=0-1", "opensm")
-
-
 def test_levels_are_those_that_saquery_gets(simulate):
     table = routed(MESH, "opensm~engine=lash")
     topology = table.topology

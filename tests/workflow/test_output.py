@@ -29,20 +29,6 @@ def test_a_failed_job_is_reported_with_the_end_of_its_log(folder):
     assert not re.search("The report is", run.stderr)
 
 
-def test_more_cores_than_there_are_are_warned_of(folder):
-    there = len(os.sched_getaffinity(0))
-    run = folder.run("--cores", str(there + 5))
-    assert run.returncode == 0
-    warnings = [line for line in run.stderr.splitlines() if line.startswith("Warning: ")]
-    (warning,) = warnings
-    assert warning == (
-        f"Warning: {there + 5} cores requested, {there} available: jobs take turns. Limits count "
-        "CPU time, so results stay the same."
-    )
-    again = folder.run("--cores", str(there))
-    assert "Warning: " not in again.stderr
-
-
 def test_a_job_that_is_left_of_an_earlier_run_keeps_the_next_one_out(folder):
     results = folder.path / "results"
     results.mkdir()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +28,7 @@ from routelab.api import (
     frozen_array,
     parameter,
 )
-from routelab.api.topology import Int8Array, Int16Array
+from routelab.api.topology import BoolArray, Int8Array, Int16Array
 from routelab.toolkit.families.damaged_grids import DamagedGrid, damaged_grid
 from routelab.toolkit.infiniband import (
     Addresses,
@@ -99,14 +100,12 @@ class OpenSM(RoutingPlugin):
         return {"OpenSM": program_version(program)} if program else {}
 
     def supports(self, topology: Topology) -> str | None:
-        """Require the programs, two-way links, a host, and one connected network."""
+        """Require the programs, two-way links, and a host."""
         reason = missing_programs()
         if reason is not None:
             return reason
         if not topology.num_terminals:
             return "needs a host that OpenSM runs on"
-        if connected_parts(topology).any():
-            return "needs a connected network: OpenSM manages one subnet"
         try:
             addresses = addresses_of(topology)
             self._torus_file(topology, addresses)
@@ -115,7 +114,7 @@ class OpenSM(RoutingPlugin):
         return None
 
     def route(self, topology: Topology) -> RouteTable:
-        """Run OpenSM.
+        """Run OpenSM, one connected part of the network after another.
 
         Raises
         ------
@@ -125,13 +124,31 @@ class OpenSM(RoutingPlugin):
             If the tables have a loop or lack an entry.
         """
         addresses = addresses_of(topology)
-        ports, levels, lanes, seconds = self._run(topology, addresses)
+        ports = np.full((topology.num_switches, int(addresses.lids.max()) + 1), -1, np.int16)
+        # of switches in parts without hosts, for which OpenSM does not run
+        ports[np.arange(topology.num_switches), addresses.switch_lids] = 0
+        levels = np.zeros((topology.num_terminals,) * 2, np.int8)
+        lanes: dict[str, Int8Array] = {}
+        seconds = 0.0
+        part = connected_parts(topology)
+        for number in np.unique(part[topology.terminal_switch]).tolist():
+            inside = part == number
+            part_ports, part_levels, part_lanes, part_seconds = self._run(
+                *_part(topology, addresses, inside)
+            )
+            width = min(part_ports.shape[1], ports.shape[1])
+            ports[inside, :width] = part_ports[:, :width]
+            terminals = np.flatnonzero(inside[topology.terminal_switch])
+            if part_levels is not None:
+                levels[np.ix_(terminals, terminals)] = part_levels
+            lanes |= part_lanes
+            seconds += part_seconds
         return loaded_routes(
             topology,
             addresses,
-            ports,
+            frozen_array(ports, np.int16),
             file=LFTS,
-            levels=levels,
+            levels=frozen_array(levels, np.int8),
             lane_tables=LaneTables(lanes) if lanes else None,
             counters={"opensm_seconds": seconds},
         )
@@ -139,7 +156,7 @@ class OpenSM(RoutingPlugin):
     def _run(
         self, topology: Topology, addresses: Addresses
     ) -> tuple[Int16Array, Int8Array | None, Mapping[str, Int8Array], float]:
-        """Run OpenSM and read what it computed.
+        """Run OpenSM on a connected network and read what it computed.
 
         Returns
         -------
@@ -255,3 +272,24 @@ def _seed_switch(topology: Topology, damaged: DamagedGrid) -> int:
     around = num_missing.copy()
     np.add.at(around, topology.channel_source, num_missing[topology.channel_target])
     return int(np.argmin(around))
+
+
+def _part(
+    topology: Topology, addresses: Addresses, inside: BoolArray
+) -> tuple[Topology, Addresses]:
+    """Return a part of a network, given by its switches, with its addresses."""
+    if inside.all():
+        return topology, addresses
+    channels = inside[topology.channel_source]
+    terminals = inside[topology.terminal_switch]
+    switches, ends = np.flatnonzero(inside).tolist(), np.flatnonzero(terminals).tolist()
+    part = replace(
+        addresses,
+        switch_guids=tuple(addresses.switch_guids[switch] for switch in switches),
+        terminal_guids=tuple(addresses.terminal_guids[end] for end in ends),
+        switch_lids=addresses.switch_lids[inside],
+        terminal_lids=addresses.terminal_lids[terminals],
+        channel_port=addresses.channel_port[channels],
+        terminal_port=addresses.terminal_port[terminals],
+    )
+    return topology.without(switches=np.flatnonzero(~inside).tolist()), part
