@@ -223,7 +223,7 @@ def use(folder: Path, env: dict[str, str]) -> None:
         if outcome["provenance"]["git_commit"] is not None:
             raise RunError(f"{path}: has the commit of a repository")
     page = (project / "results/report/small/index.html").read_text(encoding="utf-8")
-    if "<table" not in page or "<svg" not in page:
+    if not all(part in page for part in ("<table", "figures/latency.svg", "figures/net.svg")):
         raise RunError("the page of the study lacks its table or its figures")
 
 
