@@ -43,7 +43,7 @@ class Simulation:
     Raises
     ------
     InputError
-        If the traffic is of another number of terminals.
+        If the traffic is of another number of terminals, or more than one message per cycle.
     UnsupportedError
         If these routers cannot run the program.
     """
@@ -63,6 +63,14 @@ class Simulation:
                 f"simulation: traffic of {traffic.terminals} terminals on a network with "
                 f"{topology.num_terminals}"
             )
+        if isinstance(traffic, OpenLoop):
+            # the engine draws once a cycle whether a terminal begins a message
+            most = router.packet_flits * traffic.message_packets
+            if traffic.load * traffic.demand.rate.max(initial=0.0) > most:
+                raise InputError(
+                    f"simulation: at load {traffic.load}, a terminal offers more than one message "
+                    "per cycle"
+                )
         reason = unsupported_reason(program, router)
         if reason is not None:
             raise UnsupportedError(reason)

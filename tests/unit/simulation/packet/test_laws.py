@@ -22,6 +22,7 @@ from simulated import (
     routers,
 )
 
+from routelab.api import Demand, InputError
 from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
@@ -281,3 +282,12 @@ def test_a_message_is_there_when_its_last_packet_is(switching):
     expected = 1 + 2 + 1 + 1 + 5 * 4 - 1
     assert counts.message_latency.sum == expected
     assert counts.latency.maximum == expected
+
+
+def test_a_terminal_offers_at_most_one_message_per_cycle():
+    table = line_table(line(2))
+    demand = replace(Demand.uniform(table.topology, "to the other"), rate=np.array([2.0, 2.0]))
+    router = Router(packet_flits=4)
+    Simulation(table.topology, table_program(table), router, OpenLoop(demand, 2.0))
+    with pytest.raises(InputError, match="more than one message per cycle"):
+        Simulation(table.topology, table_program(table), router, OpenLoop(demand, 2.1))
