@@ -43,6 +43,12 @@ def low_bit(random):
     return np.int64(random.word % np.uint64(1 << 40) == np.uint64(7))
 
 
+@njit
+def is_drawn_by_numpy(probability):
+    """Draw without the random word of the call."""
+    return np.random.random() < probability  # noqa: NPY002
+
+
 @hop_kernel
 def listed(tables, packets, packet, queues, switch, channel, vc, random, out):
     """One of the answers of (switch, target, class), at random."""

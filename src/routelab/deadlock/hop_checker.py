@@ -154,7 +154,11 @@ from routelab.api import (
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.fixed_states import MAX_CALLS, FixedStates, explore_fixed
 from routelab.deadlock.hop_verdict import HopVerdict
-from routelab.deadlock.program_code import has_unscripted_draws, reads_queues
+from routelab.deadlock.program_code import (
+    find_hidden_state,
+    has_unscripted_draws,
+    reads_queues,
+)
 from routelab.deadlock.reachable_states import (
     MAX_DEPENDENCIES,
     MAX_STATES,
@@ -476,21 +480,27 @@ def _proof_verdict(
     exploration: ReachableStates | FixedStates, reason: str, facts: dict[str, Any]
 ) -> HopVerdict:
     """Return the verdict without a cycle: proven, proven if declared, or unproven."""
+    assumptions = []
     if isinstance(exploration, FixedStates):
-        calls, assumption = exploration.verified, "candidates are fixed as declared"
+        calls = exploration.verified
+        assumptions.append("candidates are fixed as declared")
         if exploration.waypoint_text:
-            assumption += f" and waypoints are {exploration.waypoint_text}"
+            assumptions.append(f"waypoints are {exploration.waypoint_text}")
     elif exploration.open_question:
         reason = f"no fault was found, and no proof: {exploration.open_question}"
         return HopVerdict("unproven", reason=reason, **{**facts, "rank": None, "rings": ()})
-    elif reads_queues(exploration.program):
-        calls = exploration.sampled
-        assumption = "queues decide only what `either` and penalties show"
-    elif has_unscripted_draws(exploration.program):
-        calls, assumption = exploration.sampled, "draws that are not tried decide nothing"
     else:
+        calls = exploration.sampled
+        if reads_queues(exploration.program):
+            assumptions.append("queues decide only what `either` and penalties show")
+        if has_unscripted_draws(exploration.program):
+            assumptions.append("draws that are not tried decide nothing")
+    hidden_state = find_hidden_state(exploration.program)
+    if hidden_state:
+        assumptions.append(f"{hidden_state} decides nothing")
+    if not assumptions:
         return HopVerdict("proven", reason=reason, **facts)
-    reason = f"{reason}, if {assumption} ({calls:,} calls agree)"
+    reason = f"{reason}, if {' and '.join(assumptions)} ({calls:,} calls agree)"
     return HopVerdict("proven if declared", reason=reason, **facts)
 
 

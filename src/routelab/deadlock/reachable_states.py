@@ -28,6 +28,7 @@ from routelab.deadlock.dependency_graph import (
     words_per_row,
 )
 from routelab.deadlock.kernels import packet_states as kernel
+from routelab.deadlock.kernels.guards import cell_name
 from routelab.deadlock.kernels.packet_states import Findings, SearchInput
 from routelab.deadlock.kernels.state_search import compile_search
 from routelab.deadlock.program_code import reads_queues, reads_random_words
@@ -61,7 +62,9 @@ PROBLEMS = {
     "columns": (kernel.WRITES, "column {} of the packet is written to, which is the engine's"),
     "waypoint": (kernel.WRONG_WAYPOINT, "waypoint {} is set, and {cause}"),
     "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
-    "random": (kernel.NOT_REPEATABLE, "the same random word and queues give other candidates"),
+    "cells": (kernel.WRITES_ELSEWHERE, "{cell} is written to, which the function must not change"),
+    "memory": (kernel.KEEPS_CELL, "what a call leaves in {cell} depends on earlier calls"),
+    "random": (kernel.NOT_REPEATABLE, "the same arguments give other candidates"),
 }
 """Violations of the contract: name, row of the kernel's findings, message."""
 OPEN = (
@@ -153,6 +156,7 @@ class ReachableStates:
                 candidates=self.program.candidates,
                 max_hops=self.program.max_hops,
                 cause=self._against_waypoint(example),
+                cell=cell_name(example[4]),
             )
             problems[name] = f"{text}: {self._location(example)}"
         return problems

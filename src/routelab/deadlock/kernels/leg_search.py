@@ -25,6 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, types
 
+from routelab.deadlock.kernels.guards import (
+    allocate_guards,
+    changed_cell,
+    fill_guards,
+    kept_cell,
+)
 from routelab.deadlock.kernels.legs import (
     CHANGES,
     CHANNEL,
@@ -38,6 +44,7 @@ from routelab.deadlock.kernels.legs import (
     F_SWITCH,
     F_TARGET,
     F_VALUE,
+    KEEPS_CELL,
     L_ALL_VERIFIED,
     L_BY_SWITCH,
     L_CALLS,
@@ -55,17 +62,21 @@ from routelab.deadlock.kernels.legs import (
     N_VERIFIED,
     NO_ESCAPE,
     NOT_FIXED,
+    ON_ANSWER,
     ON_CHANNEL,
     ON_DESTINATION,
     ON_HOPS,
+    ON_MEMORY,
     ON_QUEUES,
     ON_RANDOM,
     ON_STATE,
     PENALTY,
     WRITES,
+    WRITES_ELSEWHERE,
     LegFindings,
     LegInput,
 )
+from routelab.deadlock.kernels.packet_states import copy_row
 from routelab.kernels.bits import u
 from routelab.kernels.hops import (
     DESTINATION,
@@ -84,9 +95,6 @@ from routelab.kernels.hops import (
     RandomWord,
     word_after,
 )
-
-_SPARE_ROWS = 64
-"""Rows that a function may write beyond its number of candidates without damage to memory."""
 
 _VERIFY_MASK = 255
 """Of 256 states one is verified; a division would take as long as half a call."""
@@ -118,8 +126,13 @@ class _Scratch(NamedTuple):
         Candidates of the state as bits, like a row of `LegFindings.dependencies`.
     dead_end_of : int32 array
         By switch: the last leg of which it is a dead end.
-    packets, waypoint, candidates, repeated, random
-        Arguments and answers of the calls of hop.
+    guards, repeated, further : Guards
+        Memory of the calls of hop, which find there what earlier ones left; and of the calls that
+        verify, with fillings 0 and 1.
+    packets, candidates
+        The packet and the answer; parts of `guards`.
+    waypoint, random
+        Further arguments of calls.
     """
 
     reached_by: Any
@@ -135,10 +148,12 @@ class _Scratch(NamedTuple):
     hop_counts: Any
     candidate_bits: Any
     dead_end_of: Any
-    packets: Any
-    waypoint: Any
-    candidates: Any
+    guards: Any
     repeated: Any
+    further: Any
+    packets: Any
+    candidates: Any
+    waypoint: Any
     random: Any
 
 
@@ -188,14 +203,34 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 
 
 @njit(_nrt=False)
+def _call_guarded(hop, task, guards, arguments):
+    """Call hop with the memory of guards."""
+    queues, switch, channel, vc, word = arguments
+    return hop(task.tables, guards.rows[1:2], 0, queues, switch, channel, vc, word, guards.out)
+
+
+@njit(_nrt=False)
+def _check_cells(task, findings, scratch, count, position):
+    """Record cells behind `count` candidates that a call and its repetition must not change."""
+    switch, channel, vc = position
+    packet, most, guards = scratch.packets[0], task.limits[L_CANDIDATES], scratch.repeated
+    cell = changed_cell(guards, 0, most)
+    if cell >= 0:
+        _record_fatal_fault(findings, WRITES_ELSEWHERE, packet, switch, channel, vc, cell)
+    cell = kept_cell(guards, scratch.further, count, most)
+    if cell >= 0:
+        _record_fatal_fault(findings, KEEPS_CELL, packet, switch, channel, vc, cell)
+
+
+@njit(_nrt=False)
 def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count):
     """Call hop again with changes that must not matter; record those that do.
 
-    The last change is another source in phase 1. It may matter: then there is one leg for each
-    source.
+    The first two change the memory of the call alone. The last change is another source in phase
+    1. It may matter: then there is one leg for each source.
     """
-    packet, random, limits = scratch.packets[0], scratch.random, task.limits
-    tables, packets, repeated = task.tables, scratch.packets, scratch.repeated
+    guards, random, limits = scratch.repeated, scratch.random, task.limits
+    packet, most = guards.rows[1], limits[L_CANDIDATES]
     pictures, numbers = task.queue_contents, findings.numbers
     numbers[N_VERIFIED] += 1
     number = numbers[N_VERIFIED]
@@ -204,7 +239,9 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
         random[0] = word_after(random[0])
         queues, word, arrival_channel = pictures[0], np.uint64(0), channel
         _fill_packet(packet, leg, waypoint)
-        if change == ON_QUEUES:
+        if change in (ON_MEMORY, ON_ANSWER):
+            pass
+        elif change == ON_QUEUES:
             queues = pictures[1 + number % (len(pictures) - 1)]
         elif change == ON_RANDOM:
             word = random[0]
@@ -227,24 +264,22 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
                 packet[WAYPOINT] = other_end
         elif leg[2] == 1:
             packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
-        repeated_count = hop(
-            tables,
-            packets,
-            0,
-            queues,
-            switch,
-            arrival_channel,
-            vc,
-            RandomWord(word, np.uint64(0)),
-            repeated,
-        )
-        if not _equal_answers(scratch.candidates, count, repeated, repeated_count):
+        copy_row(scratch.further.rows[1], packet)
+        if change != ON_ANSWER:
+            fill_guards(guards, 0, 0, most)
+        arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
+        repeated_count = _call_guarded(hop, task, guards, arguments)
+        first_row = most if change == ON_ANSWER else min(max(repeated_count, 0), most)
+        if changed_cell(guards, 0, first_row) >= 0:
+            fill_guards(scratch.further, 1, 0, most)
+            _call_guarded(hop, task, scratch.further, arguments)
+            _check_cells(task, findings, scratch, first_row, (switch, channel, vc))
+        if not _equal_answers(scratch.candidates, count, guards.out, repeated_count):
             if change == CHANGES:
                 numbers[N_READS_SOURCE] = 1
             else:
-                _fill_packet(packet, leg, waypoint)
-                _record_fatal_fault(findings, NOT_FIXED, packet, switch, channel, vc, change)
-    _fill_packet(packet, leg, waypoint)
+                before = scratch.packets[0]
+                _record_fatal_fault(findings, NOT_FIXED, before, switch, channel, vc, change)
 
 
 @njit(_nrt=False, forceinline=True)
@@ -677,6 +712,8 @@ def explore_legs(hop, task, legs, findings):
     switches = len(task.entries)
     width = 1 if by_switch else limits[L_CLASSES] + 1
     size = switches * width
+    most, channels = limits[L_CANDIDATES], len(task.channels)
+    guards = allocate_guards(most, channels)
     scratch = _Scratch(
         reached_by=np.full(size, -1, np.int32),
         queue=np.empty(size + 1, np.int32),
@@ -691,10 +728,12 @@ def explore_legs(hop, task, legs, findings):
         hop_counts=np.empty(size, np.uint64),
         candidate_bits=np.zeros((size, findings.dependencies.shape[1]), np.uint64),
         dead_end_of=np.full(switches, -1, np.int32),
-        packets=np.zeros((1, PACKET_COLUMNS), np.int32),
+        guards=guards,
+        repeated=allocate_guards(most, channels),
+        further=allocate_guards(most, channels),
+        packets=guards.rows[1:2],
+        candidates=guards.out,
         waypoint=np.zeros(1, np.int32),
-        candidates=np.zeros((limits[L_CANDIDATES] + _SPARE_ROWS, 3), np.int32),
-        repeated=np.zeros((limits[L_CANDIDATES] + _SPARE_ROWS, 3), np.int32),
         random=np.full(1, 2026, np.uint64),
     )
     for leg_number in range(len(legs)):

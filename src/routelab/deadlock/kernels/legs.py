@@ -3,15 +3,36 @@
 from typing import Any, NamedTuple
 
 # Rows of `LegFindings.faults`.
-DEAD_END, MISSING_CLASS, CHANNEL, CLASS, COUNT, PENALTY, NO_ESCAPE, WRITES, NOT_FIXED = range(9)
-FAULTS = 9
+(
+    DEAD_END,
+    MISSING_CLASS,
+    CHANNEL,
+    CLASS,
+    COUNT,
+    PENALTY,
+    NO_ESCAPE,
+    WRITES,
+    NOT_FIXED,
+    WRITES_ELSEWHERE,
+    KEEPS_CELL,
+) = range(11)
+FAULTS = 11
 # Columns: number of states, then an example.
 F_COUNT, F_SOURCE, F_TARGET, F_SWITCH, F_CHANNEL, F_CLASS, F_VALUE = range(7)
 FAULT_COLUMNS = 7
 
 # What `NOT_FIXED` candidates depend on.
-ON_QUEUES, ON_RANDOM, ON_HOPS, ON_STATE, ON_CHANNEL, ON_DESTINATION = range(6)
-CHANGES = 6
+(
+    ON_MEMORY,  # what the other packets' rows and `out` hold
+    ON_ANSWER,  # the same, with the answer of the call before in `out`
+    ON_QUEUES,
+    ON_RANDOM,
+    ON_HOPS,
+    ON_STATE,
+    ON_CHANNEL,
+    ON_DESTINATION,
+) = range(8)
+CHANGES = 8
 
 # Entries of `LegInput.limits`.
 (

@@ -32,6 +32,9 @@ MAX_CALLS_PER_STATE = 100_000
 RANDOM_WORDS = 2
 """Calls with random words per state and content of the queues, whose answers must be known."""
 
+ALL_REPEATED = 20_000
+"""Calls that write elsewhere than to their candidates of which each is repeated; then one in 16."""
+
 # Rows of `Findings.problems`.
 (
     DEAD_END,
@@ -48,8 +51,10 @@ RANDOM_WORDS = 2
     TOO_MANY_DRAWS,
     ON_QUEUES,
     OTHER_DRAWS,
-) = range(14)
-PROBLEMS = 14
+    WRITES_ELSEWHERE,
+    KEEPS_CELL,
+) = range(16)
+PROBLEMS = 16
 PROBLEM_COLUMNS = 9
 P_COUNT, P_STATE = 7, 8
 """Columns behind the example: number of states, and the last of them."""
@@ -77,8 +82,9 @@ LIMITS = 12
     N_PAIRS,  # pairs that were examined
     N_UNFINISHED,  # those of them with too many states
     N_SAMPLED,  # calls with random words
-) = range(4)
-NUMBERS = 4
+    N_REWRITTEN,  # calls that wrote elsewhere than to their candidates
+) = range(5)
+NUMBERS = 5
 
 AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
 STATE_COLUMNS = AT_STATE + STATES

@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit, types
 
+from routelab.deadlock.kernels.guards import (
+    allocate_guards,
+    changed_cell,
+    fill_guards,
+    kept_cell,
+)
 from routelab.deadlock.kernels.packet_states import (
+    ALL_REPEATED,
     AT_CHANNEL,
     AT_CLASS,
     AT_HOPS,
@@ -29,6 +36,7 @@ from routelab.deadlock.kernels.packet_states import (
     CLASSES,
     DEAD_END,
     ESCAPES_ONLY,
+    KEEPS_CELL,
     KEEPS_STATE,
     MAX_ANSWERS,
     MAX_CALLS_PER_STATE,
@@ -36,6 +44,7 @@ from routelab.deadlock.kernels.packet_states import (
     MAX_STATES_OF_ALL,
     MAX_STATES_OF_PAIR,
     N_PAIRS,
+    N_REWRITTEN,
     N_SAMPLED,
     N_STATES,
     N_UNFINISHED,
@@ -52,6 +61,7 @@ from routelab.deadlock.kernels.packet_states import (
     TOO_LONG,
     TOO_MANY_DRAWS,
     WRITES,
+    WRITES_ELSEWHERE,
     WRONG_CHANNEL,
     WRONG_CLASS,
     WRONG_COUNT,
@@ -91,9 +101,6 @@ from routelab.kernels.hops import (
     word_after,
 )
 
-_SPARE_ROWS = 64
-"""Rows that a function may write beyond its number of candidates without damage to memory."""
-
 
 class _Scratch(NamedTuple):
     """Memory of a search.
@@ -106,11 +113,15 @@ class _Scratch(NamedTuple):
         Hash table of the states: pair and state of each slot.
     earlier_escapes : uint64 array, shape (states, words)
         Set of escapes that a packet in the state may still hold: it took no escape since.
-    packets, packet_before : int32 arrays
-        The packet that functions write to, and its columns before the call.
+    guards, repeated, leftover : Guards
+        Memory of calls, of their repetition with another filling, and of calls that find what
+        earlier ones left there.
+    packets, candidates : int32 arrays
+        The packet that functions write to, and the answer of a call: channel, class and penalty.
+        Both are parts of `guards`.
+    packet_before : int32 array
+        The packet's columns before the call.
     state : int32 array, shape (STATE_COLUMNS,)
-    candidates : int32 array, shape (rows, 3)
-        Answer of a call: channel, class and penalty.
     answers : uint64 array
         Hashes of the answers in a state.
     random, script
@@ -127,10 +138,13 @@ class _Scratch(NamedTuple):
     states: Any
     slots: Any
     earlier_escapes: Any
+    guards: Any
+    repeated: Any
+    leftover: Any
     packets: Any
+    candidates: Any
     packet_before: Any
     state: Any
-    candidates: Any
     answers: Any
     random: Any
     script: Any
@@ -215,23 +229,62 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
 
 
 @njit
+def _is_to_repeat(findings, guards, count):
+    """Return whether a call has written elsewhere than to its candidates, and is in the sample."""
+    if changed_cell(guards, 0, count) < 0:
+        return False
+    findings.numbers[N_REWRITTEN] += 1
+    number = findings.numbers[N_REWRITTEN]
+    return number <= ALL_REPEATED or number % 16 == 0
+
+
+@njit
+def _check_cells(task, findings, scratch, count):
+    """Record cells that a call and its repetition must not have changed.
+
+    `count` is the number of candidates; a call of inject has none.
+    """
+    problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
+    guards, most = scratch.guards, task.limits[CANDIDATES]
+    cell = changed_cell(guards, 0, most)
+    if cell >= 0:
+        record_problem(problems[WRITES_ELSEWHERE], packet_before, location, cell)
+        fill_guards(guards, 0, most, len(guards.out))
+    cell = kept_cell(guards, scratch.repeated, count, most)
+    if cell >= 0:
+        record_problem(problems[KEEPS_CELL], packet_before, location, cell)
+
+
+@njit
+def _inject(hop, inject, task, guards, packet_before, queues, word):
+    """Call inject for a packet."""
+    copy_row(guards.rows[1], packet_before)
+    inject(task.tables, task.reals, guards.rows[1:2], 0, queues, hop, word, guards.out)
+
+
+@njit
 def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     """Find all states in which packets of a pair enter; return their number."""
     source, limits = ends[0], task.limits
-    packet, random = scratch.packets[0], scratch.random
+    random, guards, repeated = scratch.random, scratch.guards, scratch.repeated
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     location[0], location[1], location[2] = source, -1, -1
     location[4] = findings.numbers[N_STATES]
-    count, calls, script = 0, 0, scratch.script
+    count, calls, script, most = 0, 0, scratch.script, limits[CANDIDATES]
     reset_draws(script)
+    fill_packet(packet_before, ends)
     while True:
         # all outcomes of draws, with each content of the queues in turn
         calls += 1
         queues = task.queue_contents[calls % limits[QUEUE_CONTENTS]]
-        fill_packet(packet_before, ends)
-        copy_row(packet, packet_before)
         word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-        inject(task.tables, task.reals, scratch.packets, 0, queues, hop, word, scratch.candidates)
+        fill_guards(guards, 0, 0, most)
+        _inject(hop, inject, task, guards, packet_before, queues, word)
+        if _is_to_repeat(findings, guards, 0):
+            script[0, 0], script[0, 1] = 0, 0
+            fill_guards(repeated, 1, 0, most)
+            _inject(hop, inject, task, repeated, packet_before, queues, word)
+            _check_cells(task, findings, scratch, 0)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
         if script[0, 1] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
             record_problem(problems[TOO_MANY_DRAWS], packet_before, location, -1)
@@ -243,16 +296,28 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     # without choices all injections are equal
     for k in range(RANDOM_WORDS * limits[QUEUE_CONTENTS] if limits[CHOICES] else 0):
         random[0] = word_after(random[0])
-        copy_row(packet, packet_before)
         queues = task.queue_contents[k % limits[QUEUE_CONTENTS]]
         word = RandomWord(random[0], np.uint64(0))
-        inject(task.tables, task.reals, scratch.packets, 0, queues, hop, word, scratch.candidates)
+        _inject(hop, inject, task, scratch.leftover, packet_before, queues, word)
+        fill_guards(guards, 0, 0, most)
+        _inject(hop, inject, task, guards, packet_before, queues, word)
+        if not _equal_packets(scratch):
+            record_problem(problems[NOT_REPEATABLE], packet_before, location, -1)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
     if count > num_enumerated:
         record_problem(problems[OTHER_DRAWS], packet_before, location, -1)
     if count > 1:
         record_problem(problems[SEVERAL_ROUTES], packet_before, location, -1)
     return count
+
+
+@njit
+def _equal_packets(scratch):
+    """Return whether a call leaves the same packet whatever it found in its memory."""
+    is_equal = True
+    for column in range(PACKET_COLUMNS):
+        is_equal &= scratch.leftover.rows[1, column] == scratch.guards.rows[1, column]
+    return is_equal
 
 
 @njit
@@ -343,6 +408,15 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
 
 
 @njit
+def _call(hop, task, guards, packet_before, queues, position, word):
+    """Call hop for a packet at a position: switch, channel and class."""
+    switch, channel, vc = position
+    copy_row(guards.rows[1], packet_before)
+    rows, out = guards.rows[1:2], guards.out
+    return hop(task.tables, rows, 0, queues, switch, channel, vc, word, out)
+
+
+@njit
 def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
     """Compute the candidates in a state for all outcomes of draws; follow each distinct answer.
 
@@ -350,9 +424,10 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
     """
     state, packet = scratch.states[number], scratch.packets[0]
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
-    answers, candidates, packets = scratch.answers, scratch.candidates, scratch.packets
-    random, script = scratch.random, scratch.script
-    tables, queue_contents, limits = task.tables, task.queue_contents, task.limits
+    answers, candidates = scratch.answers, scratch.candidates
+    leftover, repeated = scratch.leftover, scratch.repeated
+    random, script, guards = scratch.random, scratch.script, scratch.guards
+    queue_contents, limits, most = task.queue_contents, task.limits, task.limits[CANDIDATES]
     # 1. The packet as it stands at the front of its buffer.
     restore_packet(packet_before, ends, state)
     location[0], location[1] = state[AT_SWITCH], state[AT_CHANNEL]
@@ -363,6 +438,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
     if vc < 0:
         # a new phase begins as an injection
         channel, vc = -1, -1
+    position = switch, channel, vc
     num_answers = 0
     for content in range(limits[QUEUE_CONTENTS]):
         # 2. All outcomes of draws: each new answer adds dependencies and states.
@@ -371,9 +447,18 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
         calls, answers_before = 0, num_answers
         while True:
             calls += 1
-            copy_row(packet, packet_before)
             word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-            num_candidates = hop(tables, packets, 0, queues, switch, channel, vc, word, candidates)
+            fill_guards(guards, 0, 0, most)
+            num_candidates = _call(hop, task, guards, packet_before, queues, position, word)
+            if _is_to_repeat(findings, guards, min(max(num_candidates, 0), most)):
+                script[0, 0], script[0, 1] = 0, 0
+                fill_guards(repeated, 1, 0, most)
+                count_again = _call(hop, task, repeated, packet_before, queues, position, word)
+                _check_cells(task, findings, scratch, max(num_candidates, 0))
+                if hash_answer(repeated.out, count_again, repeated.rows[1]) != hash_answer(
+                    candidates, num_candidates, packet
+                ):
+                    record_problem(problems[NOT_REPEATABLE], packet_before, location, vc)
             if (
                 script[0, 1] == TOO_MANY
                 or calls == MAX_CALLS_PER_STATE
@@ -397,18 +482,18 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
                 break
         if content > 0 and num_answers > answers_before:
             record_problem(problems[ON_QUEUES], packet_before, location, vc)
-        # 3. Random words: the answers must be known, and the same for the same word.
+        # 3. Random words: the answers must be known, and the same for the same word, whatever
+        #    earlier calls have left in the memory of the call.
         findings.numbers[N_SAMPLED] += RANDOM_WORDS
         for _ in range(RANDOM_WORDS):
             random[0] = word_after(random[0])
-            copy_row(packet, packet_before)
             word = RandomWord(random[0], np.uint64(0))
-            num_candidates = hop(tables, packets, 0, queues, switch, channel, vc, word, candidates)
-            answer = hash_answer(candidates, num_candidates, packet)
+            num_candidates = _call(hop, task, leftover, packet_before, queues, position, word)
+            answer = hash_answer(leftover.out, num_candidates, leftover.rows[1])
             if not _is_known(answers, num_answers, answer):
                 record_problem(problems[OTHER_DRAWS], packet_before, location, vc)
-            copy_row(packet, packet_before)
-            repeated_count = hop(tables, packets, 0, queues, switch, channel, vc, word, candidates)
+            fill_guards(guards, 0, 0, most)
+            repeated_count = _call(hop, task, guards, packet_before, queues, position, word)
             if (
                 repeated_count != num_candidates
                 or hash_answer(candidates, repeated_count, packet) != answer
@@ -505,16 +590,20 @@ def explore(hop, inject, task, pairs, findings):
     size = 2
     while size < 2 * limits[MAX_STATES_OF_PAIR]:
         size *= 2
+    guards = allocate_guards(limits[CANDIDATES], len(task.channels))
     scratch = _Scratch(
         states=np.empty((limits[MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
         earlier_escapes=np.empty(
             (limits[MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
         ),
-        packets=np.zeros((1, PACKET_COLUMNS), np.int32),
+        guards=guards,
+        repeated=allocate_guards(limits[CANDIDATES], len(task.channels)),
+        leftover=allocate_guards(limits[CANDIDATES], len(task.channels)),
+        packets=guards.rows[1:2],
+        candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),
-        candidates=np.zeros((limits[CANDIDATES] + _SPARE_ROWS, 3), np.int32),
         answers=np.empty(MAX_ANSWERS, np.uint64),
         random=np.empty(1, np.uint64),
         script=np.zeros((SCRIPT_ROWS, 2), np.int32),

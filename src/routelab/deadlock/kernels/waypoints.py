@@ -6,6 +6,12 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from routelab.deadlock.kernels.guards import (
+    allocate_guards,
+    changed_cell,
+    fill_guards,
+    kept_cell,
+)
 from routelab.deadlock.kernels.packet_states import copy_row, fill_packet
 from routelab.kernels.hops import (
     HOP,
@@ -18,7 +24,8 @@ from routelab.kernels.hops import (
     word_after,
 )
 
-_SPARE_ROWS = 64
+WRONG_WRITE, WRONG_CELL, NOT_REPEATABLE = range(3)
+"""Faults of inject."""
 
 
 @njit
@@ -34,7 +41,7 @@ def spaced_word(k, count, low):
 def compile_samples() -> Any:
     """Compile `sample_waypoints` at the first call, once for all algorithms."""
     rows = types.Array(types.int32, 2, "C")
-    signature = types.int64(
+    signature = types.UniTuple(types.int64, 3)(
         types.FunctionType(HOP),
         types.FunctionType(INJECT),
         types.Array(types.int32, 1, "C"),
@@ -71,38 +78,43 @@ def sample_waypoints(
 
     Returns
     -------
-    int
-        Pair for which inject writes to a column that is not its own, or sets a waypoint that does
-        not exist; −1 if there is none.
+    pair : int
+        Pair for which inject breaks a rule; −1 if there is none.
+    fault : int
+        The rule: `WRONG_WRITE`, a column that is not its own or a waypoint that does not exist;
+        `WRONG_CELL`; or `NOT_REPEATABLE`.
+    cell : int
+        The cell that inject must not change; −1 for other faults.
     """
-    packets = np.zeros((1, PACKET_COLUMNS), np.int32)
+    guards = allocate_guards(candidates, len(is_waypoint))
+    repeated = allocate_guards(candidates, len(is_waypoint))
     packet_before = np.empty(PACKET_COLUMNS, np.int32)
-    candidate_rows = np.zeros((candidates + _SPARE_ROWS, 3), np.int32)
-    packet, random = packets[0], np.uint64(2026)
+    packet, random = guards.rows[1], np.uint64(2026)
     for pair in range(len(pairs)):
         for k in range(words):
             random = word_after(random)
             fill_packet(packet_before, pairs[pair])
-            copy_row(packet, packet_before)
             queues = queue_contents[(pair + k) % len(queue_contents)]
-            word = spaced_word(k, words, random)
-            inject(
-                tables,
-                reals,
-                packets,
-                0,
-                queues,
-                hop,
-                RandomWord(word, np.uint64(0)),
-                candidate_rows,
-            )
+            word = RandomWord(spaced_word(k, words, random), np.uint64(0))
+            for filling in range(2):
+                memory = guards if filling == 0 else repeated
+                copy_row(memory.rows[1], packet_before)
+                fill_guards(memory, filling, 0, candidates)
+                inject(tables, reals, memory.rows[1:2], 0, queues, hop, word, memory.out)
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
                 if not is_writable and packet[column] != packet_before[column]:
-                    return pair
+                    return pair, WRONG_WRITE, -1
+                if packet[column] != repeated.rows[1, column]:
+                    return pair, NOT_REPEATABLE, -1
+            cell = changed_cell(guards, 0, candidates)
+            if cell < 0:
+                cell = kept_cell(guards, repeated, 0, candidates)
+            if cell >= 0:
+                return pair, WRONG_CELL, cell
             if not -1 <= waypoint < len(is_waypoint):
-                return pair
+                return pair, WRONG_WRITE, -1
             if waypoint >= 0:
                 is_waypoint[waypoint] = True
-    return -1
+    return -1, WRONG_WRITE, -1
