@@ -60,7 +60,8 @@ class HopProgram:
     hop : compiled function
         Of signature `routelab.kernels.hops.HOP`, made by `hop_kernel`: writes candidates (channel,
         class, penalty) and returns their number. The engine calls it when a packet reaches the
-        front of its buffer; see `again`. A candidate has room if its channel is idle and the buffer
+        front of its buffer; see `again`. Its answer must follow from its arguments; see
+        *Hidden state* in the manual. A candidate has room if its channel is idle and the buffer
         behind it has space; see `ranking`. Ties are broken at random. Penalties of `ESCAPE` or more
         mark escape hops.
     inject : compiled function or None

@@ -3,7 +3,8 @@
 ``proven``
     Free of deadlock.
 ``proven if declared``
-    Free of deadlock, if a declaration of the algorithm holds that was checked in a sample.
+    Free of deadlock, if a declaration of the algorithm holds that was checked in a sample, or if
+    what its functions use besides their arguments decides nothing.
 ``cycle``
     Resources wait for each other in a cycle: the criterion fails. Packets need not deadlock.
 ``broken``

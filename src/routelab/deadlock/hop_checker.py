@@ -38,6 +38,14 @@ Random draws of functions are enumerated or sampled. Every first draw among up t
 enumerated. Further draws and the state of the queues are sampled: empty, full and partly filled
 buffers, channels and classes, and flits that wait inside switches.
 
+A search examines what the answers of equal calls are, so they must be equal: functions have no
+*hidden state*. Rows of other packets and the memory for answers hold arbitrary numbers before a
+call, and what a call leaves there is examined (`routelab.deadlock.kernels.guards`). Code that uses
+anything but arguments, constants, NumPy's operations on arrays, mathematics and `routelab.kernels`
+is found (`program_code.find_hidden_state`); the verdict is then ``proven if declared`` at most.
+Queues, random words and the packet's row are arguments with any value. What other packets' rows and
+unwritten rows of `out` hold is hidden state.
+
 (a, b) is a *dependency* if a packet that came over resource a may have b among its candidates, in
 any outcome.
 

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from routelab.kernels.bits import u
 from routelab.kernels.hops import PACKET_COLUMNS
 
-OTHER_CELLS = 2 * PACKET_COLUMNS
-"""Numbers of cells: those of the rows before and behind the packet's come first, then `out`."""
+_OUT = 3 * PACKET_COLUMNS
+"""First cell of `out`; those of the rows come before."""
 _SPARE_ROWS = 64
 """Rows that a function may write beyond its number of candidates without damage to memory."""
 
@@ -29,46 +30,43 @@ class Guards(NamedTuple):
 
     Attributes
     ----------
+    cells : int32 array, shape (N,)
+        All cells of `rows`, then of `out`, which are views.
     rows : int32 array, shape (3, PACKET_COLUMNS)
     out : int32 array, shape (rows, 3)
-    fillings : int32 array, shape (2, cells)
-        What the other packets' rows and `out` hold before a call.
+    fillings : int32 array, shape (2, N)
+        What the cells hold before a call.
     """
 
+    cells: Any
     rows: Any
     out: Any
     fillings: Any
 
 
 @njit
-def allocate_guards(most, channels):
-    """Return guards with filling 0 for up to `most` candidates; fillings are like channels."""
-    rows = np.zeros((3, PACKET_COLUMNS), np.int32)
-    out = np.zeros((most + _SPARE_ROWS, 3), np.int32)
-    fillings = np.empty((2, OTHER_CELLS + out.size), np.int32)
-    number = np.uint64(2026)
-    for cell in range(fillings.shape[1]):
-        number = number * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        fillings[0, cell] = np.int64((number >> np.uint64(33)) % np.uint64(channels + 2)) - 1
+def allocate_guards(most, channels, number):
+    """Return guards with filling 0 or 1 for up to `most` candidates; fillings are like channels."""
+    size = _OUT + 3 * (most + _SPARE_ROWS)
+    fillings = np.empty((2, size), np.int32)
+    random = np.uint64(2026)
+    for cell in range(size):
+        random = random * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        fillings[0, cell] = np.int64((random >> np.uint64(33)) % np.uint64(channels + 2)) - 1
         # never equal to the other one
-        fillings[1, cell] = (
-            fillings[0, cell] + 1 + np.int64((number >> np.uint64(20)) & np.uint64(7))
-        )
-    guards = Guards(rows, out, fillings)
-    fill_guards(guards, 0, 0, len(out))
-    return guards
+        step = 1 + np.int64((random >> np.uint64(20)) & np.uint64(7))
+        fillings[1, cell] = fillings[0, cell] + step
+    cells = fillings[number].copy()
+    rows = cells[:_OUT].reshape((3, PACKET_COLUMNS))
+    return Guards(cells, rows, cells[_OUT:].reshape((most + _SPARE_ROWS, 3)), fillings)
 
 
-@njit(_nrt=False)
-def fill_guards(guards, number, first_row, end_row):
-    """Write filling 0 or 1 to the other packets' rows, and to some rows of `out`."""
-    filling, out = guards.fillings[number], guards.out
-    for column in range(PACKET_COLUMNS):
-        guards.rows[0, column] = filling[column]
-        guards.rows[2, column] = filling[PACKET_COLUMNS + column]
-    for row in range(first_row, end_row):
-        for column in range(3):
-            out[row, column] = filling[OTHER_CELLS + 3 * row + column]
+@njit(_nrt=False, forceinline=True)
+def fill_out(guards, number, first_row, end_row):
+    """Write filling 0 or 1 to some rows of `out`."""
+    filling, cells = guards.fillings[number], guards.cells
+    for cell in range(u(_OUT + 3 * first_row), u(_OUT + 3 * end_row)):
+        cells[cell] = filling[cell]
 
 
 @njit(_nrt=False)
@@ -77,26 +75,19 @@ def changed_cell(guards, number, first_row):
 
     `number` is the filling before the call.
     """
-    filling, rows, out = guards.fillings[number], guards.rows, guards.out
-    # without branches, which would cost as much as the call
+    cells, filling, columns = guards.cells, guards.fillings[number], PACKET_COLUMNS
+    parts = ((0, columns), (2 * columns, _OUT), (_OUT + 3 * first_row, len(cells)))
+    # first without branches, which would cost as much as the call
     difference = np.int32(0)
-    for column in range(PACKET_COLUMNS):
-        difference |= rows[0, column] ^ filling[column]
-        difference |= rows[2, column] ^ filling[PACKET_COLUMNS + column]
-    for row in range(first_row, len(out)):
-        for column in range(3):
-            difference |= out[row, column] ^ filling[OTHER_CELLS + 3 * row + column]
+    for begin, end in parts:
+        for cell in range(u(begin), u(end)):
+            difference |= cells[cell] ^ filling[cell]
     if difference == 0:
         return -1
-    for column in range(PACKET_COLUMNS):
-        if rows[0, column] != filling[column]:
-            return column
-        if rows[2, column] != filling[PACKET_COLUMNS + column]:
-            return PACKET_COLUMNS + column
-    for row in range(first_row, len(out)):
-        for column in range(3):
-            if out[row, column] != filling[OTHER_CELLS + 3 * row + column]:
-                return OTHER_CELLS + 3 * row + column
+    for begin, end in parts:
+        for cell in range(begin, end):
+            if cells[cell] != filling[cell]:
+                return cell
     return -1
 
 
@@ -106,20 +97,18 @@ def kept_cell(first, second, first_row, most):
 
     `first` and `second` are guards after calls with the same arguments, with fillings 0 and 1.
     """
-    for row in range(first_row, most):
-        for column in range(3):
-            cell = OTHER_CELLS + 3 * row + column
-            a, b = first.out[row, column], second.out[row, column]
-            is_untouched = a == first.fillings[0, cell] and b == second.fillings[1, cell]
-            if a != b and not is_untouched:
-                return cell
+    for cell in range(_OUT + 3 * first_row, _OUT + 3 * most):
+        a, b = first.cells[cell], second.cells[cell]
+        is_untouched = a == first.fillings[0, cell] and b == second.fillings[1, cell]
+        if a != b and not is_untouched:
+            return cell
     return -1
 
 
 def cell_name(cell: int) -> str:
     """Return the name of a cell, as a function writes it."""
-    if cell < OTHER_CELLS:
-        behind, column = divmod(cell, PACKET_COLUMNS)
-        return f"packets[packet {'+' if behind else '-'} 1, {column}]"
-    row, column = divmod(cell - OTHER_CELLS, 3)
+    if cell < _OUT:
+        row, column = divmod(cell, PACKET_COLUMNS)
+        return f"packets[packet {'+' if row else '-'} 1, {column}]"
+    row, column = divmod(cell - _OUT, 3)
     return f"out[{row}, {column}]"

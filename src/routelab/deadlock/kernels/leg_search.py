@@ -28,7 +28,7 @@ from numba import njit, types
 from routelab.deadlock.kernels.guards import (
     allocate_guards,
     changed_cell,
-    fill_guards,
+    fill_out,
     kept_cell,
 )
 from routelab.deadlock.kernels.legs import (
@@ -266,12 +266,12 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
         copy_row(scratch.further.rows[1], packet)
         if change != ON_ANSWER:
-            fill_guards(guards, 0, 0, most)
+            fill_out(guards, 0, 0, most)
         arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
         repeated_count = _call_guarded(hop, task, guards, arguments)
         first_row = most if change == ON_ANSWER else min(max(repeated_count, 0), most)
         if changed_cell(guards, 0, first_row) >= 0:
-            fill_guards(scratch.further, 1, 0, most)
+            fill_out(scratch.further, 1, 0, most)
             _call_guarded(hop, task, scratch.further, arguments)
             _check_cells(task, findings, scratch, first_row, (switch, channel, vc))
         if not _equal_answers(scratch.candidates, count, guards.out, repeated_count):
@@ -713,7 +713,7 @@ def explore_legs(hop, task, legs, findings):
     width = 1 if by_switch else limits[L_CLASSES] + 1
     size = switches * width
     most, channels = limits[L_CANDIDATES], len(task.channels)
-    guards = allocate_guards(most, channels)
+    guards = allocate_guards(most, channels, 0)
     scratch = _Scratch(
         reached_by=np.full(size, -1, np.int32),
         queue=np.empty(size + 1, np.int32),
@@ -729,8 +729,8 @@ def explore_legs(hop, task, legs, findings):
         candidate_bits=np.zeros((size, findings.dependencies.shape[1]), np.uint64),
         dead_end_of=np.full(switches, -1, np.int32),
         guards=guards,
-        repeated=allocate_guards(most, channels),
-        further=allocate_guards(most, channels),
+        repeated=allocate_guards(most, channels, 0),
+        further=allocate_guards(most, channels, 1),
         packets=guards.rows[1:2],
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),

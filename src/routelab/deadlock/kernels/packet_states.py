@@ -32,8 +32,10 @@ MAX_CALLS_PER_STATE = 100_000
 RANDOM_WORDS = 2
 """Calls with random words per state and content of the queues, whose answers must be known."""
 
-ALL_REPEATED = 20_000
-"""Calls that write elsewhere than to their candidates of which each is repeated; then one in 16."""
+ALL_GUARDED = 20_000
+"""Calls of which each is guarded; of later ones, one in `GUARDED_SHARE`."""
+GUARDED_SHARE = 17
+"""Prime, so that every outcome of a draw with many outcomes has its turn."""
 
 # Rows of `Findings.problems`.
 (
@@ -82,7 +84,7 @@ LIMITS = 12
     N_PAIRS,  # pairs that were examined
     N_UNFINISHED,  # those of them with too many states
     N_SAMPLED,  # calls with random words
-    N_REWRITTEN,  # calls that wrote elsewhere than to their candidates
+    N_CALLS,  # calls for all outcomes of draws
 ) = range(5)
 NUMBERS = 5
 

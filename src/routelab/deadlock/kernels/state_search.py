@@ -20,11 +20,11 @@ from numba import njit, types
 from routelab.deadlock.kernels.guards import (
     allocate_guards,
     changed_cell,
-    fill_guards,
+    fill_out,
     kept_cell,
 )
 from routelab.deadlock.kernels.packet_states import (
-    ALL_REPEATED,
+    ALL_GUARDED,
     AT_CHANNEL,
     AT_CLASS,
     AT_HOPS,
@@ -36,6 +36,7 @@ from routelab.deadlock.kernels.packet_states import (
     CLASSES,
     DEAD_END,
     ESCAPES_ONLY,
+    GUARDED_SHARE,
     KEEPS_CELL,
     KEEPS_STATE,
     MAX_ANSWERS,
@@ -43,8 +44,8 @@ from routelab.deadlock.kernels.packet_states import (
     MAX_HOPS,
     MAX_STATES_OF_ALL,
     MAX_STATES_OF_PAIR,
+    N_CALLS,
     N_PAIRS,
-    N_REWRITTEN,
     N_SAMPLED,
     N_STATES,
     N_UNFINISHED,
@@ -229,13 +230,11 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
 
 
 @njit
-def _is_to_repeat(findings, guards, count):
-    """Return whether a call has written elsewhere than to its candidates, and is in the sample."""
-    if changed_cell(guards, 0, count) < 0:
-        return False
-    findings.numbers[N_REWRITTEN] += 1
-    number = findings.numbers[N_REWRITTEN]
-    return number <= ALL_REPEATED or number % 16 == 0
+def _is_guarded(findings):
+    """Count a call, and return whether it is in the sample that is guarded."""
+    findings.numbers[N_CALLS] += 1
+    number = findings.numbers[N_CALLS]
+    return number <= ALL_GUARDED or number % GUARDED_SHARE == 0
 
 
 @njit
@@ -249,7 +248,7 @@ def _check_cells(task, findings, scratch, count):
     cell = changed_cell(guards, 0, most)
     if cell >= 0:
         record_problem(problems[WRITES_ELSEWHERE], packet_before, location, cell)
-        fill_guards(guards, 0, most, len(guards.out))
+        fill_out(guards, 0, most, len(guards.out))
     cell = kept_cell(guards, scratch.repeated, count, most)
     if cell >= 0:
         record_problem(problems[KEEPS_CELL], packet_before, location, cell)
@@ -278,11 +277,12 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         calls += 1
         queues = task.queue_contents[calls % limits[QUEUE_CONTENTS]]
         word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-        fill_guards(guards, 0, 0, most)
+        is_guarded = _is_guarded(findings)
+        fill_out(guards, 0, 0, most)
         _inject(hop, inject, task, guards, packet_before, queues, word)
-        if _is_to_repeat(findings, guards, 0):
+        if is_guarded and changed_cell(guards, 0, 0) >= 0:
             script[0, 0], script[0, 1] = 0, 0
-            fill_guards(repeated, 1, 0, most)
+            fill_out(repeated, 1, 0, most)
             _inject(hop, inject, task, repeated, packet_before, queues, word)
             _check_cells(task, findings, scratch, 0)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
@@ -299,7 +299,7 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         queues = task.queue_contents[k % limits[QUEUE_CONTENTS]]
         word = RandomWord(random[0], np.uint64(0))
         _inject(hop, inject, task, scratch.leftover, packet_before, queues, word)
-        fill_guards(guards, 0, 0, most)
+        fill_out(guards, 0, 0, most)
         _inject(hop, inject, task, guards, packet_before, queues, word)
         if not _equal_packets(scratch):
             record_problem(problems[NOT_REPEATABLE], packet_before, location, -1)
@@ -448,13 +448,16 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
         while True:
             calls += 1
             word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
-            fill_guards(guards, 0, 0, most)
+            is_guarded = _is_guarded(findings)
+            if is_guarded:
+                fill_out(guards, 0, 0, most)
             num_candidates = _call(hop, task, guards, packet_before, queues, position, word)
-            if _is_to_repeat(findings, guards, min(max(num_candidates, 0), most)):
+            first_row = min(max(num_candidates, 0), most)
+            if is_guarded and changed_cell(guards, 0, first_row) >= 0:
                 script[0, 0], script[0, 1] = 0, 0
-                fill_guards(repeated, 1, 0, most)
+                fill_out(repeated, 1, 0, most)
                 count_again = _call(hop, task, repeated, packet_before, queues, position, word)
-                _check_cells(task, findings, scratch, max(num_candidates, 0))
+                _check_cells(task, findings, scratch, first_row)
                 if hash_answer(repeated.out, count_again, repeated.rows[1]) != hash_answer(
                     candidates, num_candidates, packet
                 ):
@@ -492,7 +495,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
             answer = hash_answer(leftover.out, num_candidates, leftover.rows[1])
             if not _is_known(answers, num_answers, answer):
                 record_problem(problems[OTHER_DRAWS], packet_before, location, vc)
-            fill_guards(guards, 0, 0, most)
+            fill_out(guards, 0, 0, most)
             repeated_count = _call(hop, task, guards, packet_before, queues, position, word)
             if (
                 repeated_count != num_candidates
@@ -590,7 +593,7 @@ def explore(hop, inject, task, pairs, findings):
     size = 2
     while size < 2 * limits[MAX_STATES_OF_PAIR]:
         size *= 2
-    guards = allocate_guards(limits[CANDIDATES], len(task.channels))
+    guards = allocate_guards(limits[CANDIDATES], len(task.channels), 0)
     scratch = _Scratch(
         states=np.empty((limits[MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
@@ -598,8 +601,8 @@ def explore(hop, inject, task, pairs, findings):
             (limits[MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
         ),
         guards=guards,
-        repeated=allocate_guards(limits[CANDIDATES], len(task.channels)),
-        leftover=allocate_guards(limits[CANDIDATES], len(task.channels)),
+        repeated=allocate_guards(limits[CANDIDATES], len(task.channels), 1),
+        leftover=allocate_guards(limits[CANDIDATES], len(task.channels), 0),
         packets=guards.rows[1:2],
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),

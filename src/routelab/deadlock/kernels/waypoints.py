@@ -9,7 +9,7 @@ from numba import njit, types
 from routelab.deadlock.kernels.guards import (
     allocate_guards,
     changed_cell,
-    fill_guards,
+    fill_out,
     kept_cell,
 )
 from routelab.deadlock.kernels.packet_states import copy_row, fill_packet
@@ -86,8 +86,8 @@ def sample_waypoints(
     cell : int
         The cell that inject must not change; −1 for other faults.
     """
-    guards = allocate_guards(candidates, len(is_waypoint))
-    repeated = allocate_guards(candidates, len(is_waypoint))
+    guards = allocate_guards(candidates, len(is_waypoint), 0)
+    repeated = allocate_guards(candidates, len(is_waypoint), 1)
     packet_before = np.empty(PACKET_COLUMNS, np.int32)
     packet, random = guards.rows[1], np.uint64(2026)
     for pair in range(len(pairs)):
@@ -99,7 +99,7 @@ def sample_waypoints(
             for filling in range(2):
                 memory = guards if filling == 0 else repeated
                 copy_row(memory.rows[1], packet_before)
-                fill_guards(memory, filling, 0, candidates)
+                fill_out(memory, filling, 0, candidates)
                 inject(tables, reals, memory.rows[1:2], 0, queues, hop, word, memory.out)
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):

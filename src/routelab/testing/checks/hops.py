@@ -7,6 +7,7 @@ import numpy as np
 from routelab.api import HopProgram, needed_classes
 from routelab.deadlock.fixed_states import explore_fixed
 from routelab.deadlock.hop_checker import verdict_from_states
+from routelab.deadlock.program_code import find_hidden_state
 from routelab.deadlock.reachable_states import ReachableStates
 from routelab.simulation.programs import part_of
 from routelab.testing.bare_network import require_minimal
@@ -15,7 +16,7 @@ from routelab.testing.hop_by_hop import explore_or_skip, least_channels
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
-FORM = ("channel", "class", "count", "penalty", "columns", "waypoint")
+FORM = ("channel", "class", "count", "penalty", "columns", "waypoint", "cells", "memory")
 """Problems of an exploration that concern single decisions."""
 
 
@@ -56,12 +57,18 @@ def progress(trial: Trial) -> str:
 
 
 def random_words(trial: Trial) -> str:
-    """Check that the same packet, random word and queues give the same candidates."""
+    """Check that the same arguments give the same candidates, whatever was called before."""
     exploration = _exploration(trial)
     if "random" in exploration.problems:
         raise Failed(
             f"{exploration.problems['random']}; draw from the random word only, "
             "with pick and another"
+        )
+    hidden_state = find_hidden_state(exploration.program)
+    if hidden_state:
+        raise Failed(
+            f"{hidden_state} may differ between equal calls; use arguments, constants and "
+            "NumPy's operations only, and draw with pick and another"
         )
     return ""
 

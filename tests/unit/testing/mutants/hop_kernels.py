@@ -23,13 +23,12 @@ from routelab.kernels.hops import (
     NEGATIVE,
     WRITES,
     BACK,
-    DICE,
     ONE_CLASS,
     DETOUR,
     ESCAPES,
     BEYOND,
     OVERWRITES,
-) = range(14)
+) = range(13)
 
 
 @hop_kernel
@@ -63,17 +62,34 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
         out[0, 2] = -1
     elif fault == WRITES:
         packets[packet, TARGET] = switch
-    elif fault == BACK:
-        for k in range(count):
-            out[k, 1] = 0
-    elif fault == DICE:
-        out[0, 0] = out[np.random.randint(0, count), 0]  # noqa: NPY002
-        count = 1
-    elif fault == ONE_CLASS:
+    elif fault in (BACK, ONE_CLASS):
         for k in range(count):
             out[k, 1] = 0
     elif fault == ESCAPES and hops != 1:
         out[pick(random, count), 2] = ESCAPE
+    return count
+
+
+@hop_kernel
+def dice(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer one of the channels, drawn without the random word."""
+    count = hop(tables, packets, packet, queues, switch, channel, vc, random, out)
+    out[0, 0] = out[np.random.randint(0, count), 0]  # noqa: NPY002
+    return 1
+
+
+@hop_kernel
+def rarely(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Leave out channels, once in more calls than there will ever be."""
+    count = hop(tables, packets, packet, queues, switch, channel, vc, random, out)
+    return 1 if np.random.random() < 1e-300 else count  # noqa: NPY002
+
+
+@hop_kernel
+def counts(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Count the calls behind the candidates."""
+    count = hop(tables, packets, packet, queues, switch, channel, vc, random, out)
+    out[count, 0] += 1
     return count
 
 

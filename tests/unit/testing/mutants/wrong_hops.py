@@ -63,8 +63,29 @@ class GoesBackAndForth(RightHops):
 
 class ThrowsDice(RightHops):
     name = "throws-dice"
-    fault = hop_kernels.DICE
-    caught = "random-words", "the same random word and queues give other candidates"
+    caught = "random-words", "the same arguments give other candidates"
+
+    def prepare(self, topology, virtual_channels):
+        return replace(super().prepare(topology, virtual_channels), hop=hop_kernels.dice)
+
+
+class ThrowsDiceRarely(RightHops):
+    """A sample of calls will not show it, but the code does."""
+
+    name = "throws-dice-rarely"
+    caught = "random-words", "np.random.random in rarely may differ between equal calls"
+
+    def prepare(self, topology, virtual_channels):
+        return replace(super().prepare(topology, virtual_channels), hop=hop_kernels.rarely)
+
+
+class CountsBehind(RightHops):
+    name = "counts-behind-its-candidates"
+    caught = "candidates", "depends on earlier calls"
+
+    def prepare(self, topology, virtual_channels):
+        program = super().prepare(topology, virtual_channels)
+        return replace(program, hop=hop_kernels.counts, candidates=program.candidates + 1)
 
 
 class IsNotFixed(RightHops):
