@@ -33,6 +33,8 @@ class Guards(NamedTuple):
     cells : int32 array, shape (N,)
         All cells of `rows`, then of `out`, which are views.
     rows : int32 array, shape (3, PACKET_COLUMNS)
+    packets : int32 array, shape (1, PACKET_COLUMNS)
+        The packet's row. It is kept because a new view for each call costs as much as the call.
     out : int32 array, shape (rows, 3)
     fillings : int32 array, shape (2, N)
         What the cells hold before a call.
@@ -40,6 +42,7 @@ class Guards(NamedTuple):
 
     cells: Any
     rows: Any
+    packets: Any
     out: Any
     fillings: Any
 
@@ -58,7 +61,8 @@ def allocate_guards(most, channels, number):
         fillings[1, cell] = fillings[0, cell] + step
     cells = fillings[number].copy()
     rows = cells[:_OUT].reshape((3, PACKET_COLUMNS))
-    return Guards(cells, rows, cells[_OUT:].reshape((most + _SPARE_ROWS, 3)), fillings)
+    out = cells[_OUT:].reshape((most + _SPARE_ROWS, 3))
+    return Guards(cells, rows, rows[1:2], out, fillings)
 
 
 @njit(_nrt=False, forceinline=True)

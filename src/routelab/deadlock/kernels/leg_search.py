@@ -206,7 +206,7 @@ def _equal_answers(candidates, count, repeated, repeated_count):
 def _call_guarded(hop, task, guards, arguments):
     """Call hop with the memory of guards."""
     queues, switch, channel, vc, word = arguments
-    return hop(task.tables, guards.rows[1:2], 0, queues, switch, channel, vc, word, guards.out)
+    return hop(task.tables, guards.packets, 0, queues, switch, channel, vc, word, guards.out)
 
 
 @njit(_nrt=False)
@@ -731,7 +731,7 @@ def explore_legs(hop, task, legs, findings):
         guards=guards,
         repeated=allocate_guards(most, channels, 0),
         further=allocate_guards(most, channels, 1),
-        packets=guards.rows[1:2],
+        packets=guards.packets,
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),
         random=np.full(1, 2026, np.uint64),

@@ -258,7 +258,7 @@ def _check_cells(task, findings, scratch, count):
 def _inject(hop, inject, task, guards, packet_before, queues, word):
     """Call inject for a packet."""
     copy_row(guards.rows[1], packet_before)
-    inject(task.tables, task.reals, guards.rows[1:2], 0, queues, hop, word, guards.out)
+    inject(task.tables, task.reals, guards.packets, 0, queues, hop, word, guards.out)
 
 
 @njit
@@ -407,13 +407,13 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
     return count
 
 
-@njit
+@njit(forceinline=True)
 def _call(hop, task, guards, packet_before, queues, position, word):
     """Call hop for a packet at a position: switch, channel and class."""
     switch, channel, vc = position
     copy_row(guards.rows[1], packet_before)
-    rows, out = guards.rows[1:2], guards.out
-    return hop(task.tables, rows, 0, queues, switch, channel, vc, word, out)
+    packets, out = guards.packets, guards.out
+    return hop(task.tables, packets, 0, queues, switch, channel, vc, word, out)
 
 
 @njit
@@ -603,7 +603,7 @@ def explore(hop, inject, task, pairs, findings):
         guards=guards,
         repeated=allocate_guards(limits[CANDIDATES], len(task.channels), 1),
         leftover=allocate_guards(limits[CANDIDATES], len(task.channels), 0),
-        packets=guards.rows[1:2],
+        packets=guards.packets,
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
         state=np.empty(STATE_COLUMNS, np.int32),

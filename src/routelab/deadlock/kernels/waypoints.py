@@ -100,7 +100,7 @@ def sample_waypoints(
                 memory = guards if filling == 0 else repeated
                 copy_row(memory.rows[1], packet_before)
                 fill_out(memory, filling, 0, candidates)
-                inject(tables, reals, memory.rows[1:2], 0, queues, hop, word, memory.out)
+                inject(tables, reals, memory.packets, 0, queues, hop, word, memory.out)
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
                 is_writable = column == WAYPOINT or STATE <= column < STATE + STATES
