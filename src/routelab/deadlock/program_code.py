@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.core import ir as numba_ir
+from numba.core.compiler import run_frontend
 from numba.core.registry import cpu_target
 
 from routelab.api import HopProgram
@@ -79,6 +81,62 @@ def reads_random_words(function: Any) -> str:
     for called in _called_functions(function):
         if {"word", "script"} & _names(called):
             return str(called.__name__)
+    python = _python_function(function)
+    if python is None:
+        return ""
+    return _unpacks_argument(python, python.__code__.co_argcount - 2, set())
+
+
+def _unpacks_argument(
+    function: FunctionType, position: int, visited: set[tuple[FunctionType, int]]
+) -> str:
+    """Return the name of a function that takes an argument apart without an attribute.
+
+    That is ``random[0]``, an assignment to several names, or what may hide either: a tuple with the
+    argument in it, a call of what cannot be followed. Functions of `routelab.kernels` are trusted.
+    """
+    if (function, position) in visited or function.__module__.startswith(_KERNELS):
+        return ""
+    visited.add((function, position))
+    blocks = run_frontend(function).blocks.values()  # type: ignore[no-untyped-call]
+    steps = [step for block in blocks for step in block.find_insts(numba_ir.Assign)]
+    values = {step.target.name: step.value for step in steps}
+    # 1. All names of the argument.
+    aliases = {
+        name
+        for name, value in values.items()
+        if isinstance(value, numba_ir.Arg) and value.index == position
+    }
+    for _ in steps:
+        aliases |= {
+            step.target.name
+            for step in steps
+            if isinstance(step.value, numba_ir.Var) and step.value.name in aliases
+        }
+    # 2. Whatever uses one of them, but for its attributes and calls that can be followed.
+    for step in steps:
+        used = step.value
+        if not isinstance(used, numba_ir.Expr) or used.op == "getattr":
+            continue
+        used_names = {variable.name for variable in used.list_vars()}  # type: ignore[no-untyped-call]
+        if not aliases & used_names:
+            continue
+        if used.op != "call" or used.vararg is not None:
+            return function.__name__
+        callee = values.get(used.func.name)
+        while isinstance(callee, numba_ir.Var):
+            callee = values.get(callee.name)
+        if isinstance(callee, numba_ir.Arg):
+            # inject calls hop, which is examined itself
+            continue
+        python = _python_function(getattr(callee, "value", None))
+        if python is None:
+            return function.__name__
+        names = python.__code__.co_varnames
+        given = [*enumerate(used.args), *((names.index(name), var) for name, var in used.kws)]
+        for place, variable in given:
+            if variable.name in aliases and (culprit := _unpacks_argument(python, place, visited)):
+                return culprit
     return ""
 
 

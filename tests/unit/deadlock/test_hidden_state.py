@@ -267,6 +267,55 @@ def test_helpers_that_numba_registers_are_followed() -> None:
     assert "low_bits reads random words" in verdict.reason
 
 
+@njit
+def first_word(numbers):
+    return numbers[0] % np.uint64(1 << 40)
+
+
+@hop_kernel
+def by_index(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, random[0] % np.uint64(1 << 40) == np.uint64(7))
+
+
+@hop_kernel
+def by_unpacking(tables, packets, packet, queues, switch, channel, vc, random, out):
+    numbers = random
+    number, _ = numbers
+    return offer(out, switch, vc, number % np.uint64(1 << 40) == np.uint64(7))
+
+
+@hop_kernel
+def by_index_in_a_helper(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, first_word(random) == np.uint64(7))
+
+
+@hop_kernel
+def by_index_in_a_keyword(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return offer(out, switch, vc, first_word(numbers=random) == np.uint64(7))
+
+
+@inject_kernel
+def injects_by_index(tables, reals, packets, packet, queues, hop, random, out):
+    packets[packet, STATE] = random[1 - 1] % np.uint64(1 << 40) == np.uint64(7)
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("hop", "inject", "cause"),
+    [
+        (by_index, None, "by_index"),
+        (by_unpacking, None, "by_unpacking"),
+        (by_index_in_a_helper, None, "first_word"),
+        (by_index_in_a_keyword, None, "first_word"),
+        (honest, injects_by_index, "injects_by_index"),
+    ],
+)
+def test_a_word_without_its_attribute_is_found(hop, inject, cause) -> None:
+    verdict = verdict_of(hop, inject)
+    assert verdict.status == "unproven", verdict.reason
+    assert f"{cause} reads random words" in verdict.reason
+
+
 # Cells that a kernel must not change, or not count in: the verdict is "broken" and names them.
 
 
