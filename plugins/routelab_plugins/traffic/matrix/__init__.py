@@ -75,7 +75,7 @@ class MatrixTraffic(TrafficPlugin):
             to_self=False,
             convention=f"in proportion to {self.parameters.file.name}: rank i is terminal i, the "
             "rank that sends most has rate 1; nothing to itself"
-            + (f"; not read: columns {unread}" if unread else ""),
+            + (f"; {unread}" if unread else ""),
         )
 
     def _between_ranks(self) -> Float64Array:

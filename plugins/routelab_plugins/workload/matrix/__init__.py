@@ -91,7 +91,7 @@ class MatrixWorkload(WorkloadPlugin):
             (Loop(tuple(rounds), self.parameters.iterations),),
             convention=f"by rank, the messages of {self.parameters.file.name}: in each round one "
             "of every pair that has messages left, all together; including messages to itself"
-            + (f"; not read: columns {unread}" if unread else ""),
+            + (f"; {unread}" if unread else ""),
         )
 
 

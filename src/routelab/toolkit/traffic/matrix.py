@@ -108,13 +108,13 @@ def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     listed = any(_number(cell) is None for cell in rows[0][1])
     matrix = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
     refuse(path, problems)
-    if listed and (names := _unread(rows[0][1])):
-        _warn_unread(path, names)
+    if listed and (note := _unread(rows[0][1])):
+        _warn(path, note)
     return matrix
 
 
 def unread_columns(path: Path) -> str:
-    """Return the columns of a list that are not read, as text; empty if there are none.
+    """Return a text that names the columns of a list that are not read; empty without any.
 
     Raises
     ------
@@ -129,15 +129,17 @@ def unread_columns(path: Path) -> str:
 
 
 def _unread(header: list[str]) -> str:
+    """Return the text of `unread_columns`; a row of numbers is no header."""
     known = {MESSAGES, "", *(name for names in COLUMNS.values() for name in names)}
     is_list = any(_number(cell) is None for cell in header)
-    return ", ".join(name for name in header if is_list and name.lower() not in known)
+    names = [name for name in header if is_list and name.lower() not in known]
+    return f"not read: column{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""
 
 
 @cache
-def _warn_unread(path: Path, names: str) -> None:
-    """Name columns that are not read, once: plugins read a file several times."""
-    logger.warning("%s: not read: columns %s", path, names)
+def _warn(path: Path, note: str) -> None:
+    """Log a note on a file once: plugins read a file several times."""
+    logger.warning("%s: %s", path, note)
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
