@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.api import InputError
-from routelab.toolkit import read_traffic_matrix
+from routelab.api import InputError, Job
+from routelab.toolkit import build_grid, read_traffic_matrix, unread_columns
+from routelab_plugins.traffic.matrix import MatrixTraffic
+from routelab_plugins.workload.matrix import MatrixWorkload
 
 
 def written(folder, text):
@@ -28,6 +30,30 @@ def test_the_benchmarks_that_come_along_are_read(name):
 def test_a_list_s_other_columns_and_both_spellings(tmp_path):
     file = written(tmp_path, "dst,messages,src,bytes\n1,7,0,5\n")
     assert read_traffic_matrix(file).tolist() == [[0, 5], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("Source,dst,Bytes,tag,delay\n0,1,5,a,1\n", "not read: columns tag, delay"),
+        ("source,target,bytes,tag\n0,1,5,a\n", "not read: column tag"),
+        ("src,target,bytes,messages,\n0,1,5,2,\n", ""),
+        ("0,1\n1,0\n", ""),
+    ],
+)
+def test_columns_that_are_not_read_are_named_once(tmp_path, caplog, text, note):
+    file = written(tmp_path, text)
+    for _ in range(2):
+        read_traffic_matrix(file)
+    warnings = [record.getMessage() for record in caplog.records]
+    assert warnings == ([f"{file}: {note}"] if note else [])
+    assert unread_columns(file) == note
+    network = build_grid("torus", (2,), wrap=True)
+    for description in (
+        MatrixTraffic(file=file).demand(network, seed=0).convention,
+        MatrixWorkload(file=file).program(Job(ranks=2)).convention,
+    ):
+        assert description.endswith(f"; {note}" if note else " itself")
 
 
 @pytest.mark.parametrize(
