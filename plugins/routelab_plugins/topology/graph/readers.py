@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable
@@ -12,7 +11,9 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.toolkit import unescape_cell
-from routelab.toolkit.input_files import read_bytes
+from routelab.toolkit.csv_cells import CsvReader
+from routelab.toolkit.input_files import describe_binary, read_bytes
+from routelab.toolkit.route_cells import FORMS as ROUTE_FORMS
 
 from .graphml import read_graphml
 from .network import (
@@ -73,8 +74,9 @@ def read_network(path: Path, file_format: str) -> Network:
         content = read_bytes(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if not content.strip():
-        raise InputError(f"{path}: the file is empty")
+    description = describe_binary(content)
+    if description:
+        raise InputError(f"{path}: the file is {description}")
     file = str(path)
     if file_format == "graphml":
         return read_graphml(content, file)
@@ -175,30 +177,27 @@ def read_csv(text: str, file: str) -> Network:
     Raises
     ------
     InputError
-        If the header lacks a column or has it twice, or a row does not fit it.
+        If the header lacks a column or has it twice, or a row does not fit it or could be read in
+        two ways.
     """
     network = Network()
-    rows = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    header: list[str] | None = None
-    try:
-        for row in rows:
-            place = f"{file}, line {rows.line_num}"
-            if not "".join(row).strip() or row[0].startswith("#"):
-                continue
-            if header is None:
-                header = _header(row, place)
-            else:
-                network.edges.append(_row_edge(header, row, place))
-                cells = dict(zip(header, row, strict=True))
-                network.add_unread("column", unread_keys(cells, COLUMNS))
-    except csv.Error as error:
-        raise InputError(f"{file}, line {rows.line_num}: {error}") from None
+    reader = CsvReader(file, iter(StringIO(text, newline=None)))
+    header = _header(reader.header, f"{file}, line {reader.line}")
+    for number, row in reader.rows():
+        network.edges.append(_row_edge(header, row, f"{file}, line {number}"))
+        cells = dict(zip(header, row, strict=True))
+        network.add_unread("column", unread_keys(cells, COLUMNS))
     return _with_ends(network, file)
 
 
 def _header(row: list[str], place: str) -> list[str]:
     """Return the names of the columns in lower case; refuse a header without source or target."""
-    header = [name.strip().lower() for name in row]
+    header = [name.lower() for name in row]
+    if header[-1:] and header[-1] in ROUTE_FORMS:
+        raise InputError(
+            f"{place}: {','.join(row)!r} is the heading of a list of routes, not of links; "
+            "`routelab prove` reads such lists"
+        )
     for name in COLUMNS:
         needed = name in ("source", "target")
         if header.count(name) > 1 or (needed and name not in header):
@@ -213,7 +212,7 @@ def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
     """Return the edge of one row of a CSV file."""
     if len(row) != len(header):
         raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
-    cells = {name: unescape_cell(cell.strip()) for name, cell in zip(header, row, strict=True)}
+    cells = {name: unescape_cell(cell) for name, cell in zip(header, row, strict=True)}
     for end in ("source", "target"):
         if not cells[end]:
             raise InputError(f"{place}: the edge has no {end}")

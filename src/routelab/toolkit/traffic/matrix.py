@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 from collections.abc import Iterator
 from functools import cache
@@ -14,6 +13,7 @@ import numpy as np
 from routelab.api.errors import InputError
 from routelab.api.number_texts import read_number
 from routelab.api.topology import Float64Array, Int64Array
+from routelab.toolkit.csv_cells import CsvReader
 from routelab.toolkit.input_files import read_user_text, refuse
 
 logger = logging.getLogger(__name__)
@@ -98,10 +98,7 @@ def read_traffic_matrix(path: Path) -> Float64Array:
 
 def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
-    try:
-        rows = list(_rows(read_user_text(path)))
-    except csv.Error as error:
-        raise InputError(f"{path}: not CSV: {error}") from None
+    rows = list(_rows(path))
     if not rows:
         raise InputError(f"{path}: no line with traffic in it")
     problems: list[str] = []
@@ -121,10 +118,7 @@ def unread_columns(path: Path) -> str:
     InputError
         As `read_traffic_matrix`.
     """
-    try:
-        _, header = next(_rows(read_user_text(path)), (0, ["0"]))
-    except csv.Error as error:
-        raise InputError(f"{path}: not CSV: {error}") from None
+    _, header = next(_rows(path), (0, ["0"]))
     return _unread(header)
 
 
@@ -142,13 +136,12 @@ def _warn(path: Path, note: str) -> None:
     logger.warning("%s: %s", path, note)
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the stripped cells of each line that is not empty."""
-    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if any(cells) and not cells[0].startswith("#"):
-            yield reader.line_num, cells
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not empty."""
+    reader = CsvReader(str(path), iter(StringIO(read_user_text(path), newline=None)))
+    if reader.header:
+        yield reader.line, reader.header
+    yield from reader.rows()
 
 
 def _number(cell: str) -> float | None:
