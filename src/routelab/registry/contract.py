@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any, get_args
 
 from routelab.api import (
@@ -228,7 +229,8 @@ def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
     if importlib.util.find_spec(kernels) is None:
         return
     try:
-        importlib.import_module(kernels)
+        with redirect_stdout(sys.stderr):
+            importlib.import_module(kernels)
     except (Exception, SystemExit) as error:
         yield f"expected {kernels} to be importable, found {type(error).__name__}: {error}"
 
