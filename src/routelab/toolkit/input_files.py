@@ -51,8 +51,10 @@ def describe_binary(content: bytes) -> str:
     for first_bytes, description in _BINARY.items():
         if content.startswith(first_bytes):
             return description
-    # ASCII in UTF-16 has a zero in every second byte
-    return "text in UTF-16, or no text; save it as UTF-8" if b"\0" in content[:64] else ""
+    # ASCII in UTF-16 without a mark has a zero in every second byte
+    halves = content[:64:2], content[1:64:2]
+    is_utf16 = any(half.count(0) > len(half) / 2 for half in halves)
+    return _BINARY[b"\xff\xfe"] if is_utf16 else ""
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

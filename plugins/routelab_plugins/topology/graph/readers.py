@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -75,7 +76,9 @@ def read_network(path: Path, file_format: str) -> Network:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     description = describe_binary(content)
-    if description:
+    # XML may be in UTF-16
+    is_xml = file_format == "graphml" and content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    if description and not is_xml:
         raise InputError(f"{path}: the file is {description}")
     file = str(path)
     if file_format == "graphml":

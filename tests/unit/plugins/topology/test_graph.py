@@ -1,5 +1,6 @@
 """Networks from files: every format, every way in which a file can be wrong."""
 
+import gzip
 import io
 import json
 from collections import Counter
@@ -89,6 +90,30 @@ def test_graphml_of_the_topology_zoo_s_kind(build):
     assert channels(topology) == [(0, 1), (1, 0), (1, 0), (0, 1), (2, 3)]
     assert topology.channel_capacity.tolist() == [10, 10, 1, 1, 1]
     assert topology.attributes == {"file": "net.graphml", "self_loops_dropped": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'source;target;capacity\n"a, b" ; c;2\n',
+        'source\ttarget\tcapacity\n"a, b"\tc\t2\n',
+        '"source","target","capacity"\n# links\n "a, b","c",\t"2"\n',
+    ],
+)
+def test_csv_as_people_write_it(build, text):
+    topology = build("net.csv", text)
+    assert topology.switch_names == ("a, b", "c")
+    assert topology.channel_capacity.tolist() == [2, 2]
+
+
+def test_a_name_in_quotation_marks_is_no_comment(build):
+    topology = build("net.csv", 'source,target\n"#1",b\n#1,c\n')
+    assert topology.switch_names == ("#1", "b")
+
+
+def test_graphml_may_be_in_utf_16(build):
+    topology = build("net.graphml", ZOO.replace("utf-8", "utf-16").encode("utf-16"))
+    assert topology.switch_names == ("Wien", "1", "2", "3")
 
 
 @pytest.mark.parametrize(("directed", "count"), [(True, 3), (False, 6), ("auto", 5)])
@@ -356,6 +381,11 @@ def node_link(nodes, edges=()):
 TERMINALS = "<key id='t' for='node' attr.name='terminals'/>"
 MISTAKES = {
     "empty": ("a.txt", "  \n", "the file is empty"),
+    "compressed": ("a.graphml", gzip.compress(b"<graphml/>"), "the file is compressed .gzip."),
+    "UTF-16": ("a.csv", "source,target\na,b\n".encode("utf-16"), "the file is text in UTF-16"),
+    "two separators": ("a.csv", "source,target;x\na,b\n", "line 1: .* a comma and a semicolon"),
+    "other separator": ("a.csv", "source;target\na;b,c\n", "line 2: 'b,c' has a comma"),
+    "list of routes": ("a.csv", "source,target,switches\na,b,b\n", "heading of a list of routes"),
     "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
     "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
     "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),
