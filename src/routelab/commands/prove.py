@@ -208,7 +208,10 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         if facts["load_is_relative"]:
             unit += ", in units of the fastest channel"
         yield f"maximum load         {facts['max_load']:.10g} {unit}"
-    yield f"virtual channels     {facts['virtual_channels']}"
+    numbers = facts["vc_numbers"]
+    needed = facts["virtual_channels"]
+    in_use = f" ({len(numbers)} in use)" if len(numbers) < needed else ""
+    yield f"virtual channels     {needed}{in_use}"
 
 
 def _read_line(proof: Proof) -> str:
@@ -216,7 +219,7 @@ def _read_line(proof: Proof) -> str:
     read = proof.read
     network = f"{read['switches']} switches and {read['links']} links"
     if read["network"] != "named":
-        network += ", as the file uses them"
+        network += ", taken from the file"
     content = (
         f"{read['routes']} route{'s' * (read['routes'] != 1)}"
         if "routes" in read

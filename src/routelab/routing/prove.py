@@ -12,7 +12,7 @@ import numpy as np
 
 from routelab._runtime.progress import report_phase
 from routelab.api import FlowControl, InputError, RouteTable, Topology
-from routelab.api.topology import BoolArray, Float64Array
+from routelab.api.topology import BoolArray, Float64Array, Int16Array
 from routelab.api.verdicts import Status
 from routelab.deadlock import Switching, check_table, write_certificate
 from routelab.deadlock.next_hops import (
@@ -21,6 +21,7 @@ from routelab.deadlock.next_hops import (
     preconditions,
     write_removal,
 )
+from routelab.deadlock.verdict import used_numbers
 from routelab.kernels.routes import weighted_loads
 from routelab.metrics import (
     channel_loads,
@@ -221,7 +222,7 @@ def prove_next_hops(
         facts |= {
             **_pair_facts(table, verdict.routed),
             "max_hops": verdict.longest,
-            "virtual_channels": table.virtual_channels,
+            **_vc_facts(table.vc),
         }
     return Proof(
         verdict.status,
@@ -285,8 +286,13 @@ def route_facts(table: RouteTable) -> dict[str, Any]:
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
         **_load_facts(topology, channel_loads(table)),
-        "virtual_channels": table.virtual_channels,
+        **_vc_facts(table.hop_vc),
     }
+
+
+def _vc_facts(vc: Int16Array) -> dict[str, Any]:
+    """Return how many virtual channels a network needs, and which are in use."""
+    return {"virtual_channels": int(vc.max(initial=0)) + 1, "vc_numbers": list(used_numbers(vc))}
 
 
 def _load_facts(network: Topology, loads: Float64Array) -> dict[str, Any]:
@@ -322,7 +328,7 @@ def _list_facts(listed: RouteList) -> dict[str, Any]:
         "max_hops": max_hops(table),
         "mean_hops": float(served @ table.path_length) / total if total else None,
         **_load_facts(network, load),
-        "virtual_channels": table.virtual_channels,
+        **_vc_facts(table.hop_vc),
     }
 
 

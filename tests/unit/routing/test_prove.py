@@ -332,7 +332,9 @@ def test_the_answer_begins_with_what_was_read(tmp_path, capsys):
     (tmp_path / "r.csv").write_text(FOUR.replace("A,C,B,C", "#A,C,B,C"))
     assert main(["prove", str(tmp_path / "r.csv")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert re.search("3 routes for 3 of 12 pairs; 4 switches and 4 links, as the file", lines[0])
+    assert re.search(
+        "3 routes for 3 of 12 pairs; 4 switches and 4 links, taken from the file", lines[0]
+    )
     assert "line 2" in lines[1]
     assert main(["prove", "--format", "json", str(tmp_path / "r.csv")]) == 0
     answer = json.loads(capsys.readouterr().out)
