@@ -3,8 +3,8 @@
     python tests/reference/golden_rows.py RESULTS [STUDY...]         compare
     python tests/reference/golden_rows.py --freeze RESULTS STUDY...  freeze again
 
-A study's rows are those of all CSV tables of its report, without times and reasons. Numbers have
-no tolerance. A change that is meant to change rows freezes them again.
+A study's rows are those of all CSV tables of its report, without computing times and reasons.
+Numbers have no tolerance. A change that is meant to change rows freezes them again.
 """
 
 from __future__ import annotations
@@ -12,17 +12,25 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from routelab.report.changes import COMPUTING_TIME, LISTS, NAMES, compare_tables
+from routelab.report.changes import COMPUTING_TIMES, LISTS, NAMES, REASONS, compare_tables
+from routelab.study.views import STATISTICS
 
 ROWS = Path(__file__).parents[1] / "golden" / "rows"
 
-NOT_COMPARED = re.compile(f"{COMPUTING_TIME.pattern}|(deadlock_)?reason")
+NOT_COMPARED = {
+    *REASONS,
+    *map(
+        "".join,
+        product(COMPUTING_TIMES, ("", *(f"_{name}" for name in STATISTICS)), ("", "_low", "_high")),
+    ),
+}
+"""Columns of lists and, with their statistics and ranges, of tables."""
 
 Table = dict[str, list]
 
@@ -33,7 +41,7 @@ def read_rows(results: Path, study: str) -> dict[str, Table]:
     tables = {}
     for path in sorted([*report.glob("*.csv"), *report.glob("tables/*.csv")]):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame = frame[[name for name in frame.columns if not NOT_COMPARED.fullmatch(name)]]
+        frame = frame[[name for name in frame.columns if name not in NOT_COMPARED]]
         rows = sorted(frame.values.tolist())
         tables[str(path.relative_to(report))] = {"columns": [*frame.columns], "rows": rows}
     return tables
@@ -67,7 +75,7 @@ def differences(old: dict[str, Table], new: dict[str, Table]) -> list[str]:
 
 def _compared(table: Table) -> pd.DataFrame:
     frame = pd.DataFrame(table["rows"], columns=table["columns"], dtype=str)
-    return frame[[name for name in frame if not NOT_COMPARED.fullmatch(name)]]
+    return frame[[name for name in frame if name not in NOT_COMPARED]]
 
 
 def main() -> int:

@@ -1,9 +1,10 @@
 """Which files results and compiled kernels are made of.
 
 Nobody can tell what code calls without running it. So a result depends on all of routelab that
-computes, on everything in the distributions of its plugins, and on everything that is installed to
-be edited. The built-in plugins are the exception: each is one folder, and the modules beside the
-kinds, and the import rules hold it to that.
+computes, on everything that is installed with its plugins, and on everything in the import packages
+of distributions that are installed to be edited. The rest of their folders does not count: it has
+results in it. The built-in plugins are the exception: each is one folder, and the modules beside
+the kinds, and the import rules hold it to that.
 
 This module is below all others and imports only the standard library.
 """
@@ -35,6 +36,9 @@ ASKS = (
 SHOWS = ("cluster", "report", "workflow/cluster_check", "workflow/report")
 """Parts on which pages depend but no computed result; no fingerprint of a measurement has code."""
 
+DESCRIBES = ("works", "quotes")
+"""Modules of built-in plugins with citations and quotations in messages, as `SHOWS`."""
+
 OFFERED = frozenset({"api", "kernels", "metrics", "toolkit"})
 """Packages that plugins import."""
 
@@ -60,9 +64,10 @@ def offered_files() -> Files:
     return offered | kernel_files()
 
 
-def plugin_files(module: str) -> Files:
+def plugin_files(module: str, without: tuple[str, ...] = DESCRIBES) -> Files:
     """Return the files on which a plugin in `module` depends beside routelab's own.
 
+    Of a built-in plugin, modules beside the kinds with the names in `without` are left out.
     Nothing is imported. A module that is nowhere to be found has no files.
     """
     distribution = owner(module)
@@ -70,7 +75,9 @@ def plugin_files(module: str) -> Files:
     if top == OWN:
         return {}
     if distribution is not None and distribution.name == OWN:
-        return _built_in_files(top, inner)
+        left_out = {f"{top}/{name}.py" for name in without}
+        files = _built_in_files(top, inner)
+        return {name: file for name, file in files.items() if name not in left_out}
     found = _in_place([top]) if distribution is None else distribution_files(distribution)
     for other in editable_distributions():
         found |= distribution_files(other)

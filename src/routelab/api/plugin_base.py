@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,6 +72,12 @@ class Plugin(ABC):
     columns : sequence of Column
         Columns of results that the plugin produces: measurements of a metric or engine,
         counters of a selection.
+    reads_files : sequence of str
+        Files outside the plugin's import package that its code reads and no parameter names. A
+        relative path begins at the folder of the module that has this attribute. A change of one
+        makes the results stale.
+    reads_variables : sequence of str
+        Environment variables that the results depend on. A change of one makes them stale.
     """
 
     kind: ClassVar[str]
@@ -80,6 +87,8 @@ class Plugin(ABC):
     capabilities: ClassVar[Capabilities] = Capabilities()
     Parameters: ClassVar[type[BaseParameters]] = BaseParameters
     columns: ClassVar[Sequence[Column]] = ()
+    reads_files: ClassVar[Sequence[str]] = ()
+    reads_variables: ClassVar[Sequence[str]] = ()
 
     def __init__(self, parameters: BaseParameters | None = None, **values: Any) -> None:
         """Take parameters as a model or as keyword arguments.
@@ -94,6 +103,14 @@ class Plugin(ABC):
     def list_columns(self) -> Sequence[Column]:
         """List the columns of this instance: `columns`, unless parameters change their names."""
         return self.columns
+
+    @classmethod
+    def data_files(cls) -> list[Path]:
+        """Return the paths of `reads_files`."""
+        # a class may inherit the paths from one in another folder
+        declaring = next(base for base in cls.__mro__ if "reads_files" in vars(base))
+        module_file = getattr(sys.modules.get(declaring.__module__), "__file__", None) or ""
+        return [Path(module_file).parent / file for file in cls.reads_files]
 
     def input_files(self) -> list[Path]:
         """Return the files that the parameters name; a change of one makes the results stale."""

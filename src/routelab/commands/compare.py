@@ -24,9 +24,9 @@ def add_parser(subparsers: Any) -> None:
             "routelab compare results-1.0/report/ugal results/report/ugal --rtol 0.01",
         ),
         description="Compare the lists of runs of all studies in two folders of results, and print "
-        "what changed. Computing times, commands and sentences are not compared. Measurements on "
-        "clusters differ if their intervals do not overlap. Exit code: 0 equal, 1 different, 2 "
-        "not comparable.",
+        "what changed. Computing times, commands and reasons are not compared, nor are mean, "
+        "variation and allocations of measurements on clusters. Measured medians differ if their "
+        "intervals do not overlap. Exit code: 0 equal, 1 different, 2 not comparable.",
     )
     for name in ("old", "new"):
         text = f"folder of the {name} results, or the report of one study in it"

@@ -65,6 +65,12 @@ def add_parser(subparsers: Any) -> None:
         "own); both are reported",
     )
     check.add_argument(
+        "--routers",
+        action="store_true",
+        help="take ports of routers to other fabrics for hosts; without it, their routes are "
+        "checked, but they are left out of loads and lost pairs",
+    )
+    check.add_argument(
         "--bound-seconds",
         metavar="N",
         type=positive,
@@ -124,6 +130,7 @@ def _check(arguments: argparse.Namespace) -> tuple[Status, str]:
             arguments.sls,
             arguments.sl2vl,
             replies=arguments.replies,
+            routers=arguments.routers,
             bound_seconds=arguments.bound_seconds,
         )
     return check.verdict, _output(check, arguments.format)

@@ -167,6 +167,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
 def _as_json(proof: Proof) -> dict[str, Any]:
     names = ("resource", "waits_for", "route")
     return {
+        "read": proof.read,
         "verdict": proof.status,
         "reason": proof.reason,
         **proof.facts,
@@ -175,7 +176,10 @@ def _as_json(proof: Proof) -> dict[str, Any]:
 
 
 def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
-    """Yield the answer for people."""
+    """Yield the answer for people: what was read, the verdict, and facts."""
+    yield _read_line(proof)
+    for note in proof.read["notes"]:
+        yield f"note: {note}"
     answers = {
         "proven": "these routes cannot deadlock",
         "cycle": "these routes may deadlock",
@@ -192,17 +196,35 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
         yield f"This holds if {'; '.join(proof.preconditions)}."
     if certificate and proof.status != "proven":
         yield "There is no proof, so no certificate is written."
-    yield ""
     facts = proof.facts
-    if "routes" in facts:
-        yield f"routes               {facts['routes']}"
-    else:
-        yield f"entries              {facts['entries']}"
     if "pairs" not in facts:
         return
+    yield ""
     longest = facts["max_hops"]
     yield f"pairs without route  {facts['pairs_without_route']} of {facts['pairs']}"
     yield f"longest route        {'without end' if longest is None else f'{longest} hops'}"
     if "max_load" in facts:
-        yield f"maximum load         {facts['max_load']:.10g} pairs on one channel"
-    yield f"virtual channels     {facts['virtual_channels']}"
+        unit = "pairs on one channel"
+        if facts["load_is_relative"]:
+            unit += ", in units of the fastest channel"
+        yield f"maximum load         {facts['max_load']:.10g} {unit}"
+    numbers = facts["vc_numbers"]
+    needed = facts["virtual_channels"]
+    in_use = f" ({len(numbers)} in use)" if len(numbers) < needed else ""
+    yield f"virtual channels     {needed}{in_use}"
+
+
+def _read_line(proof: Proof) -> str:
+    """Return one line on what was read."""
+    read = proof.read
+    network = f"{read['switches']} switches and {read['links']} links"
+    if read["network"] != "named":
+        network += ", taken from the file"
+    content = (
+        f"{read['routes']} route{'s' * (read['routes'] != 1)}"
+        if "routes" in read
+        else f"{read['entries']} entr{'ies' if read['entries'] != 1 else 'y'}"
+    )
+    if "pairs" in read:
+        content += f" for {read['pairs_with_route']} of {read['pairs']} pairs"
+    return f"read: {content}; {network}"

@@ -81,7 +81,8 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
     """
     if verdict.rank is None:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
-    topology, vcs = table.topology, verdict.virtual_channels
+    topology, numbers = table.topology, np.array(verdict.vc_numbers)
+    vcs = len(numbers)
     rank = verdict.rank.reshape(-1)
     resources = np.flatnonzero(rank >= 0)
     index = np.full(len(rank), -1, dtype=np.int64)
@@ -100,7 +101,9 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
             )
         ],
         "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
-        "resources": np.column_stack((resources // vcs, resources % vcs, rank[resources])).tolist(),
+        "resources": np.column_stack(
+            (resources // vcs, numbers[resources % vcs], rank[resources])
+        ).tolist(),
         "dependencies": index[verdict.dependencies].tolist(),
         "endpoints": [names[switch] for switch in topology.endpoints],
         **(

@@ -27,8 +27,10 @@ packet can move in every reachable state with packets.
 
 Under wormhole switching a packet at rest has flits in several buffers, and the argument holds only
 if a packet's later buffers are removed before its earlier ones: for ``one``, where all candidates
-are (Dally and Seitz, IEEE Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939). With a choice
-under ``any`` or ``escape`` there is no criterion here, and the verdict is *not enough input*.
+are (Dally and Seitz, IEEE Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939). If the buffers
+go in that order, the proof holds whatever packets wait for, because it uses none of their
+freedom. If they do not, under ``any`` or ``escape`` there is no criterion here, and the verdict is
+*not enough input*.
 
 That the removal does not end proves no deadlock: the buffers that remain may never be full at the
 same time.
@@ -37,7 +39,7 @@ same time.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -46,7 +48,7 @@ import numpy as np
 
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.api.verdicts import Status
-from routelab.deadlock.verdict import Switching
+from routelab.deadlock.verdict import Switching, used_numbers
 from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
 from routelab.toolkit.next_hop_list import NextHops
 
@@ -66,6 +68,10 @@ class NextHopVerdict:
         Hops of the longest route; None if packets may walk forever.
     routed : bool array, shape (S, D), or None
         Switches that packets for a destination begin at or come to; None of broken tables.
+    vc_numbers : tuple of int
+        The V virtual channels that candidates use, ascending.
+    waits : {"any", "one", "escape"}
+        What packets wait for in the criterion that was applied.
     rank : int32 array, shape (C, V), or None
         Only of a proof: the order of removal; −1 for buffers without packets.
     cycle : tuple of (str, str, str)
@@ -76,6 +82,8 @@ class NextHopVerdict:
     reason: str
     longest: int | None = None
     routed: BoolArray | None = None
+    vc_numbers: tuple[int, ...] = (0,)
+    waits: Waits = "any"
     rank: Int32Array | None = None
     cycle: tuple[tuple[str, str, str], ...] = ()
 
@@ -116,25 +124,35 @@ def check_next_hops(
         longest=int(longest) if longest >= 0 else None,
         routed=reached.reshape(topology.num_switches, len(ends)),
     )
-    if switching == "wormhole" and waits != "one" and table.has_choice:
-        return end(
-            "not enough input",
-            f"no criterion is known here for wormhole switching with a choice of next hops "
-            f"(packets wait for {waits})",
-        )
+    # Virtual channels count by use, as in `check_table`.
+    vc_numbers = used_numbers(table.vc)
+    if len(vc_numbers) < table.virtual_channels:
+        table = replace(table, vc=np.searchsorted(vc_numbers, table.vc).astype(np.int16))
+    criterion: Waits = "one" if switching == "wormhole" and table.has_choice else waits
     states = list_states(
         *(table.entry_start, table.channel, table.vc, table.virtual_channels),
         *(reached, ends, topology.channel_target),
     )
-    rank, remains = _removal(table, states, waits)
+    rank, remains = _removal(table, states, criterion)
+    if remains.any() and criterion != waits:
+        return end(
+            "not enough input",
+            "the dependencies on all next hops together have a cycle, and no criterion is known "
+            f"for wormhole switching if packets wait for {waits}; --waits one shows the cycle, and "
+            "--switching cut-through has a criterion",
+        )
     if remains.any():
-        cycle = _waiting_cycle(table, states, waits, rank)
+        cycle = _waiting_cycle(table, states, waits, rank, vc_numbers)
         count = int(np.count_nonzero(remains))
         reason = f"{count} buffers may all wait for each other; {len(cycle)} of them in a cycle"
         return end("cycle", reason, cycle=cycle)
     return end(
         "proven",
-        "every buffer can be emptied after those that its packets wait for",
+        "every buffer can be emptied after those that its packets wait for"
+        if criterion == waits
+        else "the dependencies on all next hops together are acyclic, whatever packets wait for",
+        vc_numbers=vc_numbers,
+        waits=criterion,
         rank=rank.reshape(-1, table.virtual_channels),
     )
 
@@ -158,7 +176,7 @@ def _removal(table: NextHops, states: States, waits: Waits) -> tuple[Int32Array,
 
 
 def _waiting_cycle(
-    table: NextHops, states: States, waits: Waits, rank: Int32Array
+    table: NextHops, states: States, waits: Waits, rank: Int32Array, vc_numbers: tuple[int, ...]
 ) -> tuple[tuple[str, str, str], ...]:
     """Follow remaining buffers from one to one that its head packet waits for, until they repeat.
 
@@ -187,7 +205,7 @@ def _waiting_cycle(
     cycle = path[path.index(following[path[-1]]) :]
 
     def text(buffer: int) -> str:
-        return f"{table.topology.channel_name(buffer // vcs)} vc {buffer % vcs}"
+        return f"{table.topology.channel_name(buffer // vcs)} vc {vc_numbers[buffer % vcs]}"
 
     steps = []
     for buffer in cycle:
@@ -208,14 +226,15 @@ def preconditions(table: NextHops, waits: Waits, switching: Switching) -> tuple[
     }
     return (
         "packets follow the table",
-        *([choice[waits]] if table.has_choice else []),
+        # under wormhole switching the proof holds whatever packets wait for
+        *([choice[waits]] if table.has_choice and switching != "wormhole" else []),
         *(["a buffer has room for a whole packet"] if switching != "wormhole" else []),
         "every virtual channel has a buffer of its own",
         "packets at their target are always consumed",
     )
 
 
-def write_removal(verdict: NextHopVerdict, table: NextHops, waits: Waits, path: Path) -> None:
+def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
     """Write the certificate of a proof: the table, and the order of removal.
 
     JSON fields: ``format``; ``waits``; ``switches`` (names); ``destinations`` (the switch of each);
@@ -231,7 +250,7 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, waits: Waits, path: 
     filled = np.flatnonzero(np.diff(table.entry_start)).tolist()
     proof = {
         "format": REMOVAL_FORMAT,
-        "waits": waits,
+        "waits": verdict.waits,
         "switches": list(names),
         "destinations": [names[switch] for switch in ends.tolist()],
         "sources": [names[switch] for switch in table.sources.tolist()],
@@ -251,6 +270,9 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, waits: Waits, path: 
             ]
             for entry in filled
         ],
-        "removal": [list(divmod(buffer, table.virtual_channels)) for buffer in used.tolist()],
+        "removal": [
+            [channel, verdict.vc_numbers[vc]]
+            for channel, vc in np.column_stack(np.divmod(used, verdict.rank.shape[1])).tolist()
+        ],
     }
     path.write_text(json.dumps(proof, ensure_ascii=False), encoding="utf-8")

@@ -76,7 +76,8 @@ import numpy as np
 
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.deadlock.verdict import Ring, Switching, Verdict
+from routelab.api.verdicts import Status
+from routelab.deadlock.verdict import Ring, Switching, Verdict, used_numbers
 from routelab.kernels.dependency import (
     component_ranks,
     dependency_graph,
@@ -140,10 +141,14 @@ def check_table(
         If an option has an invalid value.
     """
     flow = _require_options(flow_control or table.flow_control, packets_per_buffer, switching)
-    vcs = table.virtual_channels
+    # Virtual channels count by use: number 32767 of one hop needs no memory for those below it.
+    vc_numbers = used_numbers(table.hop_vc)
+    vcs = len(vc_numbers)
+    if vcs < table.virtual_channels:
+        table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
     obstacle = _find_obstacle(flow, packets_per_buffer, switching)
     if obstacle:
-        return Verdict("unproven", flow, obstacle, _preconditions(flow), vcs)
+        return Verdict("unproven", flow, obstacle, _preconditions(flow), vc_numbers)
     # 1. The dependency graph, as lists of the resources that packets in each resource wait for.
     start, target = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
@@ -157,14 +162,18 @@ def check_table(
     dependencies = frozen_array(np.column_stack((source, target)), np.int32)
     # 3. A cycle.
     if offending.any():
-        return _cycle_verdict(table, flow, dependencies, (start, target, component, offending))
+        graph = start, target, component, offending
+        return _cycle_verdict(table, flow, vc_numbers, dependencies, graph)
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
     cyclic_rings = tuple(
-        Ring(vc, tuple(ring)) for ring in rings for vc in range(vcs) if cyclic[ring[0] * vcs + vc]
+        Ring(vc, tuple(ring))
+        for ring in rings
+        for v, vc in enumerate(vc_numbers)
+        if cyclic[ring[0] * vcs + v]
     )
     return Verdict(
         "proven",
@@ -173,7 +182,7 @@ def check_table(
         if cyclic_rings
         else "the dependencies are acyclic",
         _preconditions(flow),
-        vcs,
+        vc_numbers,
         dependencies,
         rank=frozen_array(rank.reshape(-1, vcs), np.int32),
         rings=cyclic_rings,
@@ -225,24 +234,33 @@ def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int
 def _cycle_verdict(
     table: RouteTable,
     flow: FlowControl,
+    vc_numbers: tuple[int, ...],
     dependencies: Int32Array,
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
 ) -> Verdict:
     """Return the verdict with a short cycle of a dependency graph, and a pair for each step."""
-    vcs = table.virtual_channels
+    topology, vcs = table.topology, len(vc_numbers)
     resources = short_cycle(*graph, CYCLE_BUDGET)
     successor = np.full(len(graph[2]), -1, dtype=np.int32)
     successor[resources] = np.roll(resources, -1)
     examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
     pairs = table.path_pair[examples[resources]]
+    status: Status = "cycle"
     outside = " that is not one complete ring" if flow == "bubble" else ""
+    if flow == "bubble" and max(topology.channel_ring.max(), topology.channel_direction.max()) < 0:
+        # a network from a file: whether its routers keep bubbles, and where, is not in a graph
+        status = "not enough input"
+        outside = (
+            ", and the network does not say which channels are a ring with a bubble; name one that "
+            "does, such as a torus"
+        )
     return Verdict(
-        "cycle",
+        status,
         flow,
         f"{len(resources)} resources wait for each other in a cycle{outside}",
         _preconditions(flow),
-        vcs,
+        vc_numbers,
         dependencies,
-        cycle=tuple((int(r) // vcs, int(r) % vcs) for r in resources),
+        cycle=tuple((int(r) // vcs, vc_numbers[int(r) % vcs]) for r in resources),
         cycle_routes=tuple(table.pair_switches(pair) for pair in pairs.tolist()),
     )

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from routelab.api import FlowControl, Topology, frozen_array
-from routelab.api.topology import Int32Array
+from routelab.api.topology import Int16Array, Int32Array
 from routelab.api.verdicts import Status
 
 Switching = Literal["virtual-cut-through", "wormhole"]
@@ -39,15 +39,16 @@ class Verdict:
 
     Attributes
     ----------
-    status : {"proven", "cycle", "unproven"}
+    status : {"proven", "cycle", "unproven", "not enough input"}
     flow_control : {"plain", "bubble"}
         Flow control of the check.
     reason : str
         One sentence for reports: the proof, the cycle, or why the check does not apply.
     preconditions : tuple of str
         What the network's hardware has to guarantee for the verdict to hold.
-    virtual_channels : int
-        A resource is numbered ``channel * virtual_channels + vc``.
+    vc_numbers : tuple of int
+        The V virtual channels that routes use, ascending. Resource ``channel * V + v`` is number
+        ``vc_numbers[v]`` of the channel.
     dependencies : int32 array, shape (D, 2)
         Every pair of resources that some path uses one after the other, ascending; empty if the
         check does not apply.
@@ -65,7 +66,7 @@ class Verdict:
     flow_control: FlowControl
     reason: str
     preconditions: tuple[str, ...]
-    virtual_channels: int
+    vc_numbers: tuple[int, ...]
     dependencies: Int32Array = field(default_factory=_empty)
     rank: Int32Array | None = None
     rings: tuple[Ring, ...] = ()
@@ -101,3 +102,10 @@ class Verdict:
             f"route {names[source]} to {names[target]}" for source, target in self.cycle_routes
         ]
         return list(zip(held, held[1:] + held[:1], routes, strict=True))
+
+
+def used_numbers(vc: Int16Array) -> tuple[int, ...]:
+    """Return the virtual channels in use, ascending; 0 if there are none."""
+    if not vc.max(initial=0):
+        return (0,)
+    return tuple(np.unique(vc).tolist())

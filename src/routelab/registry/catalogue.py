@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -262,9 +264,13 @@ def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
 
 
 def _import(point: EntryPoint, label: str) -> object:
-    """Load an entry point; turn any error into a PluginError."""
+    """Load an entry point; turn any error into a PluginError.
+
+    What the module prints goes to standard error: standard output has the results of commands.
+    """
     try:
-        return point.load()
+        with redirect_stdout(sys.stderr):
+            return point.load()
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise

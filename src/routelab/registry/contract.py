@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from typing import Any, get_args
 
 from routelab.api import (
@@ -30,6 +31,7 @@ from routelab.kernels import hops
 from routelab.kernels.hops import ABI
 from routelab.registry.names import Name, parse_name
 from routelab.registry.parameters import default_problems, fields
+from routelab.toolkit.input_files import is_regular
 
 PARTS = ("selection", "rules", "layers")
 """Parts of a composition: kinds, which are also the attributes of `Composition`."""
@@ -93,6 +95,7 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected no column called like one of every row, found {', '.join(clashes)}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
+    yield from _declaration_problems(plugin)
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
         yield f"expected by_default to be True or False, found {plugin.by_default!r}"
     if issubclass(plugin, BenchmarkPlugin):
@@ -103,6 +106,29 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield from _hop_problems(plugin)
     if issubclass(plugin, EnginePlugin):
         yield from _engine_problems(plugin)
+
+
+def _declaration_problems(plugin: type[Plugin]) -> Iterator[str]:
+    """Yield what is wrong with the files and variables that a plugin class declares."""
+    files, variables = plugin.reads_files, plugin.reads_variables
+    if not _are_texts(files):
+        yield f"expected reads_files to be a sequence of paths as text, found {files!r}"
+    elif absent_files := [str(file) for file in plugin.data_files() if not is_regular(file)]:
+        yield f"expected reads_files to name files, found no file {', '.join(absent_files)}"
+    if not _are_texts(variables) or any("=" in name for name in variables):
+        yield (
+            "expected reads_variables to be a sequence of names of environment variables, found "
+            f"{variables!r}"
+        )
+
+
+def _are_texts(values: object) -> bool:
+    """Return whether a value is a sequence of texts that are not empty, and no text itself."""
+    return (
+        isinstance(values, Sequence)
+        and not isinstance(values, str)
+        and all(isinstance(value, str) and value for value in values)
+    )
 
 
 IDENTITY = ("topology", "routing", "status", "reason")
@@ -203,7 +229,8 @@ def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
     if importlib.util.find_spec(kernels) is None:
         return
     try:
-        importlib.import_module(kernels)
+        with redirect_stdout(sys.stderr):
+            importlib.import_module(kernels)
     except (Exception, SystemExit) as error:
         yield f"expected {kernels} to be importable, found {type(error).__name__}: {error}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,18 +27,31 @@ NAMES = (
 )
 """Columns that together name a row of a list."""
 
-COMPUTING_TIME = re.compile(
-    # also statistics, such as cpu_seconds_median
-    r"(routing|cpu|engine|bound)_seconds(_.*)?|flit_hops_per_cpu_s(_.*)?"
-    r"|run_(wall|cpu)_seconds|origin"
+REASONS = ("reason", "deadlock_reason", "bound_reason")
+"""Columns with sentences about a status or a verdict; that has a column of its own."""
+
+COMPUTING_TIMES = (
+    *("routing_seconds", "cpu_seconds", "engine_seconds", "opensm_seconds"),
+    "flit_hops_per_cpu_s",
 )
-"""Columns with the time that a computation took, and with what computed it."""
+"""Columns with the time that a computation took."""
+
+NOT_COMPARED = (*REASONS, *COMPUTING_TIMES, "command")
+"""Columns that are not compared in any list."""
+
+NOT_REPEATABLE = ("job_ids", "mean", "cov_percent")
+"""Further columns of measurements that are not compared: no interval says what is noise."""
 
 INTERVALS = {
     "median": ("ci_low", "ci_high"),
     "improvement_percent": ("improvement_low", "improvement_high"),
 }
 """Columns of measurements, and those with the ends of their intervals."""
+
+TEXTS = ("hosts", "version")
+"""Columns whose texts are no numbers, even if they look like them: version 5.10 is not 5.1."""
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
 class Change(NamedTuple):
@@ -64,8 +78,7 @@ class Change(NamedTuple):
 def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
     """Compare the results of all studies in two folders.
 
-    Computing times, commands and sentences, such as reasons, are not compared, and of measurements
-    only the status and what has an interval. A column that only the new results have is no change.
+    All columns are compared but `NOT_COMPARED` and, of measurements, `NOT_REPEATABLE`.
 
     Parameters
     ----------
@@ -89,14 +102,15 @@ def compare_results(old: Path, new: Path, rtol: float = 0.0) -> list[Change]:
             changes.append(Change(study, file, difference=word))
             continue
         before, after = (_read(paths[study, file]) for paths in lists)
-        changes += [
-            Change(study, file, column=column, difference="missing")
-            for column in before.columns.difference(after.columns, sort=False)
-            if before[column].any()
-        ]
+        for table, other, word in ((before, after, "missing"), (after, before, "new")):
+            # a fact that no run has is not always a column
+            changes += [
+                Change(study, file, column=column, difference=word)
+                for column in table.columns.difference(other.columns, sort=False)
+                if table[column].any()
+            ]
         keys = [name for name in NAMES if name in before and name in after]
-        table_changes = compare_tables(study, file, before, after, keys, rtol)
-        changes += [change for change in table_changes if " " not in change.old + change.new]
+        changes += compare_tables(study, file, before, after, keys, rtol)
     return changes
 
 
@@ -120,11 +134,9 @@ def _read(path: Path) -> pd.DataFrame:
     rows = read_tuples(path, columns, ())
     if len(set(columns)) < len(columns) or not {*NAMES[:2]} <= {*columns}:
         raise InputError(f"{path} is damaged: its columns are not those of a list of runs")
+    left_out = {*NOT_COMPARED, *(NOT_REPEATABLE if path.name == LISTS[-1] else ())}
     table = pd.DataFrame(rows, columns=columns, dtype=str)
-    if path.name == LISTS[-1]:
-        return table.filter([*NAMES, "status", *INTERVALS, *sum(INTERVALS.values(), ())])
-    skipped = [name for name in columns if name == "command" or COMPUTING_TIME.fullmatch(name)]
-    return table.drop(columns=skipped)
+    return table[[name for name in columns if name not in left_out]]
 
 
 def compare_tables(
@@ -141,46 +153,56 @@ def compare_tables(
     if they differ by at most `rtol` times the old one. Measured values are also equal if their
     intervals overlap.
     """
-    on = [*keys, "#"]
-    old_rows, new_rows = (
-        table.assign(**{"#": table.groupby([*keys]).cumcount()}) for table in (old, new)
-    )
-    merged = old_rows.merge(new_rows, "outer", on, suffixes=(" old", " new"), indicator="side")
-    rows = [" ".join(filter(None, key)) for key in merged[[*keys]].to_numpy()]
+    merged = _match_rows(old, new, keys)
     changes = [
         Change(study, file, row, difference="missing" if side == "left_only" else "new")
-        for row, side in zip(rows, merged["side"], strict=True)
+        for row, side in zip(merged["name"], merged["side"], strict=True)
         if side != "both"
     ]
+    matched = merged[merged["side"] == "both"]
+    rows = [*matched["name"]]
+    old, new = (
+        table.iloc[matched[side].astype(int)].reset_index(drop=True)
+        for table, side in ((old, "old"), (new, "new"))
+    )
+    intervals = INTERVALS if file == LISTS[-1] else {}
     shared = old.columns.intersection(new.columns, sort=False)
-    for column in shared.difference([*keys, *sum(INTERVALS.values(), ())], sort=False):
-        before, after = (merged[f"{column} {side}"] for side in ("old", "new"))
-        was, now = (pd.to_numeric(cells, errors="coerce") for cells in (before, after))
-        differ = (merged["side"] == "both") & (before != after)
-        differ &= ~np.isclose(now, was, rtol=rtol, atol=0)
-        if column in INTERVALS and {*INTERVALS[column]} <= {*shared}:
-            differ &= ~_overlap(merged, *INTERVALS[column])
-        ratios = (now - was) / was.abs()
-        changes += [
-            Change(
-                study,
-                file,
-                rows[place],
-                column,
-                before[place],
-                after[place],
-                f"{ratios[place]:+.4g}" if np.isfinite(ratios[place]) else "",
-            )
-            for place in np.flatnonzero(differ)
-        ]
+    for column in shared.difference([*keys, *sum(intervals.values(), ())], sort=False):
+        differ = (old[column] != new[column]).to_numpy()
+        if column in intervals and {*intervals[column]} <= {*shared}:
+            differ = differ & ~_overlap(old, new, *intervals[column])
+        for place in np.flatnonzero(differ):
+            texts = old[column][place], new[column][place]
+            relative = ""
+            if column not in TEXTS and all(map(_NUMBER.fullmatch, texts)):
+                # decimals, because a float does not distinguish seeds of 17 digits
+                was, now = map(Decimal, texts)
+                if abs(now - was) <= Decimal(repr(rtol)) * abs(was):
+                    continue
+                relative = f"{float((now - was) / abs(was)):+.4g}" if was else ""
+            changes.append(Change(study, file, rows[place], column, *texts, relative))
     return changes
 
 
-def _overlap(merged: pd.DataFrame, low: str, high: str) -> pd.Series[bool]:
+def _match_rows(old: pd.DataFrame, new: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return a line for each row of the tables: ``name``, ``side``, and its places in both."""
+    # keys are numbered here: a column of results may be called like one of this table
+    numbers = [*range(len(keys))]
+    places = []
+    for table, side in ((old, "old"), (new, "new")):
+        rows = table[[*keys]].set_axis(numbers, axis="columns")
+        turn = rows.groupby(numbers).cumcount()
+        places.append(rows.assign(turn=turn, **{side: range(len(rows))}))
+    merged = places[0].merge(places[1], "outer", [*numbers, "turn"], indicator="side")
+    names = [" ".join(filter(None, key)) for key in merged[numbers].to_numpy()]
+    return merged.assign(name=names)
+
+
+def _overlap(old: pd.DataFrame, new: pd.DataFrame, low: str, high: str) -> np.ndarray:
     """Return whether the old and the new interval of each row overlap; False without intervals."""
     old_low, old_high, new_low, new_high = (
-        pd.to_numeric(merged[f"{end} {side}"], errors="coerce")
-        for side in ("old", "new")
+        pd.to_numeric(table[end], errors="coerce").to_numpy()
+        for table in (old, new)
         for end in (low, high)
     )
     return (old_low <= new_high) & (new_low <= old_high)

@@ -128,7 +128,7 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     if decimals is not None:
         return f"{number:.{decimals}f}"
     if number.is_integer():
-        return str(int(number))
+        return str(int(value))  # a seed may have more digits than a float
     if abs(number) >= 10 ** (digits - 1):
         return f"{number:.1f}"
     return f"{number:.{digits}g}"

@@ -13,25 +13,32 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from routelab._runtime.sources import ASKS, core_digest, core_files, digest, plugin_files
-from routelab.api.errors import InputError
+from routelab._runtime.sources import (
+    ASKS,
+    DESCRIBES,
+    core_digest,
+    core_files,
+    digest,
+    plugin_files,
+)
+from routelab.api import InputError, Plugin
 from routelab.results.distributions import distribution_of
 from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
-FORMAT = "fingerprint/2"
+FORMAT = "fingerprint/3"
 
 
 def job_fingerprint(
     instance_text: str,
-    plugins: Iterable[type] = (),
+    plugins: Iterable[type[Plugin]] = (),
     input_files: Iterable[str | os.PathLike[str]] = (),
 ) -> str:
     """Return the fingerprint of what a job computes.
 
     It depends on the instance's text, on the content of the input files, on the part of routelab
-    that computes, and on all files and the version of the plugins' distributions, see
-    `routelab._runtime.sources`. It does not depend on the location of any file. Sources are read
-    once per process.
+    that computes, on the sources and the version of the plugins' distributions, see
+    `routelab._runtime.sources`, and on the files and variables that the plugins declare. It does
+    not depend on the location of any file. Sources are read once per process.
 
     Parameters
     ----------
@@ -52,10 +59,12 @@ def job_fingerprint(
     InputError
         If an input file cannot be read.
     """
-    return _digest_of_facts(core_digest(), instance_text, plugins, input_files)
+    return _digest_of_facts(core_digest(), instance_text, plugins, input_files, DESCRIBES)
 
 
-def page_fingerprint(plugins: Iterable[type], input_files: Iterable[str | os.PathLike[str]]) -> str:
+def page_fingerprint(
+    plugins: Iterable[type[Plugin]], input_files: Iterable[str | os.PathLike[str]]
+) -> str:
     """Return the fingerprint of a study's page: also of the code that shows results.
 
     Parameters
@@ -70,21 +79,27 @@ def page_fingerprint(plugins: Iterable[type], input_files: Iterable[str | os.Pat
     InputError
         If an input file cannot be read.
     """
-    return _digest_of_facts(_page_digest(), "", plugins, input_files)
+    return _digest_of_facts(_page_digest(), "", plugins, input_files, ())
 
 
 def _digest_of_facts(
     code: str,
     text: str,
-    plugins: Iterable[type],
+    plugins: Iterable[type[Plugin]],
     input_files: Iterable[str | os.PathLike[str]],
+    without: tuple[str, ...],
 ) -> str:
-    """Return the digest of code, instance, plugins and the content of input files."""
+    """Return the digest of code, instance, plugins and the content of input files.
+
+    `without`: modules of built-in plugins that do not count.
+    """
+    classes = list(plugins)
     facts = {
         "format": FORMAT,
         "code": code,
         "instance": text,
-        "plugins": sorted(_plugin_facts(plugin.__module__) for plugin in plugins),
+        "plugins": sorted(_plugin_facts(plugin.__module__, without) for plugin in classes),
+        "declared": sorted(_declared_facts(plugin) for plugin in classes),
         "inputs": [content_digest(file) for file in input_files],
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
@@ -96,8 +111,17 @@ def _page_digest() -> str:
 
 
 @cache
-def _plugin_facts(module: str) -> list[str]:
-    return [module, *distribution_of(module), digest(plugin_files(module))]
+def _plugin_facts(module: str, without: tuple[str, ...]) -> list[str]:
+    return [module, *distribution_of(module), digest(plugin_files(module, without))]
+
+
+def _declared_facts(plugin: type[Plugin]) -> list[list[str | None]]:
+    """Return the content of the files and the values of the variables that a plugin declares."""
+    return [
+        [content_digest(file) for file in plugin.data_files()],
+        # a variable that is not set differs from an empty one
+        [json.dumps([name, os.environ.get(name)]) for name in plugin.reads_variables],
+    ]
 
 
 def content_digest(file: str | os.PathLike[str]) -> str:

@@ -68,6 +68,13 @@ NETWORK: Final = (
         heading="end ports left out",
         group=_NETWORK,
     ),
+    Column(
+        "file_notes",
+        "what the file of the network has that is not read, or may be a mistake; only if there is "
+        "anything",
+        heading="notes on the file of the network",
+        group=_NETWORK,
+    ),
 )
 
 SHAPE: Final = (

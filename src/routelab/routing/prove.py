@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from routelab._runtime.progress import report_phase
 from routelab.api import FlowControl, InputError, RouteTable, Topology
-from routelab.api.topology import BoolArray
+from routelab.api.topology import BoolArray, Float64Array, Int16Array
 from routelab.api.verdicts import Status
 from routelab.deadlock import Switching, check_table, write_certificate
 from routelab.deadlock.next_hops import (
@@ -21,10 +21,13 @@ from routelab.deadlock.next_hops import (
     preconditions,
     write_removal,
 )
+from routelab.deadlock.verdict import used_numbers
+from routelab.kernels.routes import weighted_loads
 from routelab.metrics import (
     channel_loads,
     max_hops,
     mean_hops,
+    network_cost,
     pairs,
     reachable_pairs,
     relative_loads,
@@ -35,10 +38,11 @@ from routelab.routing.export import read_export, table_of
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
+from routelab.toolkit.doubtful_names import doubtful_names
 from routelab.toolkit.input_files import is_folder, is_regular
 from routelab.toolkit.next_hop_list import NextHops, read_next_hops
-from routelab.toolkit.route_cells import MAX_VC, Form, Rows, read_rows
-from routelab.toolkit.route_list import read_route_list
+from routelab.toolkit.route_cells import FROM_LIST, MAX_VC, Form, Rows, read_rows
+from routelab.toolkit.route_list import RouteList, read_route_list
 
 LIST = "routes.csv"
 """What ``routelab export routes`` writes."""
@@ -63,10 +67,16 @@ class Proof:
         What waits, for what, and a route or packets that cause it.
     write : callable or None
         Writes the certificate to a path; None without a proof.
+    read : dict
+        What was read: ``network`` (``"named"``, or ``"from the list"``), ``switches``, ``links``,
+        ``routes`` or ``entries``, ``pairs_with_route`` and ``pairs`` (not of broken next hops), and
+        ``notes`` on names and lines that may be typing errors.
     table : RouteTable, NextHops or None
         What was proven; None if it is broken, or of InfiniBand.
+    listed : RouteList or None
+        The list of the routes; None if there was none.
     form : {"switches", "ports", "links"} or None
-        What the hops of the list are; None if the routes were no list.
+        What the hops of a list are.
     """
 
     status: Status
@@ -75,7 +85,9 @@ class Proof:
     preconditions: tuple[str, ...] = ()
     cycle: tuple[tuple[str, str, str], ...] = ()
     write: Callable[[Path], None] | None = None
+    read: dict[str, Any] = field(default_factory=dict)
     table: RouteTable | NextHops | None = None
+    listed: RouteList | None = None
     form: Form | None = None
 
 
@@ -151,27 +163,31 @@ def prove_table(
     switching: Switching = "virtual-cut-through",
     flow_control: FlowControl | None = None,
     *,
-    num_routes: int | None = None,
-    form: Form | None = None,
+    listed: RouteList | None = None,
 ) -> Proof:
-    """Prove a table; `num_routes`: lines that it was read from."""
-    listed = int(np.count_nonzero(table.path_length)) if num_routes is None else num_routes
-    facts: dict[str, Any] = {"routes": listed}
+    """Prove a table, and the list that it was read from if there is one."""
+    if listed is None:
+        facts = {"routes": int(np.count_nonzero(table.path_length)), **route_facts(table)}
+        read = what_was_read(table.topology, facts)
+    else:
+        facts = {"routes": len(listed.rows.line), **_list_facts(listed)}
+        read = _read_list(listed)
     if vcs is not None and table.virtual_channels > vcs:
         reason = f"the table needs {table.virtual_channels} virtual channels, and there are {vcs}"
-        return Proof("broken", reason, facts)
+        return Proof("broken", reason, {"routes": facts["routes"]}, read=read)
     report_phase("prove", "proof")
     verdict = check_table(table, flow_control, switching=switching)
-    report_phase("prove", "facts")
     return Proof(
         verdict.status,
         verdict.reason,
-        facts | route_facts(table),
+        facts,
         verdict.preconditions,
         tuple(verdict.cycle_steps(table.topology)),
         partial(write_certificate, verdict, table) if verdict.proven else None,
+        read,
         table,
-        form,
+        listed,
+        listed.rows.form if listed is not None else None,
     )
 
 
@@ -186,15 +202,8 @@ def prove_list(
     listed = read_route_list(rows, topology, vcs)
     if listed.table is None:
         reason = with_others(listed.first_fault, listed.faults, "route")
-        return Proof("broken", reason, {"routes": listed.num_routes})
-    return prove_table(
-        listed.table,
-        vcs,
-        switching,
-        flow_control,
-        num_routes=listed.num_routes,
-        form=rows.form,
-    )
+        return Proof("broken", reason, {"routes": len(rows.line)}, read=_read_list(listed))
+    return prove_table(listed.table, vcs, switching, flow_control, listed=listed)
 
 
 def prove_next_hops(
@@ -203,16 +212,17 @@ def prove_next_hops(
     """Prove a table of next hops; see `prove_routes`."""
     listed = read_next_hops(rows, topology, vcs)
     facts: dict[str, Any] = {"entries": listed.num_entries}
-    table = listed.table
+    table, notes = listed.table, _notes(rows, listed.network)
     if table is None:
-        return Proof("broken", with_others(listed.first_fault, listed.faults, "next hop"), facts)
+        reason = with_others(listed.first_fault, listed.faults, "next hop")
+        return Proof("broken", reason, facts, read=what_was_read(listed.network, facts, notes))
     report_phase("prove", "proof")
     verdict = check_next_hops(table, waits, switching)
     if verdict.routed is not None:
         facts |= {
             **_pair_facts(table, verdict.routed),
             "max_hops": verdict.longest,
-            "virtual_channels": table.virtual_channels,
+            **_vc_facts(table.vc),
         }
     return Proof(
         verdict.status,
@@ -220,10 +230,43 @@ def prove_next_hops(
         facts,
         preconditions(table, waits, switching),
         verdict.cycle,
-        partial(write_removal, verdict, table, waits) if verdict.status == "proven" else None,
+        partial(write_removal, verdict, table) if verdict.status == "proven" else None,
+        what_was_read(listed.network, facts, notes),
         table,
-        rows.form,
+        form=rows.form,
     )
+
+
+def what_was_read(
+    network: Topology, facts: dict[str, Any], notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what was read; see `Proof`."""
+    sizes: dict[str, Any] = {n: facts[n] for n in ("routes", "entries") if n in facts}
+    if "pairs" in facts:
+        sizes["pairs_with_route"] = facts["pairs"] - facts["pairs_without_route"]
+        sizes["pairs"] = facts["pairs"]
+    return {
+        "network": "from the list" if network.family == FROM_LIST else "named",
+        "switches": network.num_switches,
+        "links": network_cost(network).links,
+        **sizes,
+        "notes": list(notes),
+    }
+
+
+def _read_list(listed: RouteList) -> dict[str, Any]:
+    count = pairs(listed.network)
+    sizes = {
+        "routes": len(listed.rows.line),
+        "pairs": count,
+        "pairs_without_route": count - listed.num_pairs,
+    }
+    return what_was_read(listed.network, sizes, _notes(listed.rows, listed.network))
+
+
+def _notes(rows: Rows, network: Topology) -> list[str]:
+    names = network.switch_names if network.family == FROM_LIST else ()
+    return doubtful_names(rows, names)
 
 
 def with_others(fault: str, faults: int, noun: str = "place") -> str:
@@ -236,15 +279,56 @@ def with_others(fault: str, faults: int, noun: str = "place") -> str:
 def route_facts(table: RouteTable) -> dict[str, Any]:
     """Return the facts of a proof on routes that are not broken."""
     topology = table.topology
-    loads = relative_loads(topology, channel_loads(table))
     count = pairs(topology)
     return {
         "pairs": count,
         "pairs_without_route": count - reachable_pairs(table),
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
-        "max_load": float(loads.max(initial=0)),
-        "virtual_channels": table.virtual_channels,
+        **_load_facts(topology, channel_loads(table)),
+        **_vc_facts(table.hop_vc),
+    }
+
+
+def _vc_facts(vc: Int16Array) -> dict[str, Any]:
+    """Return how many virtual channels a network needs, and which are in use."""
+    return {"virtual_channels": int(vc.max(initial=0)) + 1, "vc_numbers": list(used_numbers(vc))}
+
+
+def _load_facts(network: Topology, loads: Float64Array) -> dict[str, Any]:
+    """Return the largest load, and whether it is in units of the fastest channel."""
+    return {
+        "max_load": float(relative_loads(network, loads).max(initial=0)),
+        "load_is_relative": len(np.unique(network.channel_capacity)) > 1,
+    }
+
+
+def _list_facts(listed: RouteList) -> dict[str, Any]:
+    """Return the facts of listed routes, each of which serves some pairs of terminals.
+
+    They are those of `route_facts` if no terminal has routes of its own.
+    """
+    table, network = listed.table, listed.network
+    assert table is not None
+    served = np.zeros(table.num_paths)
+    has_hops = listed.path >= 0
+    served[listed.path[has_hops]] = listed.served[has_hops]
+    # the kernel adds up paths of one pair, whose weights may be any
+    all_paths = np.array([0, table.num_paths])
+    load = weighted_loads(
+        *(all_paths, table.path_start, served, table.hop_channel),
+        *(np.ones((1, 1)), network.num_channels),
+    )
+    demand = network.demand
+    total = float(served.sum()) + float((demand * (demand - 1)).sum())
+    count = pairs(network)
+    return {
+        "pairs": count,
+        "pairs_without_route": count - listed.num_pairs,
+        "max_hops": max_hops(table),
+        "mean_hops": float(served @ table.path_length) / total if total else None,
+        **_load_facts(network, load),
+        **_vc_facts(table.hop_vc),
     }
 
 

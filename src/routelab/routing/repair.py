@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 
 from routelab._runtime.progress import report_phase
 from routelab.api import LayersPlugin, PluginError, RouteTable, UnsupportedError
+from routelab.api.topology import Int16Array, Int64Array
 from routelab.deadlock import Switching
 from routelab.deadlock.next_hops import Waits, check_next_hops
+from routelab.deadlock.verdict import used_numbers
 from routelab.registry.instances import load
 from routelab.results.atomic import atomic_file
 from routelab.routing.prove import Proof, prove_list, prove_next_hops
 from routelab.toolkit.next_hop_list import NextHops, next_hop_lines
 from routelab.toolkit.route_cells import MAX_VC, read_rows
-from routelab.toolkit.route_list import route_list_lines
+from routelab.toolkit.route_list import listed_lines, route_list_lines
 
 
 def repair_routes(
@@ -59,34 +62,45 @@ def repair_routes(
         return f"Nothing is repaired, as {why}."
     report_phase("prove", "repair")
     table = proof.table
-    repaired, obstacle = (
+    vc, obstacle = (
         _repair_next_hops(table, channels, waits, switching)
         if isinstance(table, NextHops)
         else _repair_list(table, channels)
     )
-    if repaired is None:
+    if vc is None:
         return f"Nothing is repaired: {obstacle}."
     with atomic_file(path) as new:
         with new.open("w", encoding="utf-8") as stream:
-            stream.writelines(_lines(repaired, proof))
+            stream.writelines(_lines(proof, vc))
         # what is written is proven, not what was to be written
         rows = read_rows(new)
         if rows.content == "routes":
-            again = prove_list(rows, table.topology)
+            again = prove_list(rows, table.topology, switching=switching)
         else:
             again = prove_next_hops(rows, table.topology, None, waits, switching)
         if again.status != "proven":
             raise PluginError(f"the repaired routes are not proven: {again.reason}")
     return (
-        f"Repaired: {path} has the same routes on {repaired.virtual_channels} virtual channels, "
-        "and is proven."
+        f"Repaired: {path} has the same routes on {len(used_numbers(vc))} virtual channels, and "
+        "is proven."
     )
 
 
-def _lines(table: RouteTable | NextHops, proof: Proof) -> Iterator[str]:
-    if isinstance(table, NextHops):
-        return next_hop_lines(table, proof.form)
-    return route_list_lines(table, proof.form)
+def _lines(proof: Proof, vc: Int16Array) -> Iterator[str]:
+    """Yield the lines of the routes on other virtual channels, in the form in which they came."""
+    if isinstance(proof.table, NextHops):
+        return next_hop_lines(replace(proof.table, vc=vc), proof.form)
+    if proof.listed is not None:
+        return listed_lines(proof.listed, vc)
+    assert proof.table is not None
+    return route_list_lines(proof.table.with_vcs(vc), proof.form)
+
+
+def _with_numbers(layer: Int64Array, used: tuple[int, ...]) -> Int16Array:
+    """Return the virtual channel of each layer: those in use first, then the lowest others."""
+    others = (number for number in count() if number not in used)
+    numbers = np.array([*used, *islice(others, int(layer.max(initial=0)) + 1)], np.int16)
+    return numbers[layer]
 
 
 def _too_few(needed: int, channels: int) -> str:
@@ -101,22 +115,23 @@ def _cycle_breaking(channels: int) -> LayersPlugin:
     return plugin
 
 
-def _repair_list(table: RouteTable, channels: int) -> tuple[RouteTable | None, str]:
-    """Return the repaired table, or None and why there is none."""
+def _repair_list(table: RouteTable, channels: int) -> tuple[Int16Array | None, str]:
+    """Return the virtual channels of all hops, or None and why there are none."""
     unlimited = _cycle_breaking(MAX_VC)
     reason = unlimited.supports(table)
     if reason:
         return None, reason
     try:
-        return _cycle_breaking(channels).assign(table), ""
+        layer = _cycle_breaking(channels).assign(table).hop_vc
+        return _with_numbers(layer.astype(np.int64), used_numbers(table.hop_vc)), ""
     except UnsupportedError:
         return None, _too_few(unlimited.assign(table).virtual_channels, channels)
 
 
 def _repair_next_hops(
     table: NextHops, channels: int, waits: Waits, switching: Switching
-) -> tuple[NextHops | None, str]:
-    """Return the repaired table, or None and why there is none.
+) -> tuple[Int16Array | None, str]:
+    """Return the virtual channels of all next hops, or None and why there are none.
 
     Targets on different virtual channels share no buffer, so each layer is proven by itself. A
     target joins the first layer that stays proven with it.
@@ -137,9 +152,10 @@ def _repair_next_hops(
         else:
             name = table.destination_names[target]
             return None, f"packets for {name} wait for each other also on channels of their own"
-    needed = len(layers) * table.virtual_channels
+    used = used_numbers(table.vc)
+    needed = len(layers) * len(used)
     if needed > channels:
         return None, _too_few(needed, channels)
     entry = np.repeat(np.arange(len(table.entry_start) - 1), np.diff(table.entry_start))
-    vc = table.vc + layer_of[entry % num_targets] * table.virtual_channels
-    return replace(table, vc=vc.astype(np.int16)), ""
+    layer = np.searchsorted(used, table.vc) + layer_of[entry % num_targets] * len(used)
+    return _with_numbers(layer, used), ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +18,16 @@ from routelab.routing.fact_columns import NETWORK, SHAPE
 from routelab.routing.topology_file import load_topology, save_topology, write_channels_csv
 from routelab.toolkit.input_files import is_folder
 
+logger = logging.getLogger(__name__)
+
 ARRAYS, CHANNELS = "topology.npz", "channels.csv"
 """Files of a topology folder."""
 
 TOPOLOGY_FIELDS = tuple(column.name for column in (*NETWORK, *SHAPE))
 """Facts of `network_facts`."""
+
+NOTES = ("left_out", "file_notes")
+"""Attributes of a network that are facts of all its results."""
 
 MAX_SWITCHES: Final = 20_000
 """Largest number of switches whose distances and cuts are facts."""
@@ -64,7 +70,7 @@ def load_network(text: str | Topology) -> tuple[str, Topology]:
 
 
 def build_topology(plugin: TopologyPlugin) -> Topology:
-    """Build the network of a plugin.
+    """Build the network of a plugin, and log what its file has that is not used.
 
     Raises
     ------
@@ -74,6 +80,9 @@ def build_topology(plugin: TopologyPlugin) -> Topology:
     network = plugin.build()
     if not isinstance(network, Topology):
         raise PluginError(f"{plugin.name}: expected a Topology, found {type(network).__name__}")
+    if "file_notes" in network.attributes:
+        file, notes = network.attributes.get("file", plugin.name), network.attributes["file_notes"]
+        logger.warning("%s: %s", file, notes)
     return network
 
 
@@ -117,7 +126,7 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
 
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Return the sizes of a network; ``parts`` and ``left_out`` only where there are any."""
+    """Return the sizes of a network; ``parts`` and `NOTES` only where there are any."""
     parts = connected_parts(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
@@ -128,9 +137,7 @@ def topology_facts(topology: Topology) -> dict[str, Any]:
     }
     if len(parts) > 1:
         facts["parts"] = _parts_text(parts, topology)
-    if "left_out" in topology.attributes:
-        facts["left_out"] = topology.attributes["left_out"]
-    return facts
+    return facts | {name: value for name, value in topology.attributes.items() if name in NOTES}
 
 
 def network_facts(topology: Topology) -> dict[str, Any]:

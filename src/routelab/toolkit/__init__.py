@@ -12,7 +12,7 @@ from routelab.toolkit.route_lines import route_lines, table_from_lines
 from routelab.toolkit.route_list import route_list_lines
 from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 from routelab.toolkit.ties import TieParameters, search_arrays
-from routelab.toolkit.traffic.matrix import read_messages, read_traffic_matrix
+from routelab.toolkit.traffic.matrix import read_messages, read_traffic_matrix, unread_columns
 from routelab.toolkit.traffic.patterns import (
     FixedPermutation,
     SeededParameters,
@@ -75,6 +75,7 @@ __all__ = [
     "torus_directions",
     "trace_files",
     "unescape_cell",
+    "unread_columns",
     "with_random_failures",
     "write_trace",
 ]

@@ -1,16 +1,32 @@
-"""Cells of CSV files that spreadsheets take for text, not for a formula.
+"""Cells of CSV files: written so that spreadsheets take them for text, read as people write them.
 
-A spreadsheet evaluates a cell that begins with ``=``, ``+``, ``-`` or ``@``. Names of switches and
-routings may begin like that, by mistake or on purpose, so such a text gets an apostrophe in front:
-OWASP, *CSV Injection*, https://owasp.org/www-community/attacks/CSV_Injection.
+Written: a spreadsheet evaluates a cell that begins with ``=``, ``+``, ``-`` or ``@``. Names of
+switches and routings may begin like that, by mistake or on purpose, so such a text gets an
+apostrophe in front: OWASP, *CSV Injection*, https://owasp.org/www-community/attacks/CSV_Injection.
+
+Read: `CsvReader` is for files that a person, a spreadsheet or another program wrote.
+
+===============  ==================================================================================
+separator        ``,`` ``;`` or a tab: the one that the first line has; two of them are refused
+quotation marks  around a whole cell, with blanks before and behind; any other place is refused
+blanks           around cells are no part of them
+comments         lines whose first character is ``#``; ``"#A"`` in quotation marks is a cell
+===============  ==================================================================================
+
+A file that could be read in two ways is refused with its line: a cell without quotation marks has
+no separator of another kind, since the line may have been meant with that one.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
 from typing import IO, Any
+
+from routelab.api.errors import InputError
 
 MARK = "'"
 """Character in front of an escaped text."""
@@ -47,3 +63,131 @@ def write_csv_rows(stream: IO[str], rows: Iterable[Iterable[Any]]) -> None:
         # the writer does not quote a carriage return, and readers take it for the end of a line
         bare = any(isinstance(cell, str) and "\r" in cell for cell in cells)
         (quoting if bare else plain).writerow(cells)
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+COMMENT = "#"
+_BLOCK = 100_000
+"""Lines that are read at once."""
+
+
+class CsvReader:
+    r"""Read the lines of a CSV file; see the module's docstring for what is accepted.
+
+    Parameters
+    ----------
+    path : str
+        For messages.
+    lines : iterator of str
+        Lines that end with ``\n``.
+
+    Attributes
+    ----------
+    separator : str
+    header : list of str
+        Cells of the first line that is neither empty nor a comment.
+    line : int
+        Its number; 0 if there is none.
+    comments : dict of int to str
+        First cell of each comment below the header, by its line.
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read, or could be read in two ways.
+    """
+
+    def __init__(self, path: str, lines: Iterator[str]) -> None:
+        self.path = path
+        self.separator = ","
+        self.header: list[str] = []
+        self.line = 0
+        self.comments: dict[int, str] = {}
+        self._lines = lines
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line.lstrip().startswith(COMMENT):
+                self.line = number
+                self.separator = self._separator(line)
+                self.header = self._split(line, number)
+                break
+
+    def _separator(self, header: str) -> str:
+        """Return the separator of the first line."""
+        bare = re.sub(r'"[^"]*"', "", header)
+        present = [separator for separator in SEPARATORS if separator in bare]
+        if len(present) > 1:
+            both = " and ".join(SEPARATORS[separator] for separator in present)
+            raise InputError(
+                f"{self.path}, line {self.line}: {header.strip()!r} has {both}; "
+                "separate all cells of the file by one of them"
+            )
+        if not present and len(bare.split()) > 1:
+            raise InputError(
+                f"{self.path}, line {self.line}: the cells of {header.strip()!r} are separated by "
+                "blanks; separate them by commas"
+            )
+        return present[0] if present else ","
+
+    def blocks(self, size: int = _BLOCK) -> Iterator[list[list[str]]]:
+        """Yield the cells of all lines below the header, `size` lines at a time.
+
+        A line that is empty or a comment has no cells that are not blank. Blanks around cells may
+        still be there.
+        """
+        above = self.line
+        # only lines with one of these need more than a split at the separator
+        marks = '"' + COMMENT + "".join(SEPARATORS).replace(self.separator, "")
+        while block := list(islice(self._lines, size)):
+            text = "".join(block)
+            if any(mark in text for mark in marks):
+                yield [self._split(line, above + n) for n, line in enumerate(block, 1)]
+            else:
+                yield [line.split(self.separator) for line in text.removesuffix("\n").split("\n")]
+            above += len(block)
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield number and cells of each line below the header that is not empty."""
+        number = self.line
+        for block in self.blocks():
+            for row in block:
+                number += 1
+                cells = [cell.strip() for cell in row]
+                if any(cells):
+                    yield number, cells
+
+    def _split(self, line: str, number: int) -> list[str]:
+        """Return the cells of one line."""
+        if line.lstrip().startswith(COMMENT):
+            self.comments[number] = line.split(self.separator)[0].strip()
+            return []
+        whole_line, cell = _patterns(self.separator)
+        line = line.rstrip("\n")
+        place = f"{self.path}, line {number}"
+        if not whole_line.fullmatch(line):
+            raise InputError(
+                f"{place}: {line.strip()!r} has a quotation mark inside a cell, or one that does "
+                'not end on this line; put the whole cell in quotation marks ("), and double those '
+                "inside"
+            )
+        cells = []
+        for quoted, bare in cell.findall(line):
+            for separator, name in SEPARATORS.items():
+                if separator in bare.strip():
+                    raise InputError(
+                        f"{place}: {bare.strip()!r} has {name}, and the header separates cells by "
+                        f"{SEPARATORS[self.separator]}; use one separator, or put the cell in "
+                        "quotation marks"
+                    )
+            cells.append(quoted.replace('""', '"') or bare.strip())
+        return cells
+
+
+@cache
+def _patterns(separator: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a line and of a cell with what is before it."""
+    blanks = rf"(?:(?!{separator})\s)*"
+    cell = rf'{blanks}"(?:[^"]|"")*"{blanks}|[^"{separator}]*'
+    parts = rf'(?:^|{separator})(?:{blanks}"((?:[^"]|"")*)"{blanks}|([^"{separator}]*))'
+    return re.compile(rf"(?:{cell})(?:{separator}(?:{cell}))*"), re.compile(parts)

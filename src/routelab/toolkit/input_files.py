@@ -32,6 +32,30 @@ MAX_PROBLEMS = 5
 
 _CHUNK = 1 << 20
 
+_BINARY = {
+    b"\x1f\x8b": "compressed (gzip); unpack it first",
+    b"BZh": "compressed (bzip2); unpack it first",
+    b"\xfd7zXZ": "compressed (xz); unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed (zstd); unpack it first",
+    b"PK\x03\x04": "an archive (zip) or a spreadsheet; unpack it, or save the table as CSV",
+    b"\xff\xfe": "text in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it as UTF-8",
+}
+"""First bytes of files that are taken for text by mistake, and what to do."""
+
+
+def describe_binary(content: bytes) -> str:
+    """Return what a file is if its first bytes show that it is no text in UTF-8; else nothing."""
+    if not content.strip(b" \t\r\n"):
+        return "empty"
+    for first_bytes, description in _BINARY.items():
+        if content.startswith(first_bytes):
+            return description
+    # ASCII in UTF-16 without a mark has a zero in every second byte
+    halves = content[:64:2], content[1:64:2]
+    is_utf16 = any(half.count(0) > len(half) / 2 for half in halves)
+    return _BINARY[b"\xff\xfe"] if is_utf16 else ""
+
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a folder; False also for what no path can be.
@@ -135,9 +159,14 @@ def read_user_text(path: Path) -> str:
         If it cannot be read, or is not UTF-8 text; names the file.
     """
     try:
-        return read_text(path, encoding="utf-8-sig")
+        content = read_bytes(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    description = describe_binary(content)
+    if description:
+        raise InputError(f"{path}: the file is {description}")
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
 

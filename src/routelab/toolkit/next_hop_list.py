@@ -29,7 +29,7 @@ from routelab.toolkit.route_cells import (
     Rows,
     channel_texts,
     csv_cell,
-    endpoint_of,
+    ends_of,
     hop_cells,
     hop_text,
     network_of,
@@ -98,6 +98,7 @@ class NextHopList:
 
     Attributes
     ----------
+    network : Topology
     table : NextHops or None
         None if a next hop does not exist.
     num_entries : int
@@ -108,6 +109,7 @@ class NextHopList:
         What is wrong with the first of them, with its line.
     """
 
+    network: Topology
     table: NextHops | None
     num_entries: int
     faults: int = 0
@@ -137,7 +139,7 @@ def read_next_hops(
     network = network_of(rows, topology)
     targets, destination = np.unique(rows.target, return_inverse=True)
     require_size(rows, network.num_switches * len(targets))
-    ends = network.endpoints[endpoint_of(rows, targets, network)]
+    ends = network.endpoints[ends_of(rows, targets, network)[0]]
     switch = switch_of(rows, rows.source, network)
     entry = switch.astype(np.int64) * len(ends) + destination
     order = np.argsort(entry, kind="stable")
@@ -166,7 +168,7 @@ def read_next_hops(
     if faulty.size:
         walk = int(faulty[0])
         text = _fault_text(rows, int(row[walk]), int(place[walk]), int(fault[walk]), vcs)
-        return NextHopList(None, len(rows.line), len(faulty), text)
+        return NextHopList(network, None, len(rows.line), len(faulty), text)
     by_entry = np.argsort(entry[row], kind="stable")
     counts = np.bincount(entry[row], minlength=network.num_switches * len(ends))
     table = NextHops(
@@ -178,7 +180,7 @@ def read_next_hops(
         channel[by_entry],
         vc[by_entry],
     )
-    return NextHopList(table, len(rows.line))
+    return NextHopList(network, table, len(rows.line))
 
 
 def _without_home(

@@ -7,13 +7,13 @@ million routes is three arrays.
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from io import BufferedReader
-from itertools import chain, islice
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -21,20 +21,22 @@ import numpy as np
 from routelab.api import InputError, Topology
 from routelab.api.topology import BoolArray, Int8Array, Int16Array, Int32Array, Int64Array
 from routelab.kernels.route_list import SEVERAL, follow_hops, mark_cells, row_ends, used_links
-from routelab.toolkit.csv_cells import escape_cell, unescape_cell
-from routelab.toolkit.input_files import MAX_ARRAYS, open_input
+from routelab.toolkit.csv_cells import COMMENT, CsvReader, escape_cell, unescape_cell
+from routelab.toolkit.input_files import MAX_ARRAYS, describe_binary, open_input
 
 Form = Literal["switches", "ports", "links"]
 FORMS: tuple[Form, ...] = ("switches", "ports", "links")
 CONTENTS: dict[str, Literal["routes", "next hops"]] = {"source": "routes", "switch": "next hops"}
 """What a file holds, by the first cell of its heading."""
+FROM_LIST = "routes"
+"""Family of a network that is what a list uses."""
 MARK = "@"
 """Between a hop and its virtual channel."""
 MAX_VC = 32_767
 MAX_PAIRS = 100_000_000
 """Most pairs of a switch and a target: a table needs up to 30 bytes for each."""
-_BLOCK = 100_000
-"""Rows that are read at once."""
+_HEAD = 1 << 16
+"""Bytes that show whether a file is text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class Rows:
     cells : int32 array
         Indices of `texts`.
     texts : list of str
+    comments : dict of int to str
+        First cell of each line that begins with ``#``, by its number.
     """
 
     path: str
@@ -65,6 +69,7 @@ class Rows:
     end: Int64Array
     cells: Int32Array
     texts: list[str]
+    comments: dict[int, str]
 
     @property
     def lead(self) -> int:
@@ -125,30 +130,25 @@ def read_rows(path: str | os.PathLike[str]) -> Rows:
     """Read all cells, in blocks: no object of a row is kept."""
     numbers = _Numbers()
     counts, cells = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-    line = 0
     try:
         with open_input(path, MAX_ARRAYS) as stream:
+            description = describe_binary(stream.read(_HEAD))
+            if description:
+                raise InputError(f"{path}: the file is {description}")
             _require_line_end(path, stream)
-            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-            reader = csv.reader(text, strict=True)
-            names = _read_heading(path, next(reader, []))
-            while block := list(islice(reader, _BLOCK)):
-                if reader.line_num != 1 + line + len(block):
-                    raise InputError(
-                        f"{path}, line {_broken_line(line, block)}: a cell has a line break"
-                    )
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig")
+            reader = CsvReader(str(path), iter(text))
+            names = _read_heading(reader)
+            for block in reader.blocks():
                 counts.append(np.fromiter(map(len, block), np.int64, len(block)))
                 flat = map(numbers.__getitem__, chain.from_iterable(block))
                 cells.append(np.fromiter(flat, np.int32, int(counts[-1].sum())))
-                line += len(block)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text: {error.reason}") from error
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.concatenate(counts))))
-    return _split_rows(path, names, start, np.concatenate(cells), list(numbers.plain))
+    return _split_rows(reader, names, start, np.concatenate(cells), list(numbers.plain))
 
 
 def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> None:
@@ -160,15 +160,9 @@ def _require_line_end(path: str | os.PathLike[str], stream: BufferedReader) -> N
     stream.seek(0)
 
 
-def _broken_line(before: int, block: list[list[str]]) -> int:
-    """Return the line of the first row with a line break in a cell; `before` is the row count."""
-    rows = enumerate(block, start=before + 2)
-    return next(line for line, row in rows if any("\n" in cell or "\r" in cell for cell in row))
-
-
-def _read_heading(path: str | os.PathLike[str], cells: list[str]) -> tuple[str, ...]:
+def _read_heading(reader: CsvReader) -> tuple[str, ...]:
     """Return the names of the columns, the last of them the form of the hops."""
-    names = tuple(cell.strip().lower() for cell in cells)
+    names = tuple(cell.lower() for cell in reader.header)
     while names and not names[-1]:
         names = names[:-1]
     for form in FORMS:
@@ -180,44 +174,46 @@ def _read_heading(path: str | os.PathLike[str], cells: list[str]) -> tuple[str, 
             if names == known:
                 return known
     raise InputError(
-        f"{path}, line 1: {','.join(cells)!r} is not the heading of a route list; expected "
-        "source,target,switches or, for next hops, switch,target,switches (also with ports or "
-        "links, for what the hops are); before forwarding tables of InfiniBand, name the output "
-        "of ibnetdiscover"
+        f"{reader.path}, line {reader.line}: {','.join(reader.header)!r} is not the heading of a "
+        "route list; expected source,target,switches or, for next hops, switch,target,switches "
+        "(also with ports or links, for what the hops are); before forwarding tables of "
+        "InfiniBand, name the output of ibnetdiscover"
     )
 
 
 def _split_rows(
-    path: str | os.PathLike[str],
+    reader: CsvReader,
     names: tuple[str, ...],
     start: Int64Array,
     cells: Int32Array,
     texts: list[str],
 ) -> Rows:
     """Find the hops of each row, and leave out empty lines."""
+    path, first_line = reader.path, reader.line + 1
     lead = len(names) - 1
     end, short, hole = row_ends(start, cells, lead)
     if short >= 0:
         raise InputError(
-            f"{path}, line {short + 2}: expected {', '.join(names[:-1])} and hops, found "
+            f"{path}, line {short + first_line}: expected {', '.join(names[:-1])} and hops, found "
             f"{end[short] - start[short]} cell"
         )
     if hole >= 0:
-        raise InputError(f"{path}, line {hole + 2}: a cell is empty")
+        raise InputError(f"{path}, line {hole + first_line}: a cell is empty")
     rows = np.flatnonzero(end > start[:-1])
     if not len(rows):
         raise InputError(f"{path} has no routes")
     form = next(form for form in FORMS if form == names[-1])
     return Rows(
-        path=str(path),
+        path=path,
         content=CONTENTS[names[0]],
         form=form,
         weighted="weight" in names,
-        line=rows + 2,
+        line=rows + first_line,
         first=start[rows] + lead,
         end=end[rows],
         cells=cells,
         texts=texts,
+        comments=reader.comments,
     )
 
 
@@ -230,10 +226,13 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
     Raises
     ------
     InputError
-        If only a network explains the hops.
+        If only a network explains the hops, a hop has ``@`` without a number, or a line that is
+        left out as a comment may name a switch.
     """
     if topology is not None:
+        _require_comments(rows, {*rows.texts, *topology.switch_names})
         return topology
+    _require_comments(rows, rows.texts)
     if rows.form != "switches":
         raise InputError(f"{rows.path}: the hops are {rows.form}; name the network before the file")
     names: dict[str, int] = {}
@@ -245,20 +244,38 @@ def network_of(rows: Rows, topology: Topology | None) -> Topology:
             switch[cell] = names.setdefault(rows.texts[cell], len(names))
         if not terminals or rows.content == "routes":
             terminals = len(names)
+    hop_names = {cell: _split_hop(rows, cell)[0] for cell in _hop_cells(rows).tolist()}
     hop = np.empty(len(rows.texts), np.int32)
-    for cell in _hop_cells(rows).tolist():
-        hop[cell] = names.setdefault(_split_hop(rows.texts[cell])[0], len(names))
+    for cell, name in hop_names.items():
+        hop[cell] = names.setdefault(name, len(names))
+    switch_names = set(hop_names.values())
+    for cell in np.unique(np.concatenate(ends)).tolist():
+        if rows.texts[cell] not in switch_names:
+            _split_hop(rows, cell)
     first, end, row = rows.walks()
     joined = used_links(first, end, switch[rows.source[row]], hop, rows.cells)
     links = np.unique(np.sort(joined, axis=1), axis=0)
     return Topology.create(
-        family="routes",
+        family=FROM_LIST,
         num_switches=len(names),
         switch_names=tuple(names),
         terminal_switch=np.arange(terminals),
         channel_source=links.reshape(-1),
         channel_target=links[:, ::-1].reshape(-1),
     )
+
+
+def _require_comments(rows: Rows, names: Iterable[str]) -> None:
+    """Refuse a comment whose first cell is also a name: it may be a route."""
+    if not rows.comments:
+        return
+    known = set(names)
+    for line, text in rows.comments.items():
+        if text in known:
+            raise InputError(
+                f"{rows.path}, line {line}: {text!r} begins with #, like a comment, and is also "
+                'the name of a switch; write the name in quotation marks ("), or remove the line'
+            )
 
 
 def require_size(rows: Rows, pairs: int) -> None:
@@ -277,57 +294,52 @@ def _hop_cells(rows: Rows) -> Int64Array:
     return np.flatnonzero(used)
 
 
-def _split_hop(text: str) -> tuple[str, int]:
+def _split_hop(rows: Rows, cell: int) -> tuple[str, int]:
     """Return a hop and its virtual channel."""
+    text = rows.texts[cell]
     name, mark, number = text.rpartition(MARK)
-    if mark and number.isascii() and number.isdecimal():
-        # Python reads no more than 4300 digits
-        return name, int(number) if len(number) < 10 else MAX_VC + 1
-    return text, 0
-
-
-@dataclass(frozen=True, eq=False)
-class _Hops:
-    """What the hops in the cells of a file name; int32 arrays for `follow_hops`."""
-
-    switch: Int32Array
-    port: Int32Array
-    link: Int32Array
-    vc: Int32Array
+    if not mark:
+        return text, 0
+    if not (name and number.isascii() and number.isdecimal()):
+        raise InputError(
+            f"{rows.place(cell)}: {text!r} has no name before {MARK} or no number behind it; "
+            f"write B for a switch B, and B{MARK}1 for its virtual channel 1"
+        )
+    # Python reads no more than 4300 digits
+    return name, int(number) if len(number) < 10 else MAX_VC + 1
 
 
 UNKNOWN = -2
 """A switch, port or channel that the network does not have."""
 
 
-def _read_hops(rows: Rows, topology: Topology) -> _Hops:
-    """Look up what each hop names in the network."""
+def parse_hops(rows: Rows, topology: Topology) -> dict[int, tuple[str, int]]:
+    """Return name and virtual channel of each distinct cell that is a hop.
+
+    Raises
+    ------
+    InputError
+        If a cell has two readings, or a virtual channel that no router has.
+    """
     lookup = _lookup(rows, topology)
-    number = np.full(len(rows.texts), UNKNOWN, np.int32)
-    vc = np.zeros(len(rows.texts), np.int32)
+    hops = {}
     for cell in _hop_cells(rows).tolist():
         text = rows.texts[cell]
-        name, level = _split_hop(text)
-        if level > MAX_VC:
+        name, _, behind = text.rpartition(MARK)
+        if text not in lookup:
+            hops[cell] = _split_hop(rows, cell)
+        elif behind.isdecimal() and name in lookup:
+            raise InputError(
+                f"{rows.place(cell)}: {text!r} is a switch and also {name!r} on "
+                f"virtual channel {behind}; write {text}@0, or rename the switch"
+            )
+        else:
+            hops[cell] = text, 0
+        if hops[cell][1] > MAX_VC:
             raise InputError(
                 f"{rows.place(cell)}: the virtual channel of {text!r} is above {MAX_VC}"
             )
-        if name != text and name in lookup and text in lookup:
-            raise InputError(
-                f"{rows.place(cell)}: {text!r} is a switch and also {name!r} on "
-                f"virtual channel {level}; write {text}@0, or rename the switch"
-            )
-        if text in lookup:
-            name, level = text, 0
-        number[cell] = lookup.get(name, UNKNOWN)
-        vc[cell] = level
-    unused = np.full(len(rows.texts), -1, np.int32)
-    return _Hops(
-        number if rows.form == "switches" else unused,
-        number if rows.form == "ports" else unused,
-        number if rows.form == "links" else unused,
-        vc,
-    )
+    return hops
 
 
 def hop_text(rows: Rows, cell: int) -> str:
@@ -335,27 +347,59 @@ def hop_text(rows: Rows, cell: int) -> str:
     return rows.texts[int(rows.cells[cell])]
 
 
-def endpoint_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
-    """Return the endpoint, among those of the network, that each cell names.
+def ends_of(rows: Rows, cells: Int32Array, topology: Topology) -> tuple[Int32Array, Int32Array]:
+    """Return the end of routes that each cell names.
+
+    Returns
+    -------
+    endpoint : int32 array
+        Its switch, as a number among the endpoints of the network.
+    terminal : int32 array
+        The terminal, if the cell names one that shares its switch with others; −1 for all
+        terminals of the switch.
 
     Raises
     ------
     InputError
-        If it is no switch with terminals and no terminal.
+        If it is no switch with terminals and no terminal, or may be either.
     """
-    known = dict(zip(topology.terminal_names, topology.terminal_endpoint.tolist(), strict=False))
-    names = topology.switch_names
-    known |= {names[switch]: n for n, switch in enumerate(topology.endpoints.tolist())}
+    switch_names = topology.switch_names
+    endpoints = {switch_names[switch]: n for n, switch in enumerate(topology.endpoints.tolist())}
+    terminals = {name: t for t, name in enumerate(topology.terminal_names) if name}
     endpoint = np.full(len(rows.texts), UNKNOWN, np.int32)
+    terminal = np.full(len(rows.texts), -1, np.int32)
     for cell in np.unique(cells).tolist():
         text = rows.texts[cell]
-        if text not in known:
-            why = "has no terminals" if text in names else "is not in the network"
+        if text in terminals:
+            number = terminals[text]
+            endpoint[cell] = topology.terminal_endpoint[number]
+            is_only_one = topology.demand[endpoint[cell]] == 1
+            if text in switch_names and not (is_only_one and endpoints.get(text) == endpoint[cell]):
+                raise InputError(
+                    f"{rows.place(cell)}: {text!r} is a switch and also a terminal of the network; "
+                    "rename one of them"
+                )
+            if not is_only_one:
+                terminal[cell] = number
+        elif text in endpoints:
+            endpoint[cell] = endpoints[text]
+        elif text in switch_names:
             raise InputError(
-                f"{rows.place(cell)}: {text!r} {why}; routes join switches with terminals"
+                f"{rows.place(cell)}: {text!r} has no terminals; routes join switches with "
+                "terminals"
             )
-        endpoint[cell] = known[text]
-    return endpoint[cells]
+        else:
+            raise _not_in_network(rows, cell, topology)
+    return endpoint[cells], terminal[cells]
+
+
+def _not_in_network(rows: Rows, cell: int, topology: Topology) -> InputError:
+    """Return the error of a name that no switch has."""
+    examples = " and ".join(map(repr, topology.switch_names[:2]))
+    return InputError(
+        f"{rows.place(cell)}: {rows.texts[cell]!r} is not in the network, whose switches have "
+        f"names such as {examples}"
+    )
 
 
 def switch_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
@@ -370,9 +414,7 @@ def switch_of(rows: Rows, cells: Int32Array, topology: Topology) -> Int32Array:
     switch = np.full(len(rows.texts), UNKNOWN, np.int32)
     for cell in np.unique(cells).tolist():
         if rows.texts[cell] not in known:
-            raise InputError(
-                f"{rows.place(cell)}: {rows.texts[cell]!r} is no switch of the network"
-            )
+            raise _not_in_network(rows, cell, topology)
         switch[cell] = known[rows.texts[cell]]
     return switch[cells]
 
@@ -409,7 +451,12 @@ def walk_hops(
         If a hop may be one of several links, or has several readings.
     """
     first, end, row = rows.walks()
-    hops = _read_hops(rows, topology)
+    lookup = _lookup(rows, topology)
+    number = np.full(len(rows.texts), UNKNOWN, np.int32)
+    vc = np.zeros(len(rows.texts), np.int32)
+    for cell, (name, level) in parse_hops(rows, topology).items():
+        number[cell], vc[cell] = lookup.get(name, UNKNOWN), level
+    any_number = np.full(len(rows.texts), -1, np.int32)
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(end - first)))
     hop_channel, hop_vc = np.empty(start[-1], np.int32), np.empty(start[-1], np.int16)
     fault, place = follow_hops(
@@ -418,7 +465,8 @@ def walk_hops(
         source,
         target,
         rows.cells,
-        *(hops.switch, hops.port, hops.link, hops.vc),
+        *(number if rows.form == form else any_number for form in FORMS),
+        vc,
         vcs,
         *topology.outgoing,
         topology.channel_target,
@@ -455,18 +503,24 @@ def _lookup(rows: Rows, topology: Topology) -> dict[str, int]:
 # --- writing ---------------------------------------------------------------------------------
 
 
+def hop_cell(name: str, vc: int) -> str:
+    """Return the cell of a hop."""
+    return csv_cell(f"{name}{MARK}{vc}" if vc or MARK in name else name)
+
+
 def hop_cells(names: list[str], channel: Int32Array, vc: Int16Array) -> list[str]:
     """Return the cells of hops; `names` are the texts of all channels."""
-    return [
-        csv_cell(f"{names[c]}{MARK}{v}" if v or MARK in names[c] else names[c])
-        for c, v in zip(channel.tolist(), vc.tolist(), strict=True)
-    ]
+    return [hop_cell(names[c], v) for c, v in zip(channel.tolist(), vc.tolist(), strict=True)]
 
 
 def csv_cell(text: str) -> str:
     """Return a text as a cell of CSV."""
     text = str(escape_cell(text))
-    if any(mark in text for mark in ',"\r\n') or text != text.strip():
+    if (
+        any(mark in text for mark in ',;\t"\r\n')
+        or text.startswith(COMMENT)
+        or text != text.strip()
+    ):
         return '"' + text.replace('"', '""') + '"'
     return text
 

@@ -16,9 +16,9 @@ target come first, then the hops, each in a cell of its own::
     topology`` has them.
 
 ``@1`` behind a hop is its virtual channel; without it, 0. Sources and targets are switches, or
-terminals that have names. Several lines of one pair are several routes of it, with equal shares of
-its packets; a column ``weight`` before the hops gives other shares. Routes of pairs at one switch
-are not listed.
+terminals that have names. A switch stands for those of its terminals that have no routes of their
+own. Several lines of one pair are several routes of it, with equal shares of its packets; a column
+``weight`` before the hops gives other shares. Routes of pairs at one switch are not listed.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from routelab.api.topology import Float64Array, Int16Array, Int32Array, Int64Arr
 from routelab.kernels.route_list import (
     ENDS_ELSEWHERE,
     LEAVES_HOME,
+    NO_CHANNEL,
     NO_VC,
     WHOLE,
     gather_hops,
@@ -44,10 +45,12 @@ from routelab.toolkit.route_cells import (
     Rows,
     channel_texts,
     csv_cell,
-    endpoint_of,
+    ends_of,
+    hop_cell,
     hop_cells,
     hop_text,
     network_of,
+    parse_hops,
     require_size,
     walk_hops,
 )
@@ -62,18 +65,28 @@ class RouteList:
 
     Attributes
     ----------
+    rows : Rows
+    network : Topology
+    num_pairs : int
+        Ordered pairs of different terminals that have a route.
     table : RouteTable or None
         All routes; None if a route has a fault.
-    num_routes : int
-        Lines with a route.
+    path : int64 array, shape (K,)
+        Path of each row in the table; −1 for a row of one switch and no hops.
+    served : float64 array, shape (K,)
+        Pairs of terminals whose packets take the route of each row, by its share.
     faults : int
         Lines whose route has a fault.
     first_fault : str
         What is wrong in the first of them, with its line.
     """
 
+    rows: Rows
+    network: Topology
+    num_pairs: int
     table: RouteTable | None
-    num_routes: int
+    path: Int64Array
+    served: Float64Array
     faults: int = 0
     first_fault: str = ""
 
@@ -97,27 +110,98 @@ def read_route_list(
     InputError
         If a line is damaged, or lacks what the hops mean.
     """
-    topology = network_of(rows, topology)
-    require_size(rows, len(topology.endpoints) ** 2)
-    source = endpoint_of(rows, rows.source, topology)
-    target = endpoint_of(rows, rows.target, topology)
-    weight = _read_weights(rows)
+    network = network_of(rows, topology)
+    require_size(rows, len(network.endpoints) ** 2)
+    source = ends_of(rows, rows.source, network)
+    target = ends_of(rows, rows.target, network)
+    pair, pairs = _count_pairs(rows, network, source, target)
+    served = _shares(rows, _read_weights(rows), pair) * pairs[pair]
+    demand = network.demand
+    num_pairs = int(pairs.sum() + (demand * (demand - 1)).sum())
     vcs = MAX_VC + 1 if vcs is None else vcs
-    ends = topology.endpoints[source], topology.endpoints[target]
-    fault, place, hops = walk_hops(rows, topology, *ends, vcs)
+    switches = network.endpoints[source[0]], network.endpoints[target[0]]
+    fault, place, hops = walk_hops(rows, network, *switches, vcs)
     faulty = np.flatnonzero(fault != WHOLE)
     if faulty.size:
         row = int(faulty[0])
         text = _fault_text(rows, row, int(place[row]), int(fault[row]), vcs)
-        return RouteList(None, len(rows.line), len(faulty), f"line {rows.line[row]}: {text}")
-    table = _table(rows, topology, (source, target), hops, weight)
-    return RouteList(table, len(rows.line))
+        text = f"line {rows.line[row]}: {text}"
+        no_path = np.full(len(rows.line), -1, np.int64)
+        return RouteList(rows, network, num_pairs, None, no_path, served, len(faulty), text)
+    table, path = _table(network, (source[0], target[0]), hops, served)
+    return RouteList(rows, network, num_pairs, table, path, served)
+
+
+Ends = tuple[Int32Array, Int32Array]
+"""Endpoint and terminal of each row; see `routelab.toolkit.route_cells.ends_of`."""
+
+
+def _count_pairs(
+    rows: Rows, topology: Topology, source: Ends, target: Ends
+) -> tuple[Int64Array, Int64Array]:
+    """Count the pairs of terminals that each pair of a source and a target stands for.
+
+    A terminal that is named has routes of its own, and its switch stands for the others.
+
+    Returns
+    -------
+    pair : int64 array, shape (K,)
+        Number of the pair of each row.
+    count : int64 array
+        Ordered pairs of terminals at different switches, of each pair.
+    """
+    demand, size = topology.demand, len(topology.endpoints)
+    ends = size + topology.num_terminals
+    code = [np.where(t < 0, e, size + t).astype(np.int64) for e, t in (source, target)]
+    _, first_row, pair = np.unique(code[0] * ends + code[1], return_index=True, return_inverse=True)
+    from_switch, to_switch = (end[0][first_row].astype(np.int64) for end in (source, target))
+    from_one, to_one = (end[1][first_row] >= 0 for end in (source, target))
+    count = np.where(from_one, 1, demand[from_switch]) * np.where(to_one, 1, demand[to_switch])
+    between = from_switch * size + to_switch
+    if from_one.any() or to_one.any():
+        # 1. Routes from all to one terminal leave out the sources that have routes of their own to
+        #    it; and the other way round.
+        own, from_all, to_all = from_one & to_one, ~from_one & to_one, from_one & ~to_one
+        beside = np.intersect1d(between[from_all], between[to_all])
+        if beside.size:
+            row = int(first_row[from_all][between[from_all] == beside[0]][0])
+            raise InputError(
+                f"{rows.path}, line {rows.line[row]}: of the switches of "
+                f"{rows.texts[int(rows.source[row])]} and {rows.texts[int(rows.target[row])]}, "
+                "routes of a terminal to the other switch and of a switch to a terminal are "
+                "listed; list the routes of each pair of terminals"
+            )
+        to_same = from_switch * ends + code[1][first_row]
+        count[from_all] -= _occurrences(to_same[from_all], to_same[own])
+        from_same = code[0][first_row] * size + to_switch
+        count[to_all] -= _occurrences(from_same[to_all], from_same[own])
+        # 2. Routes of two switches leave out all of these.
+        both_all = ~from_one & ~to_one
+        groups, group = np.unique(between, return_inverse=True)
+        finer = np.bincount(group, np.where(both_all, 0, count), len(groups)).astype(np.int64)
+        count[both_all] -= finer[group[both_all]]
+    count[from_switch == to_switch] = 0
+    return pair, count
+
+
+def _occurrences(values: Int64Array, among: Int64Array) -> Int64Array:
+    """Return how often each value occurs in another array."""
+    ascending = np.sort(among)
+    times: Int64Array = np.searchsorted(ascending, values, "right") - np.searchsorted(
+        ascending, values, "left"
+    )
+    return times
 
 
 def _fault_text(rows: Rows, row: int, place: int, fault: int, vcs: int) -> str:
     """Describe the first fault of a route."""
     source, target = rows.texts[int(rows.source[row])], rows.texts[int(rows.target[row])]
     route = f"the route from {source} to {target}"
+    if fault == NO_CHANNEL and place == rows.first[row] and hop_text(rows, place) == source:
+        raise InputError(
+            f"{rows.path}, line {rows.line[row]}: {route} begins with its source, and hops begin "
+            f"after it: leave out the first {source!r} of the hops, in all lines"
+        )
     if fault == ENDS_ELSEWHERE:
         return f"{route} does not end at its target"
     if fault == LEAVES_HOME:
@@ -129,13 +213,12 @@ def _fault_text(rows: Rows, row: int, place: int, fault: int, vcs: int) -> str:
 
 
 def _table(
-    rows: Rows,
     topology: Topology,
     ends: tuple[Int32Array, Int32Array],
     hops: tuple[Int64Array, Int32Array, Int16Array],
-    weight: Float64Array | None,
-) -> RouteTable:
-    """Sort whole routes by their pairs."""
+    served: Float64Array,
+) -> tuple[RouteTable, Int64Array]:
+    """Sort whole routes by the switches of their pairs; also return the path of each row."""
     count = len(topology.endpoints)
     pair = ends[0].astype(np.int64) * count + ends[1]
     listed = np.flatnonzero(ends[0] != ends[1])
@@ -144,7 +227,7 @@ def _table(
     pairs = np.concatenate((pair[listed], home))
     order = np.argsort(pairs, kind="stable")
     routes = np.bincount(pairs, minlength=count * count)
-    share = np.concatenate((_shares(rows, weight, pair)[listed], np.ones(count)))
+    share = np.concatenate((_even_if_none(served, pair)[listed], np.ones(count)))
     start, hop_channel, hop_vc = hops
     length = np.concatenate((np.diff(start)[listed], np.zeros(count, np.int64)))[order]
     first = np.concatenate((start[listed], np.zeros(count, np.int64)))[order]
@@ -153,7 +236,7 @@ def _table(
     sorted_vc = np.empty(path_start[-1], np.int16)
     gather_hops(first, path_start, hop_channel, sorted_channel)
     gather_hops(first, path_start, hop_vc, sorted_vc)
-    return RouteTable.create(
+    table = RouteTable.create(
         topology,
         pair_start=np.concatenate((np.zeros(1, np.int64), np.cumsum(routes))),
         path_start=path_start,
@@ -161,6 +244,22 @@ def _table(
         hop_channel=sorted_channel,
         hop_vc=sorted_vc,
     )
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    path = np.full(len(pair), -1, np.int64)
+    path[listed] = place[: len(listed)]
+    return table, path
+
+
+def _even_if_none(served: Float64Array, pair: Int64Array) -> Float64Array:
+    """Return the share of each route in its pair of switches.
+
+    Routes of a pair whose terminals all have routes of their own serve none, and have equal shares.
+    """
+    total, routes = np.bincount(pair, served)[pair], np.bincount(pair)[pair]
+    share: Float64Array = np.where(total > 0, served / np.maximum(total, 1), 1 / routes)
+    # a path that serves none beside others that do needs a weight above 0
+    return np.maximum(share, np.finfo(np.float64).tiny)
 
 
 def _read_weights(rows: Rows) -> Float64Array | None:
@@ -197,11 +296,36 @@ def _shares(rows: Rows, weight: Float64Array | None, pair: Int64Array) -> Float6
 # --- writing ---------------------------------------------------------------------------------
 
 
+def listed_lines(listed: RouteList, hop_vc: Int16Array) -> Iterator[str]:
+    """Yield the lines of a list with its routes on other virtual channels.
+
+    Parameters
+    ----------
+    listed : RouteList
+        Without a fault.
+    hop_vc : int16 array, shape (H,)
+        Virtual channel of each hop of its table.
+    """
+    rows = listed.rows
+    assert listed.table is not None
+    names = {cell: name for cell, (name, _) in parse_hops(rows, listed.network).items()}
+    yield f"source,target,{'weight,' * rows.weighted}{rows.form}\n"
+    path_start = listed.table.path_start
+    for first, end, path in zip(rows.first, rows.end, listed.path, strict=True):
+        cells = [csv_cell(rows.texts[cell]) for cell in rows.cells[first - rows.lead : first]]
+        if path >= 0:
+            vc = hop_vc[path_start[path] : path_start[path + 1]].tolist()
+            hops = rows.cells[first:end].tolist()
+            cells += [hop_cell(names[hop], v) for hop, v in zip(hops, vc, strict=True)]
+        yield ",".join(cells) + "\n"
+
+
 def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[str]:
     """Yield the lines of a table's list.
 
-    A table per terminal becomes one per switch: each of the routes to the terminals of a switch
-    has its share.
+    A table per terminal has a line for each terminal, by its name. If a terminal has none, or
+    that of a switch, the table becomes one per switch: each of the routes to the terminals of a
+    switch has its share.
 
     Parameters
     ----------
@@ -213,18 +337,31 @@ def route_list_lines(table: RouteTable, form: Form | None = None) -> Iterator[st
     form, names = channel_texts(topology, form)
     near = table.destination_endpoint
     source, destination = np.divmod(table.path_pair, table.num_destinations)
-    at_one = np.bincount(near, minlength=len(topology.endpoints))
-    share = table.path_weight / at_one[near[destination]]
-    weighted = _has_uneven_shares(source * len(at_one) + near[destination], share)
+    at_switch = [csv_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
+    if _names_terminals(table):
+        target, pair, share = destination, table.path_pair, table.path_weight
+        targets = [csv_cell(name) for name in topology.terminal_names]
+    else:
+        target = near[destination]
+        pair = source * len(at_switch) + target
+        share = table.path_weight / np.bincount(near, minlength=len(at_switch))[target]
+        targets = at_switch
+    weighted = _has_uneven_shares(pair, share)
     yield f"source,target,{'weight,' * weighted}{form}\n"
-    ends = [csv_cell(topology.switch_names[switch]) for switch in topology.endpoints.tolist()]
     for path in np.flatnonzero(source != near[destination]).tolist():
         hops = slice(table.path_start[path], table.path_start[path + 1])
-        cells = [ends[source[path]], ends[near[destination[path]]]]
+        cells = [at_switch[source[path]], targets[target[path]]]
         if weighted:
             cells.append(repr(float(share[path])))
         cells += hop_cells(names, table.hop_channel[hops], table.hop_vc[hops])
         yield ",".join(cells) + "\n"
+
+
+def _names_terminals(table: RouteTable) -> bool:
+    """Return whether the terminals of a table per terminal have names that no switch has."""
+    topology = table.topology
+    names = set(topology.terminal_names) - {""} - set(topology.switch_names)
+    return table.per_terminal and len(names) == topology.num_terminals
 
 
 def _has_uneven_shares(pair: Int64Array, share: Float64Array) -> bool:

@@ -15,6 +15,7 @@ import pytest
 from routelab._runtime import sources
 from routelab._runtime.sources import (
     ASKS,
+    DESCRIBES,
     SHOWS,
     core_files,
     digest,
@@ -137,12 +138,12 @@ def test_a_built_in_plugin_is_its_folder_and_the_modules_beside_the_kinds():
     found = plugin_files("routelab_plugins.selection.sgr.kernels")
     folders = {name.rpartition("/")[0] for name in found}
     assert folders == {"routelab_plugins/selection/sgr", "routelab_plugins"}
-    assert "routelab_plugins/quotes.py" in found
+    assert "routelab_plugins/osu_table.py" in found
     assert plugin_files("routelab_plugins.selection.sgr") == found
 
 
 def test_built_in_plugins_use_only_their_counted_sources():
-    root = Path(plugin_files("routelab_plugins.metric")["routelab_plugins/quotes.py"]).parent
+    root = Path(plugin_files("routelab_plugins.metric")["routelab_plugins/osu_table.py"]).parent
     others = [
         (str(file.relative_to(root)), module)
         for file in root.rglob("*.py")
@@ -152,6 +153,36 @@ def test_built_in_plugins_use_only_their_counted_sources():
         and tuple(module.split(".")[1:3]) != file.relative_to(root).parts[:2]
     ]
     assert others == []
+
+
+def test_modules_that_only_describe_do_not_count():
+    module = "routelab_plugins.selection.sgr"
+    counted, everything = plugin_files(module), plugin_files(module, ())
+    named = {f"routelab_plugins/{name}.py" for name in DESCRIBES}
+    assert (
+        set(everything) - set(counted)
+        == named
+        == {
+            "routelab_plugins/works.py",
+            "routelab_plugins/quotes.py",
+        }
+    )
+    beside_the_kinds = Path(everything["routelab_plugins/works.py"]).parent.glob("*.py")
+    assert named | set(counted) >= {f"routelab_plugins/{file.name}" for file in beside_the_kinds}
+
+
+def test_quotations_are_only_in_messages_about_measured_output():
+    """No fingerprint of a measurement depends on code, so an edit of them makes no result old."""
+    root = Path(plugin_files("routelab_plugins.metric")["routelab_plugins/osu_table.py"]).parent
+    users = {
+        file.relative_to(root).parts[0]
+        for file in root.rglob("*.py")
+        for module, _ in imports_of(file)
+        if module == "routelab_plugins.quotes"
+    }
+    assert users == {"benchmark", "benchmark_output.py", "osu_benchmark.py", "osu_output.py"} | {
+        "osu_table.py"
+    }
 
 
 PLUGIN = {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.cli import main
-from routelab.report.changes import compare_results
+from routelab.registry.columns import installed_columns
+from routelab.report.changes import NAMES, compare_results
+from routelab.results.tables import further_columns
 
 RUNS = {
     "topology": ["torus~dims=4", "torus~dims=4", "torus~dims=4x4"],
@@ -35,7 +38,32 @@ MEASUREMENTS = {
     "median": ["10", "12"],
     "ci_low": ["9", "11"],
     "ci_high": ["11", "13"],
+    "unit": ["us", "us"],
+    "failed": ["0", "0"],
+    "version": ["5.1", "5.1"],
 }
+
+REPORT = Path(__file__).parents[2] / "data/results-0.1/results/report/every-kind"
+
+LISTS = {
+    "runs.csv": ("routes",),
+    "simulations.csv": ("simulations", "loads"),
+    "flows.csv": ("flows",),
+    "benchmarks.csv": ("benchmarks",),
+}
+"""Lists of a report, and the kinds of rows whose columns they have."""
+
+UNDECLARED = ("bound_reason", "command")
+THIRD_PARTY = (
+    *("origin", "cpu_seconds_of_solver", "bound_seconds", "run_cpu_seconds", "reasons"),
+    *("mean", "median", "ci_low", "name", "side", "turn", "old", "new"),
+)
+LEFT_OUT = {
+    *("reason", "deadlock_reason", "bound_reason", "command"),
+    *("routing_seconds", "cpu_seconds", "engine_seconds", "opensm_seconds", "flit_hops_per_cpu_s"),
+}
+ENDS = ("ci_low", "ci_high", "improvement_low", "improvement_high")
+LEFT_OUT_OF_MEASUREMENTS = {"job_ids", "mean", "cov_percent", *ENDS}
 
 
 def write(folder, name, columns, study="small"):
@@ -93,9 +121,9 @@ def test_a_changed_value_is_found_with_its_place(pair, capsys):
         {name: texts[::-1] for name, texts in RUNS.items()},
         changed(RUNS, 0, cpu_seconds="0.4", command="x", reason="not so many"),
         changed(RUNS, 0, max_load="3.0", mean_load="15e-1"),
-        RUNS | {"turns": ["1", "2", "3"]},
+        RUNS | {"turns": ["", "", ""]},
     ],
-    ids=["same", "order", "uncompared", "spelling", "new-column"],
+    ids=["same", "order", "uncompared", "spelling", "empty-column"],
 )
 def test_these_results_are_equal(pair, new):
     folders = pair(new)
@@ -122,13 +150,15 @@ def test_a_new_default_is_a_change_of_the_run(pair):
     ]
 
 
-def test_missing_and_new_runs_and_lost_columns_are_changes(pair):
-    new = changed(RUNS, 2, routing="nue")
+def test_missing_and_new_runs_and_columns_are_changes(pair):
+    # a fact such as `blocked` is a column as soon as one run has it
+    new = changed(RUNS, 2, routing="nue") | {"blocked": ["", "no credits", ""]}
     del new["mean_load"]
     assert set(found(pair(new))) == {
         ("torus~dims=4x4 sssp", "", "", "", "missing"),
         ("torus~dims=4x4 nue", "", "", "", "new"),
         ("", "mean_load", "", "", "missing"),
+        ("", "blocked", "", "", "new"),
     }
 
 
@@ -152,6 +182,70 @@ def test_measurements_differ_if_their_intervals_are_apart(pair):
     del new["ci_low"]
     changes = found(pair(new, MEASUREMENTS, "benchmarks.csv"))
     assert [one[1] for one in changes] == ["ci_low", "median"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "difference"),
+    [("failed", "1", ""), ("unit", "ms", ""), ("version", "5.10", ""), ("status", "failed", "")],
+)
+def test_no_interval_covers_other_columns_of_measurements(pair, column, value, difference):
+    new = changed(MEASUREMENTS, 1, **{column: value})
+    folders = pair(new, MEASUREMENTS, "benchmarks.csv")
+    row = "fabric sssp osu-latency latency 8"
+    assert found(folders) == [(row, column, MEASUREMENTS[column][1], value, difference)]
+
+
+def row_name(row):
+    return " ".join(row[key] for key in NAMES if row.get(key))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "difference"),
+    [
+        ("proven if declared", "cycle", ""),
+        ("cycle", "proven if declared", ""),
+        ("", "a text", ""),
+        ("yes", "", ""),
+        ("4", "5", "+0.25"),
+        ("9007199254740993", "9007199254740992", "-1.11e-16"),  # equal as floats
+    ],
+)
+@pytest.mark.parametrize("name", LISTS)
+def test_all_columns_but_a_few_are_compared(pair, name, old, new, difference):
+    declared = [column for rows in LISTS[name] for column in installed_columns().of(rows)]
+    stored = further_columns(REPORT / name, ())
+    columns = [*dict.fromkeys([*stored, *declared, *UNDECLARED, *THIRD_PARTY])]
+    left_out = LEFT_OUT | (LEFT_OUT_OF_MEASUREMENTS if name == "benchmarks.csv" else set())
+    assert len(columns) > 100
+    # a row for each column, in which it is edited; a measurement without interval has no noise
+    ends = ENDS if name == "benchmarks.csv" else ()
+    before = [
+        dict.fromkeys(columns, old) | dict.fromkeys(ends, "") | {"routing": f"r{k}"}
+        for k in range(len(columns))
+    ]
+    after = [row | {column: new} for row, column in zip(before, columns, strict=True)]
+    expected = []
+    for column, was, now in zip(columns, before, after, strict=True):
+        if column in NAMES:
+            expected += [(row_name(was), "", "", "", "missing"), (row_name(now), "", "", "", "new")]
+        elif column not in left_out:
+            # no number is a version
+            relative = "" if column in ("hosts", "version") else difference
+            expected.append((row_name(was), column, old, new, relative))
+    tables = [
+        {column: [row[column] for row in rows] for column in columns} for rows in (after, before)
+    ]
+    assert sorted(found(pair(*tables, name))) == sorted(expected)
+
+
+def test_a_list_of_the_test_is_a_list_of_a_report():
+    assert {*LISTS} == {path.name for path in REPORT.glob("*.csv")}
+
+
+def test_a_verdict_in_words_is_compared(pair):
+    old = RUNS | {"deadlock": ["proven if declared"] * 3}
+    folders = pair(changed(old, 1, deadlock="cycle"), old)
+    assert main(["compare", *map(str, folders)]) == 1
 
 
 cells = st.tuples(

@@ -92,7 +92,7 @@ def test_the_exit_code_is_the_verdict(capsys, tmp_path):
     (tmp_path / "sls").write_text("\n".join(levels[:-3]))
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))
     # the last line is about packets to the host itself
-    assert (code, "lacks 2 pairs of ports" in text) == (3, True)
+    assert (code, "lacks 2 pairs of end ports" in text) == (3, True)
 
     (tmp_path / "sl2vl").write_text(lanes(" ".join(["0x00"] * 8)))
     code, text = check(capsys, *files, "--sls", str(tmp_path / "sls"))

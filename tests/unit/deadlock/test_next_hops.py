@@ -118,6 +118,66 @@ def test_verdicts_are_those_of_the_naive_twin(tmp_path):
     assert min(counts.values()) > 4, counts
 
 
+def test_wormhole_with_a_choice_is_proven_if_all_dependencies_together_are_acyclic(tmp_path):
+    draw = random.Random(17)
+    recheck = runpy.run_path(str(RECHECK))
+    counts = dict.fromkeys(product(WAITS, ("proven", "not enough input", "cycle")), 0)
+    del counts["any", "cycle"], counts["escape", "cycle"], counts["one", "not enough input"]
+    while min(counts.values()) < 10:
+        table = random_table(draw, switches=draw.randint(3, 7), choices=3, strict=0.95)
+        states = reached(table)
+        if states is None or all(len(hops) == 1 for hops in table.values()):
+            continue
+        dependencies = nx.DiGraph(
+            [
+                ((a, b, vc), (b, *hop))
+                for a, b, vc, target in states
+                if b != target
+                for hop in table[b, target]
+            ]
+        )
+        waits = draw.choice(WAITS)
+        expected = "proven"
+        if not nx.is_directed_acyclic_graph(dependencies):
+            expected = "cycle" if waits == "one" else "not enough input"
+        write_table(table, tmp_path / "table.csv")
+        proof = prove_routes(tmp_path / "table.csv", waits=waits, switching="wormhole")
+        assert proof.status == expected
+        assert not any("waits" in text or "room" in text for text in proof.preconditions)
+        counts[waits, proof.status] += 1
+        if proof.status == "proven":
+            write_proof(proof, tmp_path / "proof.json")
+            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+
+
+def test_virtual_channels_keep_their_numbers(tmp_path):
+    head, *lines = RING.splitlines()
+    text = "\n".join([head, *(f"{line}@7" for line in lines), "A,D,D@9\n"])
+    (tmp_path / "table.csv").write_text(text)
+    proof = prove_routes(tmp_path / "table.csv")
+    assert proof.status == "cycle"
+    repair_routes(proof, 6, tmp_path / "repaired.csv")
+    before, after = read_letters(tmp_path / "table.csv"), read_letters(tmp_path / "repaired.csv")
+    assert [hop for hop, _ in before.values()] == [hop for hop, _ in after.values()]
+    vcs = {vc for _, vc in after.values()}
+    # those of the file, and the lowest others
+    assert 7 in vcs
+    assert vcs <= {7, 9, 0, 1}
+    proof = prove_routes(tmp_path / "repaired.csv")
+    write_proof(proof, tmp_path / "proof.json")
+    content = json.loads((tmp_path / "proof.json").read_text())
+    assert {vc for _, vc in content["removal"]} == vcs
+    assert runpy.run_path(str(RECHECK))["main"]([str(tmp_path / "proof.json")]) == 0
+
+
+def read_letters(file):
+    rows = (line.split(",") for line in sorted(file.read_text().splitlines())[:-1])
+    return {
+        (switch, target): (hop.partition("@")[0], int(hop.partition("@")[2] or 0))
+        for switch, target, hop in rows
+    }
+
+
 def test_terminals_have_next_hops_of_their_own(tmp_path):
     """A naive table has a link to each terminal instead."""
     draw = random.Random(13)
@@ -311,6 +371,10 @@ D,C,C
 C,A,B
 B,A,A
 """
+AROUND = """switch,target,switches
+A,C,C,B
+B,C,C,A
+"""
 
 
 @pytest.mark.parametrize(
@@ -322,7 +386,9 @@ B,A,A
         (RING.replace("D,A,A", "D,A,C"), {}, "broken", "packets for A loop"),
         (CHOICE, {}, "proven", ""),
         (CHOICE, {"waits": "one"}, "proven", ""),
-        (CHOICE, {"switching": "wormhole"}, "not enough input", "no criterion"),
+        (CHOICE, {"switching": "wormhole"}, "proven", "all next hops together"),
+        (AROUND, {"switching": "wormhole"}, "not enough input", "--waits one"),
+        (AROUND, {}, "proven", ""),
         (CHOICE, {"switching": "wormhole", "waits": "one"}, "proven", ""),
         (CHOICE, {"vcs": 1}, "proven", ""),
         (CHOICE.replace("B,C,C", "B,C,C@2"), {"vcs": 2}, "broken", "line 3: .* above the last, 1"),

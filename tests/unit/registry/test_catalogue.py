@@ -181,3 +181,14 @@ def test_entry_points_without_distribution_or_of_others_do_no_harm():
     )
     (entry,) = catalogue.entries()
     assert (entry.key, entry.distribution, entry.status) == ("ring", "unknown", "broken")
+
+
+def test_what_a_plugin_prints_at_import_is_no_result_of_a_command(site, capsys):
+    site.install(
+        "rings",
+        {"topology": {"ring": "rings:Ring"}},
+        {"rings.py": f"print('welcome')\n{SOUND}"},
+    )
+    assert site.catalogue().plugin("topology", "ring").summary == "A ring"
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "welcome\n")

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from routelab.api import (
@@ -30,6 +32,11 @@ class Ring(TopologyPlugin):
 
     def build(self):
         raise NotImplementedError
+
+
+class Declaring(Ring):
+    reads_files = (Path(__file__).name,)
+    reads_variables = ("MODE",)
 
 
 class Pick(SelectionPlugin):
@@ -88,6 +95,7 @@ class Timer(BenchmarkPlugin):
 
 def test_a_sound_plugin_passes():
     assert check_contract(Ring, "topology", "ring", "label") is Ring
+    assert check_contract(Declaring, "topology", "ring", "label") is Declaring
     required = type("Sized", (Ring,), {"Parameters": Required})
     assert check_contract(required, "topology", "ring", "label") is required
 
@@ -102,6 +110,12 @@ def test_a_sound_plugin_passes():
         ({"citations": ["smith2020"]}, "expected citations to be a sequence of Citation"),
         ({"citations": CITED}, "expected citations to be a sequence of Citation"),
         ({"capabilities": {"minimal": True}}, "expected capabilities to be a Capabilities"),
+        ({"reads_files": "table.csv"}, "expected reads_files to be a sequence of paths as text"),
+        ({"reads_files": [Path("a")]}, "expected reads_files to be a sequence of paths as text"),
+        ({"reads_files": ["nowhere.csv", "../registry"]}, "to name files, found no file "),
+        ({"reads_variables": "MODE"}, "names of environment variables, found 'MODE'"),
+        ({"reads_variables": ["A=1"]}, "names of environment variables, found ['A=1']"),
+        ({"reads_variables": [""]}, "names of environment variables, found ['']"),
         ({"Parameters": dict}, "expected Parameters to be a subclass of routelab.api.Parameters"),
         ({"Parameters": Mutable}, "expected Parameters to be frozen"),
         ({"Parameters": BadDefault}, "size=0: must be greater than or equal to 1"),

@@ -25,6 +25,7 @@ from routelab.report.labels import number_text
         ("deadlock", "proven", "proven"),
         ("x", True, "yes"),
         ("x", -0.0, "0"),
+        ("seed", 9007199254740993, "9007199254740993"),  # equal to ...992 as a float
     ],
 )
 def test_numbers_as_tables_show_them(column, value, text):

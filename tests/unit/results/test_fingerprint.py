@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from routelab._runtime import sources
-from routelab.api import InputError
+from routelab.api import InputError, Plugin
 from routelab.results import distributions, fingerprint
 from routelab.results.fingerprint import job_fingerprint, page_fingerprint
 
@@ -20,10 +21,14 @@ FILES = {
     "routelab/cluster/bench/texts.py": "",
     "routelab/commands/route.py": "",
     "routelab_plugins/shared.py": "",
+    "routelab_plugins/works.py": "",
+    "routelab_plugins/quotes.py": "",
+    "routelab_plugins/rules/b/works.py": "",
     "routelab_plugins/rules/b/__init__.py": "",
     "routelab_plugins/rules/b/table.csv": "",
     "routelab_plugins/rules/c/__init__.py": "",
     "plugs/a.py": "",
+    "plugs/quotes.py": "",
     "plugs/data/table.csv": "",
     "second/__init__.py": "",
     "helper/__init__.py": "",
@@ -94,8 +99,8 @@ def _forget_but(monkeypatch: pytest.MonkeyPatch) -> None:
         remembered.cache_clear()
 
 
-def plugin(module: str) -> type:
-    return type("Plugin", (), {"__module__": module})
+def plugin(module: str, **attributes: object) -> type[Plugin]:
+    return type("Example", (Plugin,), {"__module__": module, **attributes})
 
 
 A, B, C = map(plugin, ("plugs.a", "routelab_plugins.rules.b", "routelab_plugins.rules.c"))
@@ -118,7 +123,11 @@ def state() -> dict[str, str]:
         ("routelab_plugins/rules/b/__init__.py", "B page"),
         ("routelab_plugins/rules/b/table.csv", "B page"),
         ("routelab_plugins/rules/c/__init__.py", "C"),
+        ("routelab_plugins/rules/b/works.py", "B page"),
         ("routelab_plugins/shared.py", "B C page"),
+        ("routelab_plugins/works.py", "page"),
+        ("routelab_plugins/quotes.py", "page"),
+        ("plugs/quotes.py", "A page"),
         ("routelab/kernels/shared.py", "A B C - page"),
         ("routelab/routing/route.py", "A B C - page"),
         ("routelab/report/page.html.j2", "page"),
@@ -151,6 +160,58 @@ def test_jobs_differ_by_instance_and_plugins_in_any_order() -> None:
     }
     assert len(prints) == 8
     assert {len(one) for one in prints} == {64}
+
+
+def test_declared_files_count_by_content_and_relative_to_the_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"src/plugin_with_data.py": "", "data/table.csv": "1", "results/x.csv": "1"})
+    monkeypatch.syspath_prepend(tmp_path / "src")
+    importlib.import_module("plugin_with_data")
+    sources.forget()
+    declaring = plugin("plugin_with_data", reads_files=["../data/table.csv"])
+    plain = plugin("plugin_with_data")
+    inheriting = type("Inheriting", (declaring,), {"__module__": "json"})
+    assert inheriting.data_files() == declaring.data_files()
+
+    def state() -> tuple[str, str, str]:
+        return (
+            job_fingerprint("x", [declaring]),
+            page_fingerprint([declaring], []),
+            job_fingerprint("x", [plain]),
+        )
+
+    before = state()
+    write(tmp_path, {"results/x.csv": "22"})
+    assert state() == before
+    write(tmp_path, {"data/table.csv": "22"})
+    after = state()
+    assert [new != old for new, old in zip(after, before, strict=True)] == [True, True, False]
+    write(tmp_path, {"data/table.csv": "1"})
+    assert state() == before
+    (tmp_path / "data/table.csv").unlink()
+    with pytest.raises(InputError, match=r"table\.csv"):
+        state()
+
+
+def test_declared_variables_count_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources.forget()
+    declaring = plugin("plugs.a", reads_variables=["SPEED_MODE", "OTHER_MODE"])
+    monkeypatch.delenv("OTHER_MODE", raising=False)
+
+    def of(value: str | None, *plugins: type[Plugin]) -> str:
+        if value is None:
+            monkeypatch.delenv("SPEED_MODE", raising=False)
+        else:
+            monkeypatch.setenv("SPEED_MODE", value)
+        return job_fingerprint("x", plugins)
+
+    assert len({of(value, declaring) for value in (None, "", "fast", "slow")}) == 4
+    assert of("fast", declaring) == of("fast", declaring)
+    assert of("fast", A) == of("slow", A)
+    fast = of("fast", declaring)
+    monkeypatch.setenv("OTHER_MODE", "fast")
+    assert of(None, declaring) != fast  # the value belongs to its name
 
 
 def test_input_files_count_by_content(tmp_path: Path) -> None:

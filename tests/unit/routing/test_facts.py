@@ -11,6 +11,7 @@ from routelab.results.tables import further_columns, read_tuples
 from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
 from routelab.routing.route import route_network, write_routes
+from routelab.routing.topology import load_network, topology_facts, write_topology
 from routelab.toolkit import build_grid
 
 
@@ -87,3 +88,13 @@ def test_facts_of_rules_replace_no_other_fact(tmp_path) -> None:
     graph = replace(routed.graph, channel_facts={"load": np.zeros(8, np.int32)})
     with pytest.raises(PluginError, match="channels have a load already"):
         write_routes(replace(routed, graph=graph), (), tmp_path, {})
+
+
+def test_notes_on_a_file_are_logged_when_it_is_read_and_facts_of_its_network(tmp_path, caplog):
+    (tmp_path / "net.csv").write_text("source,target,bandwidth\na,b,10\nb,c,10\n")
+    network = load_network(f"graph~file={tmp_path}/net.csv")[1]
+    write_topology(network, tmp_path, {})
+    again = load_network(f"{tmp_path}/topology.npz")[1]
+    notes = "not read: column bandwidth"
+    assert [record.getMessage() for record in caplog.records] == [f"net.csv: {notes}"]
+    assert [topology_facts(known)["file_notes"] for known in (network, again)] == [notes] * 2

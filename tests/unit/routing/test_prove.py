@@ -12,7 +12,7 @@ import networkx as nx
 import pytest
 
 import routelab
-from routelab.api import InputError
+from routelab.api import InputError, Topology
 from routelab.cli import main
 from routelab.deadlock import check_table
 from routelab.routing.export import export_routes, write_export
@@ -224,6 +224,147 @@ def test_bubbles_count_only_in_complete_rings(tmp_path):
     (tmp_path / "table.csv").write_text("switch,target,switches\nA,B,B\n")
     with pytest.raises(InputError, match="not for next hops"):
         prove_routes(tmp_path / "table.csv", flow_control="bubble")
+    # the mesh says that it has no rings; the same routes alone say nothing
+    ring = "torus~dims=4"
+    (tmp_path / "ring.csv").write_text(FOUR.translate(str.maketrans("ABCD", "0123")))
+    proofs = [
+        prove_routes(tmp_path / "ring.csv", name, flow_control="bubble") for name in (ring, None)
+    ]
+    assert [proof.status for proof in proofs] == ["proven", "not enough input"]
+    assert "does not say which channels are a ring" in proofs[1].reason
+    (tmp_path / "line.csv").write_text("source,target,switches\nA,C,B,C\n")
+    assert prove_routes(tmp_path / "line.csv", flow_control="bubble").status == "proven"
+
+
+HOSTS = Topology.create(
+    num_switches=4,
+    switch_names=list("ABCD"),
+    channel_source=[0, 1, 1, 2, 2, 3, 3, 0],
+    channel_target=[1, 0, 2, 1, 3, 2, 0, 3],
+    terminal_switch=[0, 1, 2, 2, 3],
+    terminal_names=["a0", "b0", "c0", "c1", "d0"],
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined", "load"),
+    [
+        # one host of two, and both
+        ("A,c0,B,C", 2 + 1, 1),
+        ("A,C,B,C", 2 + 2, 2),
+        # C stands for the host that has no route of its own, from or to
+        ("A,C,B,C\nA,c1,D,C", 2 + 2, 1),
+        ("C,A,B,A\nc1,A,D,A", 2 + 2, 1),
+        ("C,A,B,A\nc1,A,D,A\nc0,A,D,A", 2 + 2, 2),
+        # two routes share one host's packets, and a host that is alone is its switch
+        ("A,c0,B,C\nA,c0,D,C", 2 + 1, 0.5),
+        ("A,B,B\na0,b0,D,C,B", 2 + 1, 0.5),
+    ],
+)
+def test_routes_of_terminals_stay_apart(lines, joined, load, tmp_path):
+    (tmp_path / "r.csv").write_text(f"source,target,switches\n{lines}\n")
+    facts = prove_routes(tmp_path / "r.csv", HOSTS).facts
+    assert (facts["pairs"] - facts["pairs_without_route"], facts["max_load"]) == (joined, load)
+
+
+def test_weights_of_terminals_are_their_own(tmp_path):
+    lines = ["A,c0,.25,B,C", "A,c0,.75,D,C", "A,c1,1,B,C"]
+    (tmp_path / "r.csv").write_text("\n".join(["source,target,weight,switches", *lines]) + "\n")
+    facts = prove_routes(tmp_path / "r.csv", HOSTS).facts
+    assert (facts["max_load"], facts["mean_hops"]) == (1.25, 1)
+    (tmp_path / "r.csv").write_text("source,target,weight,switches\nA,c0,.5,B,C\nA,c1,.5,B,C\n")
+    with pytest.raises(InputError, match=r"line 2: .*add up to 1"):
+        prove_routes(tmp_path / "r.csv", HOSTS)
+
+
+def test_two_readings_of_the_routes_of_terminals_are_refused(tmp_path):
+    both = Topology.create(
+        num_switches=2,
+        switch_names=["A", "B"],
+        channel_source=[0, 1],
+        channel_target=[1, 0],
+        terminal_switch=[0, 0, 1, 1],
+        terminal_names=["a", "b", "c", "d"],
+    )
+    (tmp_path / "r.csv").write_text("source,target,switches\nA,c,B\na,B,B\n")
+    with pytest.raises(InputError, match=r"line 2: .*list the routes of each pair"):
+        prove_routes(tmp_path / "r.csv", both)
+
+
+def test_repair_keeps_lines_names_and_numbers(tmp_path):
+    lines = ["A,c0,B@5,C@5", "A,c1,D,C", "B,D,C@5,D@5", "C,A,D@5,A@5", "d0,B,A@5,B@5"]
+    (tmp_path / "r.csv").write_text("\n".join(["source,target,switches", *lines]) + "\n")
+    proof = prove_routes(tmp_path / "r.csv", HOSTS)
+    assert proof.status == "cycle"
+    assert "vc 5" in proof.cycle[0][0]
+    repair_routes(proof, 2, tmp_path / "repaired.csv")
+    repaired = (tmp_path / "repaired.csv").read_text().splitlines()
+    assert [re.sub("@[05]", "", line) for line in repaired[1:]] == [
+        re.sub("@[05]", "", line) for line in lines
+    ]
+    assert all(len(set(re.findall("@[05]", line))) <= 1 for line in repaired)
+    proof = prove_routes(tmp_path / "repaired.csv", HOSTS)
+    write_proof(proof, tmp_path / "proof.json")
+    resources = json.loads((tmp_path / "proof.json").read_text())["resources"]
+    assert {vc for _, vc, _ in resources} == {0, 5}
+    assert runpy.run_path(str(RECHECK))["main"]([str(tmp_path / "proof.json")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "notes"),
+    [
+        ("", "", 0),
+        ("A,C,B,C", "A,C,b,C", 1),
+        # e with an accent, as one character and as two
+        ("A,C,B,C\nB,D", "A,C,\u00e9,C\ne\u0301,D", 1),
+        ("A,C,B,C", "A,C,B:1,C", 1),
+        ("A,C,B,C", "A@2,C,B,C", 1),
+        ("A,C,B,C", "#A,C,B,C", 1),
+        ("A,C,B,C", "A,C,B-1,C", 0),
+    ],
+)
+def test_what_may_be_a_typing_error_is_named(old, new, notes, tmp_path):
+    (tmp_path / "r.csv").write_text(FOUR.replace(old, new) if old else FOUR)
+    assert len(prove_routes(tmp_path / "r.csv").read["notes"]) == notes
+
+
+def test_the_answer_begins_with_what_was_read(tmp_path, capsys):
+    (tmp_path / "r.csv").write_text(FOUR.replace("A,C,B,C", "#A,C,B,C"))
+    assert main(["prove", str(tmp_path / "r.csv")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.search(
+        "3 routes for 3 of 12 pairs; 4 switches and 4 links, taken from the file", lines[0]
+    )
+    assert "line 2" in lines[1]
+    assert main(["prove", "--format", "json", str(tmp_path / "r.csv")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert next(iter(answer)) == "read"
+    assert answer["read"]["pairs_with_route"] == 3
+    (tmp_path / "r.csv").write_text(FOUR + "A,B,C,B\n")
+    assert main(["prove", str(tmp_path / "r.csv"), "--format", "json"]) == 5
+    assert main(["prove", "torus~dims=4", str(tmp_path / "r.csv")]) == 2
+    assert "names such as '0' and '1'" in capsys.readouterr().err
+
+
+def test_routes_that_begin_with_their_source_are_refused(tmp_path):
+    (tmp_path / "r.csv").write_text("source,target,switches\nA,B,B\nA,A\nA,C,A,B,C\n")
+    with pytest.raises(InputError, match=r"line 4: .*leave out the first 'A'"):
+        prove_routes(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("list.csv", FOUR, "is a list of routes; name it last"),
+        ("ring.edges", "A B\nB C\n", "graph~file="),
+        ("ring.csv", "source,target\nA,B\n", "graph~file="),
+    ],
+)
+def test_a_file_that_is_no_fabric_says_what_to_name(name, content, message, tmp_path, capsys):
+    (tmp_path / name).write_text(content)
+    (tmp_path / "r.csv").write_text(FOUR)
+    assert main(["prove", str(tmp_path / name), str(tmp_path / "r.csv")]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_repaired_routes_are_the_same_and_proven(tmp_path):

@@ -1,5 +1,7 @@
 """Route lists: what is read is what was written, and a damaged file is never taken for routes."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -76,17 +78,34 @@ def test_parallel_links_are_written_as_ports_or_links(ports, tmp_path):
     assert read.path_weight.tolist() == [1, 0.25, 0.75, 1, 1]
 
 
-def test_routes_to_terminals_share_the_packets_of_their_switch(tmp_path):
+@pytest.mark.parametrize(
+    ("names", "targets"), [((), "BBA"), (("a", "b", "c"), "bca"), (("a", "b", "B"), "BBA")]
+)
+def test_routes_to_terminals_have_their_names(names, targets):
     network = Topology.create(
         num_switches=2,
         channel_source=[0, 1],
         channel_target=[1, 0],
         terminal_switch=[0, 1, 1],
+        terminal_names=names,
         switch_names=["A", "B"],
     )
     table = RouteTable.from_next_hops(network, [[-1, 0, 0], [1, -1, -1]], per_terminal=True)
-    lines = list(route_list_lines(table))
-    assert lines == ["source,target,switches\n", "A,B,B\n", "A,B,B\n", "B,A,A\n"]
+    lines = [f"{s},{t},{hop}\n" for s, t, hop in zip("AAB", targets, "BBA", strict=True)]
+    assert list(route_list_lines(table)) == ["source,target,switches\n", *lines]
+
+
+def test_a_name_of_a_terminal_and_of_another_switch_is_not_guessed(tmp_path):
+    network = Topology.create(
+        num_switches=2,
+        channel_source=[0, 1],
+        channel_target=[1, 0],
+        switch_names=["A", "B"],
+        terminal_names=["B", "a"],
+    )
+    (tmp_path / "r.csv").write_text(HEAD + "A,B,B\n")
+    with pytest.raises(InputError, match="line 2: 'B' is a switch and also a terminal"):
+        read_route_list(read_rows(tmp_path / "r.csv"), network)
 
 
 def test_names_that_a_spreadsheet_or_a_virtual_channel_could_hide(tmp_path):
@@ -125,7 +144,7 @@ def test_terminals_with_names_stand_for_their_switches(tmp_path):
 HEAD = "source,target,switches\n"
 DAMAGED = {
     "no file": (None, "not found|No such file"),
-    "nothing": ("", "no line end"),
+    "nothing": ("", "file is empty"),
     "only a heading": (HEAD, "no routes"),
     "only empty lines": (HEAD + "\n,,\n\n", "no routes"),
     "no heading": ("A,C,B,C\n", "line 1.*heading"),
@@ -140,7 +159,16 @@ DAMAGED = {
     "a hop is blank": (HEAD + "A,C, ,C\n", "line 2.*empty"),
     "an open quotation": (HEAD + 'A,C,"B,C\n', "line 2"),
     "text behind a quotation": (HEAD + 'A,C,"B"x,C\n', "line 2"),
-    "a cell over two lines": (HEAD + 'A,C,B,C\nA,C,"B\n",C\n', "line 3.*line break"),
+    "a cell over two lines": (HEAD + 'A,C,B,C\nA,C,"B\n",C\n', "line 3.*not end on this line"),
+    "a quotation mark inside a cell": (HEAD + 'A,C,B"5,C\n', "line 2.*inside a cell"),
+    "two separators": ("source,target;switches\nA,C;B\n", "line 1.*a comma and a semicolon"),
+    "another separator below": (HEAD + "A,C,B;C\n", "line 2.*'B;C' has a semicolon"),
+    "separated by blanks": ("source target switches\nA C B\n", "line 1.*separated by blanks"),
+    "no number": (HEAD + "A,C,B@,C\n", "line 2.*'B@' has no name before @ or no number"),
+    "a word for a number": (HEAD + "A,C,B@x,C\n", "line 2.*'B@x' has no name before @ or no"),
+    "a hop without a name": (HEAD + "A,C,@1,C\n", "line 2.*'@1' has no name before @ or no"),
+    "a comment that may be a route": (HEAD + 'A,C,B,C\n#A,C,B,C\n#b\nB,C,"#b"\n', "line 4.*#b"),
+    "compressed": (gzip.compress(HEAD.encode()), "compressed .gzip.; unpack"),
     "an unknown source": (HEAD + "A,C,B,C\nX,C,B,C\n", "line 3.*'X' is not in the network"),
     "an unknown target": (HEAD + "A,Y,B,C\n", "line 2.*'Y' is not in the network"),
     "a switch without terminals": (HEAD + "D,C,C\n", "line 2.*'D' has no terminals"),
@@ -162,10 +190,8 @@ DAMAGED = {
         "line 2.*above 0",
     ),
     "not text": (b"source,target,switches\nA,C,\xff,C\n", "UTF-8"),
-    "another encoding": (
-        "source,target,switches\nA,C,B,C\n".encode("utf-16"),
-        "UTF-8|heading|line end",
-    ),
+    "another encoding": ("source,target,switches\nA,C,B,C\n".encode("utf-16"), "UTF-16"),
+    "another encoding without a mark": (HEAD.encode("utf-16-le"), "UTF-16"),
     "ports without numbers": ("source,target,ports\nA,C,1,1\n", "does not number its ports"),
 }
 
@@ -175,8 +201,8 @@ DAMAGED_TABLES = {
     "a second entry": (TABLE + "A,C,B\nB,C,C\nA,C,B\n", "line 4: a second entry of A"),
     "a second entry for a terminal": (TABLE + "A,host c,B\nA,host c,B\n", "line 3: a second"),
     "only entries of a switch for itself": (TABLE + "A,A,B\nB,B,A\n", "no next hops for other"),
-    "an unknown switch": (TABLE + "A,C,B\nX,C,B\n", "line 3: 'X' is no switch"),
-    "a terminal is no switch": (TABLE + "host a,C,B\n", "line 2: 'host a' is no switch"),
+    "an unknown switch": (TABLE + "A,C,B\nX,C,B\n", "line 3: 'X' is not in the network"),
+    "a terminal is no switch": (TABLE + "host a,C,B\n", "line 2: 'host a' is not in the network"),
     "no next hop": (TABLE + "A,C,\n\nB,C\n", "line 2: A has no next hop for C"),
     "a target without terminals": (TABLE + "C,D,D\n", "line 2: 'D' has no terminals"),
     "weights": ("switch,target,weight,switches\nA,C,1,B\n", "line 1.*heading"),

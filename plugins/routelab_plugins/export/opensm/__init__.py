@@ -89,7 +89,7 @@ class OpenSM(ExportPlugin):
         if left_out:
             return (
                 f"the network leaves out {left_out} end ports, which would have no entries; keep "
-                "them with leave_out=[]"
+                "them with leave_out=[] and routers=true"
             )
         reason = forwarding_problem(table)
         if reason is not None:

@@ -63,7 +63,7 @@ class TrafficLoadParameters(Parameters):
     """File and name of the traffic matrix."""
 
     matrix: Path = parameter(
-        description="CSV file: columns source, target, bytes by rank (others are ignored), or, "
+        description="CSV file: columns source, target, bytes by rank (others are not read), or, "
         "without a header, a square matrix with a line for each sender"
     )
     label: str = parameter(

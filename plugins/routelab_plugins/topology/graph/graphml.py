@@ -12,25 +12,33 @@ from xml.etree import ElementTree as ET
 from routelab.api import InputError
 
 from .network import (
+    EDGE_KEYS,
     MAX_TERMINALS,
+    NODE_KEYS,
     Edge,
     Network,
     Node,
     host_kind,
+    kind_key,
     port,
     quantity,
+    unread_keys,
     whole_number,
 )
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 """Forms of a truth value in XML Schema (xs:boolean), the type of ``directed``."""
 
+_PORTS = {"sourceport", "targetport"}
+"""XML attributes with names of ports, which are no numbers."""
+
 
 def read_graphml(content: bytes, file: str) -> Network:
     """Read the graph of a GraphML file.
 
-    Nodes may have data named ``label``, ``terminals``, ``guid`` and ``kind`` (switch or host),
-    edges ``capacity``, ``latency``, ``source_port`` and ``target_port``.
+    Nodes may have data named ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch
+    or host), edges ``capacity``, ``latency``, ``source_port`` and ``target_port``. Other data are
+    listed in `Network.unread`.
 
     Raises
     ------
@@ -56,12 +64,30 @@ def read_graphml(content: bytes, file: str) -> Network:
         raise InputError(f"{file}: edgedefault is {default!r}, expected directed or undirected")
     network = Network(directed=default == "directed")
     data = _Data(root, space)
-    for number, node in enumerate(graph.findall(f"{space}node"), 1):
-        network.declare(_node(node, data.of(node, "node"), f"{file}, node {number}"))
+    network.add_unread("graph key", unread_keys(data.of(graph, "graph")))
+    nodes = [(node, data.of(node, "node")) for node in graph.findall(f"{space}node")]
+    kind = kind_key(values for _, values in nodes)
+    for number, (node, values) in enumerate(nodes, 1):
+        network.declare(_node(node, values, kind, f"{file}, node {number}"))
+        network.add_unread("node key", unread_keys(values, {*NODE_KEYS, kind}))
+        if not values.get("label") and _has_drawn_label(node):
+            network.add_unread("label", ["of nodes in the drawing"])
     for number, edge in enumerate(graph.findall(f"{space}edge"), 1):
-        network.edges.append(_edge(edge, data.of(edge, "edge"), f"{file}, edge {number}"))
+        values = data.of(edge, "edge")
+        network.edges.append(_edge(edge, values, f"{file}, edge {number}"))
+        network.add_unread("edge key", unread_keys(values, EDGE_KEYS))
+        network.add_unread("edge attribute", sorted(_PORTS.intersection(edge.keys())))
+        if _has_drawn_label(edge):
+            network.add_unread("label", ["of edges in the drawing"])
     network.check_ends()
     return network
+
+
+def _has_drawn_label(element: ET.Element) -> bool:
+    """Return whether yEd shows a text at a node or an edge."""
+    return any(
+        item.tag.endswith(("}NodeLabel", "}EdgeLabel")) and _text(item) for item in element.iter()
+    )
 
 
 class _Data:
@@ -72,24 +98,25 @@ class _Data:
         self._names: dict[str, str] = {}
         self._defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
         for key in root.findall(f"{space}key"):
-            name = self._names[key.get("id", "")] = key.get("attr.name", "")
+            id_ = key.get("id", "")
+            name = self._names[id_] = key.get("attr.name") or id_
             default = key.find(f"{space}default")
             for domain in ("node", "edge"):
                 if default is not None and key.get("for", "all") in (domain, "all"):
                     self._defaults[domain][name] = _text(default)
 
     def of(self, element: ET.Element, domain: str) -> dict[str, str]:
-        """Return the data of a node or edge by name."""
+        """Return the data of a node, an edge or the graph by name."""
         keys = {item.get("key", ""): _text(item) for item in element.findall(f"{self._space}data")}
         own = {self._names.get(key, key): text for key, text in keys.items()}
-        return self._defaults[domain] | own
+        return self._defaults.get(domain, {}) | own
 
 
 def _text(element: ET.Element) -> str:
     return (element.text or "").strip()
 
 
-def _node(element: ET.Element, data: dict[str, str], place: str) -> Node:
+def _node(element: ET.Element, data: dict[str, str], kind: str, place: str) -> Node:
     terminals = data.get("terminals")
     return Node(
         element.get("id", ""),
@@ -99,7 +126,7 @@ def _node(element: ET.Element, data: dict[str, str], place: str) -> Node:
         if terminals is None
         else whole_number(terminals, "terminals", place, MAX_TERMINALS),
         guid=data.get("guid", ""),
-        host=host_kind(data.get("kind") or "switch", place),
+        host=host_kind(data.get(kind) or "switch", place),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,18 @@ MAX_TERMINALS = 10_000
 
 MAX_PORT = 65_535
 """Largest number of a port."""
+
+NODE_KEYS = ("label", "terminals", "guid")
+"""Values of nodes that are read beside the name and the kind."""
+
+EDGE_KEYS = ("capacity", "latency", "source_port", "target_port")
+"""Values of edges that are read beside the ends."""
+
+_ABSENT: tuple[Any, ...] = (None, "", {}, [])
+"""Values of keys that a program writes although there is nothing to say."""
+
+NAMED_KEYS = 8
+"""Largest number of keys or columns of one sort that a note names."""
 
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 """Control characters, halves of characters and what is no character: no XML holds them."""
@@ -57,12 +69,23 @@ class Edge:
 
 @dataclass
 class Network:
-    """A file's content: nodes by key, in order, and edges, which may repeat in a multigraph."""
+    """A file's content: nodes by key, in order, and edges, which may repeat in a multigraph.
+
+    `unread` has the keys or columns with values that the network does not use, by their sort
+    (such as ``node key``), and `notes` what else a user should know about how the file was read.
+    """
 
     directed: bool = False
     multigraph: bool = False
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
+    unread: dict[str, dict[str, None]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add_unread(self, sort: str, names: Iterable[str]) -> None:
+        """Add keys or columns that are not read, each once."""
+        if new := dict.fromkeys(names):
+            self.unread.setdefault(sort, {}).update(new)
 
     def declare(self, node: Node) -> None:
         """Add a node that must be new.
@@ -172,6 +195,25 @@ def host_kind(value: Any, place: str) -> bool:
     return bool(value == "host")
 
 
+def unread_keys(values: Mapping[str, Any], known: Collection[str] = ()) -> list[str]:
+    """Return the keys of values that are present and not `known`."""
+    return [key for key, value in values.items() if key not in known and value not in _ABSENT]
+
+
+def kind_key(nodes: Iterable[Mapping[str, Any]]) -> str:
+    """Return the key that tells switches from hosts.
+
+    This is ``kind``. If no node has it, it is ``type``, which other programs write, but only if
+    all its values are switch or host: a type may mean anything else.
+    """
+    types = set()
+    for node in nodes:
+        if node.get("kind"):
+            return "kind"
+        types.add(str(node.get("type") or ""))
+    return "type" if types - {""} and types <= {"", "switch", "host"} else "kind"
+
+
 def port(value: Any, what: str, place: str) -> int:
     """Read a port number; −1 if missing.
 
@@ -240,6 +282,7 @@ def topology_of(
             if not (is_directed if directed is None else directed):
                 yield target, source, *ports[::-1], edge.capacity, edge.latency
 
+    notes = list(_notes(network, terminals, directed))
     columns = np.array(list(channels()), dtype=np.float64).reshape(-1, 6).T
     names = dict(zip(network.nodes, network.names(), strict=True))
     if len(switches) < len(network.nodes):
@@ -266,11 +309,46 @@ def topology_of(
             channel_latency=columns[5],
             switch_names=[names[switch.key] for switch in switches],
             switch_guids=[switch.guid for switch in switches],
-            attributes={"file": path.name, "self_loops_dropped": len(loops)},
+            attributes={
+                "file": path.name,
+                "self_loops_dropped": len(loops),
+                **({"file_notes": "; ".join(notes)} if notes else {}),
+            },
             **hosts,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[str]:
+    """Yield what the file or the parameters have that the network does not use."""
+    for sort, keys in network.unread.items():
+        more = [f"and {len(keys) - NAMED_KEYS} more"] if len(keys) > NAMED_KEYS else []
+        plural = "s" if len(keys) > 1 else ""
+        yield f"not read: {sort}{plural} {', '.join([*list(keys)[:NAMED_KEYS], *more])}"
+    yield from network.notes
+    hosts = {node.key for node in network.nodes.values() if node.host}
+    host_links = [
+        edge for edge in network.edges if not hosts.isdisjoint((edge.source, edge.target))
+    ]
+    if any((edge.capacity, edge.latency) != (1, 0) for edge in host_links):
+        yield "not used: capacity and latency of links to hosts"
+    if hosts and terminals != 1:
+        yield f"not used: terminals={terminals}, because the file has hosts"
+    if directed is None and network.directed:
+        links = {(edge.source, edge.target) for edge in network.edges if edge.directed is None}
+        links = {ends for ends in links if hosts.isdisjoint(ends) and len(set(ends)) == 2}
+        ways = {(edge.source, edge.target) for edge in network.edges}
+        ways |= {(edge.target, edge.source) for edge in network.edges if edge.directed is False}
+        one_way = [ends for ends in links if ends[::-1] not in ways]
+        if one_way:
+            names = dict(zip(network.nodes, network.names(), strict=True))
+            source, target = (names[end] for end in min(one_way))
+            yield (
+                f"the file declares its links directed, and {len(one_way)} of {len(links)} lead "
+                f"one way only (such as {source} to {target}); set directed=false if they are "
+                "lines of a drawing"
+            )
 
 
 def _refuse_repeats(network: Network, directed: bool | None) -> None:

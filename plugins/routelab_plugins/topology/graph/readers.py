@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -12,17 +12,23 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.toolkit import unescape_cell
-from routelab.toolkit.input_files import read_bytes
+from routelab.toolkit.csv_cells import CsvReader
+from routelab.toolkit.input_files import describe_binary, read_bytes
+from routelab.toolkit.route_cells import FORMS as ROUTE_FORMS
 
 from .graphml import read_graphml
 from .network import (
+    EDGE_KEYS,
     MAX_TERMINALS,
+    NODE_KEYS,
     Edge,
     Network,
     Node,
     host_kind,
+    kind_key,
     port,
     quantity,
+    unread_keys,
     whole_number,
 )
 
@@ -36,6 +42,10 @@ SUFFIXES = {
     ".json": "json",
 }
 """Format of each suffix."""
+
+
+COLUMNS = ("source", "target", *EDGE_KEYS)
+"""Columns of CSV that are read."""
 
 
 def read_network(path: Path, file_format: str) -> Network:
@@ -65,8 +75,11 @@ def read_network(path: Path, file_format: str) -> Network:
         content = read_bytes(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if not content.strip():
-        raise InputError(f"{path}: the file is empty")
+    description = describe_binary(content)
+    # XML may be in UTF-16
+    is_xml = file_format == "graphml" and content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    if description and not is_xml:
+        raise InputError(f"{path}: the file is {description}")
     file = str(path)
     if file_format == "graphml":
         return read_graphml(content, file)
@@ -89,12 +102,14 @@ def _decode(content: bytes, file: str) -> str:
 
 
 def read_edges(text: str, file: str) -> Network:
-    """Read an edge list: two names per line; a weight or a dictionary after them is ignored.
+    """Read an edge list: two names per line; a weight or a dictionary after them is not read.
+
+    A first line with the numbers of nodes and edges, as other programs write, is no edge.
 
     Raises
     ------
     InputError
-        If a line has fewer or more items, or there is no edge.
+        If a line has fewer or more items, there is no edge, or the first line may be either.
     """
     network = Network()
     for number, line in enumerate(text.splitlines(), 1):
@@ -107,8 +122,44 @@ def read_edges(text: str, file: str) -> Network:
                 f"{place}: expected two names and at most a weight, got {line.strip()!r}; "
                 "names with spaces need CSV, GraphML or JSON"
             )
+        if len(words) > 2 and words[2:] != ["{}"]:
+            network.add_unread("value", ["after the two names of a line"])
         network.edges.append(Edge(words[0], words[1], place))
+    _leave_out_counts(network)
     return _with_ends(network, file)
+
+
+def _leave_out_counts(network: Network) -> None:
+    """Remove the first edge if its names are the numbers of nodes and edges of the other lines.
+
+    Raises
+    ------
+    InputError
+        If they are, but are also names in other lines: a path may begin in this way.
+    """
+    if len(network.edges) < 4:  # small numbers agree too easily, as in the path 2 1, 1 0
+        return
+    first, *others = network.edges
+    names = {end for edge in others for end in (edge.source, edge.target)}
+    nodes = int(first.source) if re.fullmatch("[0-9]{1,18}", first.source) else 0
+    if nodes < len(names) or first.target != str(len(others)):
+        return
+    place, line = first.place.rpartition(", ")[2], f"'{first.source} {first.target}'"
+    is_apart = first.source == first.target or names.isdisjoint((first.source, first.target))
+    if nodes > len(names):
+        # nodes without links may be counted, too
+        network.notes.append(
+            f"{place}, {line}, is read as a link; remove it if it has the numbers of nodes and "
+            "links"
+        )
+    elif is_apart:
+        network.edges = others
+        network.notes.append(f"not read: {place}, {line}, the numbers of nodes and links")
+    else:
+        raise InputError(
+            f"{first.place}: {line} may be a link, or the numbers of nodes and links; put # "
+            "before the numbers, or list the link last"
+        )
 
 
 def _ignorable(words: list[str]) -> bool:
@@ -124,34 +175,33 @@ def read_csv(text: str, file: str) -> Network:
     """Read an edge list in CSV: columns source, target, optionally capacity, latency and ports.
 
     Capacity in multiples of the common unit, latency in seconds, ``source_port`` and
-    ``target_port`` as numbers; other columns are ignored.
+    ``target_port`` as numbers; other columns are listed in `Network.unread`.
 
     Raises
     ------
     InputError
-        If the header lacks a column or has it twice, or a row does not fit it.
+        If the header lacks a column or has it twice, or a row does not fit it or could be read in
+        two ways.
     """
     network = Network()
-    rows = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    header: list[str] | None = None
-    try:
-        for row in rows:
-            place = f"{file}, line {rows.line_num}"
-            if not "".join(row).strip() or row[0].startswith("#"):
-                continue
-            if header is None:
-                header = _header(row, place)
-            else:
-                network.edges.append(_row_edge(header, row, place))
-    except csv.Error as error:
-        raise InputError(f"{file}, line {rows.line_num}: {error}") from None
+    reader = CsvReader(file, iter(StringIO(text, newline=None)))
+    header = _header(reader.header, f"{file}, line {reader.line}")
+    for number, row in reader.rows():
+        network.edges.append(_row_edge(header, row, f"{file}, line {number}"))
+        cells = dict(zip(header, row, strict=True))
+        network.add_unread("column", unread_keys(cells, COLUMNS))
     return _with_ends(network, file)
 
 
 def _header(row: list[str], place: str) -> list[str]:
     """Return the names of the columns in lower case; refuse a header without source or target."""
-    header = [name.strip().lower() for name in row]
-    for name in ("source", "target", "capacity", "latency", "source_port", "target_port"):
+    header = [name.lower() for name in row]
+    if header[-1:] and header[-1] in ROUTE_FORMS:
+        raise InputError(
+            f"{place}: {','.join(row)!r} is the heading of a list of routes, not of links; "
+            "`routelab prove` reads such lists"
+        )
+    for name in COLUMNS:
         needed = name in ("source", "target")
         if header.count(name) > 1 or (needed and name not in header):
             raise InputError(
@@ -165,7 +215,7 @@ def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
     """Return the edge of one row of a CSV file."""
     if len(row) != len(header):
         raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
-    cells = {name: unescape_cell(cell.strip()) for name, cell in zip(header, row, strict=True)}
+    cells = {name: unescape_cell(cell) for name, cell in zip(header, row, strict=True)}
     for end in ("source", "target"):
         if not cells[end]:
             raise InputError(f"{place}: the edge has no {end}")
@@ -190,9 +240,9 @@ def _with_ends(network: Network, file: str) -> Network:
 def read_node_link(text: str, file: str) -> Network:
     """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
 
-    Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (switch or host), edges
-    ``capacity``, ``latency``, ``source_port`` and ``target_port``. If ``multigraph`` is true, equal
-    edges are parallel links.
+    Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch or host),
+    edges ``capacity``, ``latency``, ``source_port`` and ``target_port``. If ``multigraph`` is true,
+    equal edges are parallel links. Other keys are listed in `Network.unread`.
 
     Raises
     ------
@@ -214,7 +264,13 @@ def read_node_link(text: str, file: str) -> Network:
     if not isinstance(multigraph, bool):
         raise InputError(f"{file}: multigraph is {multigraph!r}, expected true or false")
     network = Network(directed=directed, multigraph=multigraph)
-    for place, node in _objects(document, ("nodes",), file):
+    _, nodes = _objects(document, ("nodes",), file)
+    links, edges = _objects(document, ("links", "edges"), file)
+    top_level_keys = ("directed", "multigraph", "nodes", links)
+    network.add_unread("top-level key", unread_keys(document, top_level_keys))
+    kind = kind_key(node for _, node in nodes)
+    for place, node in nodes:
+        network.add_unread("node key", unread_keys(node, ("id", *NODE_KEYS, kind)))
         terminals = node.get("terminals")
         network.declare(
             Node(
@@ -225,10 +281,13 @@ def read_node_link(text: str, file: str) -> Network:
                 if terminals is None
                 else whole_number(terminals, "terminals", place, MAX_TERMINALS),
                 guid=str(node.get("guid") or ""),
-                host=host_kind(node.get("kind") or "switch", place),
+                host=host_kind(node.get(kind) or "switch", place),
             )
         )
-    for place, edge in _objects(document, ("links", "edges"), file):
+    # in a multigraph, the key of networkx numbers parallel edges
+    edge_keys = (*COLUMNS, "key") if multigraph else COLUMNS
+    for place, edge in edges:
+        network.add_unread("edge key", unread_keys(edge, edge_keys))
         network.edges.append(
             Edge(
                 _name(edge, "source", place),
@@ -246,8 +305,8 @@ def read_node_link(text: str, file: str) -> Network:
 
 def _objects(
     document: dict[str, Any], fields: tuple[str, ...], file: str
-) -> list[tuple[str, dict[str, Any]]]:
-    """Return the list with one of the names; every entry with its place."""
+) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
+    """Return the first of the names that is a list, and every entry with its place."""
     for name in fields:
         entries = document.get(name)
         if isinstance(entries, list):
@@ -257,7 +316,7 @@ def _objects(
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise InputError(f"{file}, {name}[{number}]: expected an object, got {entry!r}")
-    return [(f"{file}, {name}[{number}]", entry) for number, entry in enumerate(entries)]
+    return name, [(f"{file}, {name}[{number}]", entry) for number, entry in enumerate(entries)]
 
 
 def _name(entry: dict[str, Any], field: str, place: str) -> str:

@@ -20,7 +20,10 @@ class FabricFile(Parameters):
     leave_out: Words = parameter(
         NOT_HOSTS,
         description="Parts of the descriptions of nodes that are no hosts, such as aggregation "
-        "nodes or storage: their end ports are left out; `leave_out=[]` keeps all",
+        "nodes or storage: their end ports are left out; `leave_out=[]` keeps them",
+    )
+    routers: bool = parameter(
+        False, description="Whether ports of routers to other fabrics are hosts"
     )
 
 
@@ -52,5 +55,8 @@ class InfiniBand(TopologyPlugin):
             If the file cannot be read or its content is wrong; names the file and the line. Also
             if more parts should fail than exist.
         """
-        network = topology_of(read_fabric(self.parameters.file), self.parameters.leave_out)
+        parameters = self.parameters
+        network = topology_of(
+            read_fabric(parameters.file), parameters.leave_out, routers=parameters.routers
+        )
         return with_failures(network, self.parameters)

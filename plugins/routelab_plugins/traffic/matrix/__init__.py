@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from routelab.api import Demand, Parameters, Topology, TrafficPlugin, parameter
 from routelab.api.topology import Float64Array
-from routelab.toolkit import read_traffic_matrix
+from routelab.toolkit import read_traffic_matrix, unread_columns
 
 
 class MatrixTrafficParameters(Parameters):
@@ -63,6 +63,7 @@ class MatrixTraffic(TrafficPlugin):
         between, count = self._between_ranks(), topology.num_terminals
         sent = between.sum(axis=1)
         source, target = np.nonzero(between)
+        unread = unread_columns(self.parameters.file)
         parts = np.bincount(source, minlength=count)
         return Demand.create(
             rate=np.pad(sent / sent.max(), (0, count - len(sent))),
@@ -73,7 +74,8 @@ class MatrixTraffic(TrafficPlugin):
             members=np.arange(count),
             to_self=False,
             convention=f"in proportion to {self.parameters.file.name}: rank i is terminal i, the "
-            "rank that sends most has rate 1; nothing to itself",
+            "rank that sends most has rate 1; nothing to itself"
+            + (f"; {unread}" if unread else ""),
         )
 
     def _between_ranks(self) -> Float64Array:

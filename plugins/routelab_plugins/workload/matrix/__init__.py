@@ -17,7 +17,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.api.topology import Int64Array
-from routelab.toolkit import BlockBuilder, read_messages
+from routelab.toolkit import BlockBuilder, read_messages, unread_columns
 
 
 class MatrixWorkloadParameters(Parameters):
@@ -74,6 +74,7 @@ class MatrixWorkload(WorkloadPlugin):
             As `supports`.
         """
         messages, bytes_ = read_messages(self.parameters.file)
+        unread = unread_columns(self.parameters.file)
         source, target = np.nonzero(messages)
         count, total = messages[source, target], bytes_[source, target]
         size = total // count
@@ -89,7 +90,8 @@ class MatrixWorkload(WorkloadPlugin):
             job.ranks,
             (Loop(tuple(rounds), self.parameters.iterations),),
             convention=f"by rank, the messages of {self.parameters.file.name}: in each round one "
-            "of every pair that has messages left, all together; including messages to itself",
+            "of every pair that has messages left, all together; including messages to itself"
+            + (f"; {unread}" if unread else ""),
         )
 
 

@@ -34,6 +34,9 @@ class ComparisonResult:
 def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     """Read all runs of a comparison from the store, of all sessions.
 
+    A run that gives a figure in another unit than the first run of its benchmark counts as failed:
+    a median over both would be no measurement.
+
     Parameters
     ----------
     session : Session
@@ -43,6 +46,7 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     raws: list[RawRun] = []
+    units: dict[tuple[str, str, int | None], tuple[str, str]] = {}
     for run in session.plan.runs:
         stored = session.find_verdict(run)
         if stored is None:
@@ -51,6 +55,8 @@ def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
             runs.append(_row(run, session.plan, status=status, reason=reason))
             continue
         raw, verdict = stored
+        if conflict := _unit_conflict(run, verdict, units):
+            verdict = RunVerdict("failed", "unreadable", conflict)
         raws.append(raw)
         runs.append(_done_row(run, session.plan, raw, verdict))
         figures += _figures(run, raw, verdict)
@@ -90,6 +96,22 @@ def _done_row(
         session=raw.session,
         version=verdict.result.version if verdict.result else "",
     )
+
+
+def _unit_conflict(
+    run: PlannedRun, verdict: RunVerdict, units: dict[tuple[str, str, int | None], tuple[str, str]]
+) -> str:
+    """Return which unit or direction differs from that of earlier runs; empty if none does.
+
+    Updated: `units`, those of figures by benchmark, metric and size.
+    """
+    for figure in verdict.result.figures if verdict.result else ():
+        unit = figure.unit, figure.better
+        first = units.setdefault((run.benchmark.id, figure.metric, figure.size), unit)
+        if unit != first:
+            new, old = (f"{name} ({better or 'no direction'})" for name, better in (unit, first))
+            return f"{figure.metric} is in {new}, in earlier runs in {old}; parse() must convert it"
+    return ""
 
 
 def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from routelab.api import (
 )
 from routelab.cluster.bench.comparison import RunStatus
 from routelab.cluster.bench.store import RawRun
+from routelab.toolkit.launcher_reports import find_report, is_signal, remove_launcher_lines
 
 _TOLD = ("error-text", "wrong-processes", "verification-failed")
 """Failures that a program tells itself, before its exit code does."""
@@ -30,23 +30,6 @@ _KEPT = 64 * 1024
 """Characters at the end of standard error in which they are looked for."""
 _MOST_TEXT = 200
 """Largest number of characters of a quoted line."""
-
-_LAUNCHER = re.compile(
-    r"^[ \t]*(?:(?:srun|slurmstepd(?:-\S+)?|salloc): |\[(?:proxy:\S*|mpiexec)@|=   "
-    r"|YOUR APPLICATION TERMI|(?:mpirun|mpiexec|orterun|prterun)\b).*\n?",
-    re.MULTILINE,
-)
-"""Lines of launchers, which are no output of a program."""
-_REPORT = re.compile(
-    r"^.*(?:\b(?:srun|slurmstepd(?:-\S{1,99})?|salloc): error: |^\[mpiexec@"
-    r"|BAD TERMINATION OF ONE OF YOUR.*(?:\n=   .*){0,2}|\bexited on signal \d"
-    r"|\bexited with non-zero\b"
-    r"|^(?:.*: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Bus error)\b).*$",
-    re.MULTILINE,
-)
-"""Reports of launchers and shells that a process failed: they count whatever the exit code is."""
-_SIGNAL = re.compile(r"\bKilled\b|\bsignal \d|Out Of Memory|oom[-_]kill|CANCELLED|CODE: 9\b")
-"""What a report says if a signal ended a process."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +96,9 @@ def judge_output(
     how, failure = _ending(output)
     program_output = output
     if how:
-        stdout, stderr = (_LAUNCHER.sub("", text) for text in (output.stdout, output.stderr))
-        program_output = RunOutput(stdout, stderr, None)
+        program_output = RunOutput(
+            remove_launcher_lines(output.stdout), remove_launcher_lines(output.stderr)
+        )
     try:
         result = plugin.parse(program_output, task)
         _check_figures(plugin, result)
@@ -155,11 +139,11 @@ def _check_figures(plugin: BenchmarkPlugin, result: BenchmarkResult) -> None:
 
 def _explanation(output: RunOutput) -> Iterator[str]:
     """Iterate over the first report of a launcher, and the program's last lines, as one line."""
-    report = _REPORT.search(output.stderr) or _REPORT.search(output.stdout)
+    report = find_report(output.stderr, output.stdout)
     if report:
-        yield _shown(report[0])
-    lines = [line.strip() for line in _LAUNCHER.sub("", output.stderr[-_KEPT:]).splitlines()]
-    texts = [_shown(line) for line in lines if line and not (report and line == report[0].strip())]
+        yield _shown(report)
+    lines = map(str.strip, remove_launcher_lines(output.stderr[-_KEPT:]).splitlines())
+    texts = [_shown(line) for line in lines if line]
     if texts:
         yield " | ".join(texts[-LAST_LINES:])
 
@@ -167,11 +151,11 @@ def _explanation(output: RunOutput) -> Iterator[str]:
 def _ending(output: RunOutput) -> tuple[str, Failure]:
     """Return how a run failed, and its kind; nothing if nobody reports that it did."""
     code = output.exit_code or 0
-    report = _REPORT.search(output.stderr) or _REPORT.search(output.stdout)
-    kind: Failure = "killed" if report and _SIGNAL.search(report[0]) else "error-text"
+    report = find_report(output.stderr, output.stdout)
+    kind: Failure = "killed" if report and is_signal(report) else "error-text"
     if report:
         # a launcher ends the other processes after its first report, and so changes its code
-        return (f"exit code {code}" if code else _shown(report[0])), kind
+        return (f"exit code {code}" if code else _shown(report)), kind
     # a shell reports a signal as 128 more than its number
     number = -code if code < 0 else code - 128
     if number not in set(signal.Signals):

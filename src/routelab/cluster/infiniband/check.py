@@ -52,12 +52,15 @@ class CableLoad:
     ----------
     port, peer : str
         Ports at its ends, e.g. ``s3:7``.
+    pairs : int
+        Ordered pairs of hosts whose route uses it.
     load : float
-        Ordered pairs of hosts, relative to the capacity.
+        Their number times the speed of the fastest cable over that of this one.
     """
 
     port: str
     peer: str
+    pairs: int
     load: float
 
 
@@ -126,6 +129,7 @@ def check_fabric(
     lane_file: Path | None = None,
     *,
     replies: Literal["own", "same"] = "own",
+    routers: bool = False,
     bound_seconds: float = 60.0,
 ) -> FabricCheck:
     """Check the unicast forwarding tables, with service levels if they are known.
@@ -141,6 +145,8 @@ def check_fabric(
         SL2VL tables.
     replies : {"own", "same"}
         Whether credit loops that arise only if replies use the SL of the request are faults.
+    routers : bool
+        Whether end ports of routers are hosts.
     bound_seconds : float
         Approximate time limit of the bound.
 
@@ -163,9 +169,11 @@ def check_fabric(
     report_phase("check", "loads")
     verdict = faults.verdict
     has_gap = verdict == "not enough input"
-    hosts = hosts_only(tables)
+    hosts = hosts_only(tables, routers=routers)
     table = host_routes(hosts)
-    loads = relative_loads(hosts.topology, channel_loads(table))
+    pairs = channel_loads(table)
+    loads = relative_loads(hosts.topology, pairs)
+    busiest = _busiest(tables, pairs, loads)
     bandwidth = effective_bisection(table, SAMPLES, 0)
     over = pairs_over_links(table)
     worst_cable = int(over.argmax()) if len(over) else None
@@ -175,6 +183,7 @@ def check_fabric(
         "switches": topology.num_switches,
         "hosts": hosts.topology.num_terminals,
         "left_out": topology.num_terminals - hosts.topology.num_terminals,
+        "routers": 0 if routers else tables.fabric.num_router_ports,
         "cables": len(topology.links),
         "verdict": verdict,
         "assumed_verdict": faults.assumed_verdict if has_gap else "",
@@ -191,6 +200,7 @@ def check_fabric(
         "unlisted_levels": faults.unlisted[0],
         "unlisted_switch_levels": faults.unlisted[1],
         "max_load": float(loads.max(initial=0)),
+        "max_load_pairs": busiest[0].pairs if busiest else 0,
         "load_bound": float(bound.load),
         "effective_bisection": bandwidth.mean if bandwidth else None,
         "effective_bisection_half_width": bandwidth.half_width if bandwidth else None,
@@ -204,7 +214,7 @@ def check_fabric(
         faults.gaps,
         faults.possible,
         faults.remarks,
-        _busiest(tables, loads),
+        busiest,
     )
 
 
@@ -365,7 +375,7 @@ def _unlisted(tables: FabricTables, service: Service) -> tuple[int, int]:
 
 def _unlisted_gap(pairs: int) -> Gap:
     return Gap(
-        f"The file with service levels lacks {pairs} pairs of ports of hosts",
+        f"The file with service levels lacks {pairs} pairs of end ports",
         "these pairs use SL 0",
         "a complete file with --sls",
     )
@@ -501,7 +511,9 @@ def _cycle_text(tables: FabricTables, loops: CreditLoops) -> str:
     return " waits for ".join([*steps, steps[0]])
 
 
-def _busiest(tables: FabricTables, loads: Float64Array) -> tuple[CableLoad, ...]:
+def _busiest(
+    tables: FabricTables, pairs: Float64Array, loads: Float64Array
+) -> tuple[CableLoad, ...]:
     """Return the cables with the largest loads in one direction."""
     topology = tables.topology
     back = np.empty(topology.num_channels, dtype=np.int64)
@@ -511,6 +523,11 @@ def _busiest(tables: FabricTables, loads: Float64Array) -> tuple[CableLoad, ...]
     )
     order = np.argsort(-loads, kind="stable")[:BUSIEST]
     return tuple(
-        CableLoad(tables.out_port(out), tables.out_port(int(back[out])), float(loads[out]))
+        CableLoad(
+            tables.out_port(out),
+            tables.out_port(int(back[out])),
+            round(float(pairs[out])),
+            float(loads[out]),
+        )
         for out in order.tolist()
     )

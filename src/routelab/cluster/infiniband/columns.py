@@ -10,13 +10,15 @@ CHECK: Final = (
     Column("switches", "switches of the fabric"),
     Column(
         "hosts",
-        "ports of channel adapters and routers with a cable to a switch, without `left_out`",
+        "ports of channel adapters, and with `--routers` of routers, with a cable to a switch, "
+        "without `left_out`",
     ),
     Column(
         "left_out",
-        "such ports that count as no hosts in loads and lost pairs: those of aggregation nodes; "
-        "their traffic counts for credit loops",
+        "such ports that count as no hosts in loads and lost pairs: those of aggregation nodes and "
+        "routers; their traffic counts for credit loops",
     ),
+    Column("routers", "ports of routers among `left_out`"),
     Column("cables", "cables between two switches"),
     Column(
         "verdict",
@@ -61,8 +63,8 @@ CHECK: Final = (
     ),
     Column(
         "unlisted_levels",
-        "ordered pairs of hosts at different switches without an SL in the file, which leaves the "
-        "verdict open if some service levels could close a credit loop",
+        "ordered pairs of end ports at different switches without an SL in the file, which leaves "
+        "the verdict open if some service levels could close a credit loop",
         unit="pairs",
     ),
     Column(
@@ -74,9 +76,14 @@ CHECK: Final = (
     ),
     Column(
         "max_load",
-        "ordered pairs of hosts whose route uses the busiest cable in one direction, relative to "
-        "its capacity",
+        "load of the busiest cable in one direction: ordered pairs of hosts whose route uses it, "
+        "times the speed of the fastest cable over its own",
         unit="routes",
+    ),
+    Column(
+        "max_load_pairs",
+        "ordered pairs of hosts whose route uses that cable in this direction",
+        unit="pairs",
     ),
     Column(
         "load_bound",
@@ -85,8 +92,8 @@ CHECK: Final = (
     ),
     Column(
         "effective_bisection",
-        "bandwidth between random halves of the hosts, as a share of a host's bandwidth: mean of "
-        "1,000 samples",
+        "bandwidth between random halves of the hosts, as a share of that of the fastest cable: "
+        "mean of 1,000 samples",
     ),
     Column(
         "effective_bisection_half_width",

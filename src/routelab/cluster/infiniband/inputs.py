@@ -114,10 +114,17 @@ def read_fabric_tables(fabric_file: Path, lft_file: Path) -> FabricTables:
     return FabricTables(fabric, topology, addresses, entries, tuple(foreign))
 
 
-def hosts_only(tables: FabricTables) -> FabricTables:
-    """Return the same without end ports that are no hosts; see `NOT_HOSTS`."""
+def hosts_only(tables: FabricTables, *, routers: bool = False) -> FabricTables:
+    """Return the same without end ports that are no hosts.
+
+    Parameters
+    ----------
+    tables : FabricTables
+    routers : bool
+        Whether end ports of routers are hosts; those of `NOT_HOSTS` are none.
+    """
     whole, addresses, entries = tables.topology, tables.addresses, tables.entries
-    topology = topology_of(tables.fabric, NOT_HOSTS)
+    topology = topology_of(tables.fabric, NOT_HOSTS, routers=routers)
     places = set(
         zip(topology.terminal_switch.tolist(), topology.terminal_port.tolist(), strict=True)
     )

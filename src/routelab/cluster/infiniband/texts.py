@@ -29,11 +29,15 @@ def check_lines(found: FabricCheck) -> Iterator[str]:
         f"{facts['switches']} switches, {facts['hosts']} hosts, {facts['cables']} cables between "
         "switches"
     )
-    if facts["left_out"]:
-        yield (
-            f"End ports of aggregation nodes: {facts['left_out']}; their routes are checked, but "
-            "they are no hosts."
-        )
+    for name, count, remedy in (
+        ("aggregation nodes", facts["left_out"] - facts["routers"], ""),
+        ("routers", facts["routers"], " (--routers takes them for hosts)"),
+    ):
+        if count:
+            yield (
+                f"End ports of {name}: {count}; their routes are checked, but they are no hosts"
+                f"{remedy}."
+            )
     for kind, title in _TITLES.items():
         texts = [text for text_kind, text in found.faults if text_kind == kind]
         if texts:
@@ -84,16 +88,20 @@ def _load_lines(found: FabricCheck) -> Iterator[str]:
     facts = found.facts
     if found.busiest:
         yield (
-            f"Busiest cable: {_text(facts['max_load'])} pairs of hosts in one direction; no tables "
-            f"of shortest routes have less than {_text(facts['load_bound'])}."
+            f"Busiest cable: {facts['max_load_pairs']} pairs of hosts in one direction, load "
+            f"{_text(facts['max_load'])} relative to the fastest cable; no tables of shortest "
+            f"routes have a load below {_text(facts['load_bound'])}."
         )
     for cable in found.busiest:
-        yield f"    {_text(cable.load)}  {cable.port} -> {cable.peer}"
+        yield (
+            f"    load {_text(cable.load)}  {cable.port} -> {cable.peer}  "
+            f"({cable.pairs} pairs of hosts)"
+        )
     if facts["effective_bisection"] is not None:
         width = facts["effective_bisection_half_width"]
         yield (
-            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± {width:.3f} of a "
-            f"host's bandwidth ({SAMPLES} random bisections)."
+            f"Effective bisection bandwidth: {facts['effective_bisection']:.3f} ± {width:.3f} of "
+            f"that of the fastest cable ({SAMPLES} random bisections)."
         )
     if facts["worst_cable"]:
         yield (

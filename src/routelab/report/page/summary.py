@@ -29,6 +29,7 @@ UNDECIDED = (
 def summarize(study_rows: StudyRows, tables: Sequence[ReportTable]) -> list[str]:
     """Return sentences on the runs, the proofs, the measurements and published numbers."""
     sentences = [*runs_sentences(study_rows), *proof_sentence(study_rows.routes)]
+    sentences += _file_sentences(study_rows)
     sentences += _algorithms_sentence(study_rows)
     sentences += _bounds_sentence(study_rows.routes)
     sentences += _routers_sentence(study_rows)
@@ -62,6 +63,16 @@ def runs_sentence(row_set: RowSet, noun: str = "run") -> str:
         return f"{text}, all of them ok." if total else f"{text}."
     parts = [f"{ok} ok", *(f"{number} {status}" for status, number in counts.items())]
     return f"{text}: {', '.join(parts)}."
+
+
+def _file_sentences(study_rows: StudyRows) -> list[str]:
+    """Return what files of networks have that the networks do not; networks that share it once."""
+    networks: dict[str, dict[str, None]] = {}
+    for row_set in study_rows.of_jobs:
+        for record, outcome in zip(row_set.records, row_set.outcomes, strict=True):
+            if notes := outcome.facts.get("file_notes"):
+                networks.setdefault(notes, {})[record.topology] = None
+    return [f"File of {', '.join(names)}: {notes}." for notes, names in networks.items()]
 
 
 def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:

@@ -73,9 +73,9 @@ def _inputs(study: Study, plugins: Sequence[Plugin]) -> list[Path]:
     paths = [study.path]
     if study.reference:
         paths += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
-    return list(
-        dict.fromkeys([*paths, *(file for plugin in plugins for file in plugin.input_files())])
-    )
+    for plugin in plugins:
+        paths += [*plugin.input_files(), *plugin.data_files()]
+    return list(dict.fromkeys(paths))
 
 
 def machine_text(facts: Mapping[str, Any] | None) -> str:

@@ -139,7 +139,9 @@ BENCHMARKS: Final = (
     _bench_column("baseline", "routing that the others are compared with"),
     _bench_column("ranks", "number of MPI processes"),
     _bench_column("hosts", "hosts that ran the processes"),
-    _bench_column("job_ids", "job numbers of the batch system", heading="allocations"),
+    _bench_column(
+        "job_ids", "number of jobs of the batch system that ran the runs", heading="allocations"
+    ),
     _bench_column("applied", "whether the fabric was switched to the routing"),
     _bench_column("version", "version of the benchmark, as it prints it"),
     _bench_column("metric", "figure of merit", heading="measured quantity"),

@@ -104,6 +104,11 @@ class Fabric:
         )
 
     @cached_property
+    def num_router_ports(self) -> int:
+        """Number of ports of routers that have a cable."""
+        return sum(len(node.ports) for node in self.nodes if node.kind == "router")
+
+    @cached_property
     def free_ports(self) -> int:
         """Number of switch ports without a cable (or whose link is down)."""
         return sum(self.nodes[i].num_ports - len(self.nodes[i].ports) for i in self.switches)

@@ -30,7 +30,6 @@ from routelab.toolkit.infiniband.text_lines import (
     REPLACED_COMMAND,
     TextFile,
     guid_text,
-    shorten,
 )
 
 NO_PORT = 255
@@ -139,7 +138,7 @@ def parse_forwarding_tables(text: TextFile) -> ForwardingTables:
             ended.add(current)
             current = ""
         elif not _OTHER.fullmatch(line):
-            raise text.error(number, f"{shorten(line)} is not a line of a forwarding table")
+            raise text.stray(number, "a line of a forwarding table")
     if not tables:
         raise InputError(f"{text.name}: has no table of a switch")
     cut = [guid for guid in tables if guid not in ended]

@@ -25,7 +25,7 @@ _GUID_ID = re.compile(r"([SHR])-([0-9a-fA-F]{1,16})")
 _IDENTITY = re.compile(
     r"(?:vendid|devid|sysimgguid)=0x[0-9a-fA-F]+"
     r"|(switch|ca|rt|host)guid=0x([0-9a-fA-F]{1,16})(?:\(([0-9a-fA-F]{1,16})\))?"
-    r"|DR path .*|Chassis .*"
+    r"|DR path .*"
 )
 _NODE = re.compile(
     rf"(Switch|Ca|Hca|Rt|Router)[ \t]+([0-9]{{1,5}})[ \t]+{_ID}(?:[ \t]*#[ \t]*(.*))?[ \t]*"
@@ -118,9 +118,7 @@ def _read_records(text: TextFile, builder: FabricBuilder) -> None:
         elif simulation.read_setting(number, line.strip()):
             node = None
         else:
-            raise text.error(
-                number, f"{shorten(line)} is not a line of ibnetdiscover; the file may be damaged"
-            )
+            raise text.stray(number, "a line of ibnetdiscover; the file may be damaged")
     if above.lines:
         raise text.error(above.lines[-1], "the file ends before the record of this node")
     simulation.set_rates(builder)

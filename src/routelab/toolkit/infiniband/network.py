@@ -19,7 +19,7 @@ NOT_HOSTS = ("Aggregation Node",)
 """Parts of the descriptions of nodes whose end ports are no hosts: in-network aggregation."""
 
 
-def topology_of(fabric: Fabric, leave_out: Sequence[str] = ()) -> Topology:
+def topology_of(fabric: Fabric, leave_out: Sequence[str] = (), *, routers: bool = True) -> Topology:
     """Return the network of a fabric.
 
     Parameters
@@ -27,6 +27,8 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = ()) -> Topology:
     fabric : Fabric
     leave_out : sequence of str, optional
         Parts of descriptions, in any case; end ports of such nodes are left out.
+    routers : bool
+        Whether end ports of routers are terminals.
 
     Notes
     -----
@@ -51,7 +53,12 @@ def topology_of(fabric: Fabric, leave_out: Sequence[str] = ()) -> Topology:
     nodes = fabric.nodes
     switches = sorted(fabric.switches, key=lambda i: (_natural(nodes[i].name), nodes[i].guid, i))
     number = {node: s for s, node in enumerate(switches)}
-    hosts = [end for end in fabric.end_ports if not _is_left_out(nodes[end[0]].name, leave_out)]
+    hosts = [
+        end
+        for end in fabric.end_ports
+        if (routers or nodes[end[0]].kind != "router")
+        and not _is_left_out(nodes[end[0]].name, leave_out)
+    ]
     if not hosts:
         raise InputError(f"{fabric.file}: all end ports are left out; no host remains")
     ends = sorted(

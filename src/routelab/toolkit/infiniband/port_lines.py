@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from routelab.toolkit.infiniband.fabric import NodeKind
 from routelab.toolkit.infiniband.fabric_builder import FabricBuilder, NodeRecord, PortRecord
-from routelab.toolkit.infiniband.text_lines import TextFile, shorten
+from routelab.toolkit.infiniband.text_lines import TextFile
 
 _END = r"(SW|CA|RT)[ \t]+([0-9]{1,5})[ \t]+([0-9]{1,5})[ \t]+0x([0-9a-fA-F]{1,16})"
 _START = re.compile(r"(?:SW|CA|RT)[ \t]+[0-9]+[ \t]+[0-9]+[ \t]+0x")
@@ -94,10 +94,7 @@ def _lines(text: TextFile) -> Iterator[_Line]:
             end = _End(_KINDS[kind], int(lid), int(port), int(guid, 16))
             yield _Line(number, end, cable[7])
         else:
-            raise text.error(
-                number,
-                f"{shorten(line)} is not a line of ibnetdiscover -p; the file may be damaged",
-            )
+            raise text.stray(number, "a line of ibnetdiscover -p; the file may be damaged")
 
 
 def _port(line: _Line, peer: _End) -> PortRecord:

@@ -15,7 +15,7 @@ import numpy as np
 
 from routelab.api.errors import InputError
 from routelab.api.topology import Int8Array, frozen_array
-from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, guid_text, shorten
+from routelab.toolkit.infiniband.text_lines import MAX_LID, MAX_PORT, TextFile, guid_text
 
 NUM_LEVELS = 16
 """Number of service levels, and of virtual lanes including VL15 of subnet management."""
@@ -74,7 +74,7 @@ def parse_service_levels(text: TextFile) -> ServiceLevels:
             current = guid_text(int(head[1], 16))
             continue
         else:
-            raise text.error(number, f"{shorten(line)} is not a line '0xGUID LID SL'")
+            raise text.stray(number, "a line '0xGUID LID SL'")
         if not 1 <= lid <= MAX_LID:
             raise text.error(number, f"LID {lid} is not a unicast LID (1 to {MAX_LID})")
         if level >= NUM_LEVELS:
@@ -133,7 +133,7 @@ def parse_lane_tables(text: TextFile) -> LaneTables:
             current = guid_text(int(head[1], 16))
             continue
         else:
-            raise text.error(number, f"{shorten(line)} is not a line of an SL2VL table")
+            raise text.stray(number, "a line of an SL2VL table")
         if max(ports) > MAX_PORT:
             raise text.error(number, f"port {max(ports)} does not exist; ports are 0 to {MAX_PORT}")
         if max(lanes) >= NUM_LEVELS:

@@ -51,9 +51,11 @@ def root_switches(topology: Topology) -> list[int]:
     """Return roots for up*/down* in each connected part with hosts.
 
     They are the switches farthest from hosts, or the most central one if all switches have hosts. A
-    host at an upper switch, such as storage, makes others look farther away. If up*/down* has no
-    route between some hosts then, switches with the fewest hosts count as if they had none; at last
-    the most central switch is the only root, from which up*/down* reaches everything.
+    host at an upper switch, such as storage, makes others look farther away. So switches with the
+    fewest hosts also count as if they had none, then those with the next number, and the largest
+    set counts from which up*/down* has a route between all hosts: every spine is a root, also one
+    with a host. If there is none, the most central switch is the only root, from which up*/down*
+    reaches everything.
     """
     start, channel = topology.outgoing
     neighbours = [
@@ -71,13 +73,16 @@ def _roots_of_part(topology: Topology, neighbours: list[Any], switches: Int64Arr
     """Return the roots of one connected part; see `root_switches`."""
     hosts = topology.terminals_per_switch
     ends = switches[hosts[switches] > 0]
+    roots = switches[:0]
     for fewest in np.unique(hosts[ends]).tolist():
         hops = _hops(neighbours, ends[hosts[ends] >= fewest])[switches]
         if not hops.max():
             break
-        roots = switches[hops == hops.max()]
-        if _are_routable(neighbours, roots, ends):
-            return [int(root) for root in roots]
+        farthest = switches[hops == hops.max()]
+        if len(farthest) > len(roots) and _are_routable(neighbours, farthest, ends):
+            roots = farthest
+    if len(roots):
+        return [int(root) for root in roots]
     sums = [int(_hops(neighbours, np.array([s]))[switches].sum()) for s in switches.tolist()]
     return [int(switches[np.argmin(sums)])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,27 @@ MAX_PORT = 254
 
 REPLACED_COMMAND = r"\*\*\* WARNING \*\*\*: this command has been replaced by .*"
 """Line that ``dump_lfts`` prints at its end, as a regular expression."""
+
+_STRAYS = (
+    (
+        re.compile(
+            r"(?:ib(?:warn|panic|error|debug|netdiscover|route)|smpquery): |\S+\.c:[0-9]+[;:] "
+        ),
+        (
+            "is a message of standard error; write the output alone to the file (without 2>&1), "
+            "and see whether the program left out what it complains about"
+        ),
+    ),
+    (
+        re.compile(r"(?:Non-)?Chassis (?:Nodes\b|[0-9])"),
+        "is a heading of ibnetdiscover -g, which lists nodes of a chassis twice; run it without -g",
+    ),
+    (
+        re.compile(r"(?:Ca|Switch|Rt)[ \t]+: 0x"),
+        "is a line of ibnetdiscover -l, -S, -H or -R, which lists no cables; run it without them",
+    ),
+)
+"""Lines that other options and streams of the programs print, and what to do about them."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +90,19 @@ class TextFile:
     def error(self, line: int, text: str) -> InputError:
         """Return an error about a line, counted from 1."""
         return InputError(f"{self.place(line)}: {text}")
+
+    def stray(self, number: int, expected: str) -> InputError:
+        """Return an error about a line, counted from 1, that is not what was expected.
+
+        Parameters
+        ----------
+        number : int
+        expected : str
+            What the lines of the file are, e.g. ``a line of a forwarding table``.
+        """
+        line = self.lines[number - 1].strip()
+        reasons = (reason for form, reason in _STRAYS if form.match(line))
+        return self.error(number, f"{shorten(line)} {next(reasons, f'is not {expected}')}")
 
     def missing(self, line: int, text: str) -> MissingInputError:
         """Return an error about what this line, counted from 1, leaves open."""

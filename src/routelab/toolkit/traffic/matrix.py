@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import csv
+import logging
 from collections.abc import Iterator
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -12,7 +13,10 @@ import numpy as np
 from routelab.api.errors import InputError
 from routelab.api.number_texts import read_number
 from routelab.api.topology import Float64Array, Int64Array
+from routelab.toolkit.csv_cells import CsvReader
 from routelab.toolkit.input_files import read_user_text, refuse
+
+logger = logging.getLogger(__name__)
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
 """Columns of a list, each with its allowed names."""
@@ -74,8 +78,8 @@ def read_traffic_matrix(path: Path) -> Float64Array:
     Parameters
     ----------
     path : Path
-        CSV with the header ``source,target,bytes`` (or ``src,dst,bytes``; further columns are
-        ignored, lines of one pair add up, the highest rank in the file is the last one), or a
+        CSV with the header ``source,target,bytes`` (or ``src,dst,bytes``; a warning names further
+        columns, lines of one pair add up, the highest rank in the file is the last one), or a
         matrix without a header: line i, column j has the bytes from rank i to rank j. Empty lines
         and lines that begin with ``#`` are ignored.
 
@@ -94,26 +98,50 @@ def read_traffic_matrix(path: Path) -> Float64Array:
 
 def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
-    try:
-        rows = list(_rows(read_user_text(path)))
-    except csv.Error as error:
-        raise InputError(f"{path}: not CSV: {error}") from None
+    rows = list(_rows(path))
     if not rows:
         raise InputError(f"{path}: no line with traffic in it")
     problems: list[str] = []
     listed = any(_number(cell) is None for cell in rows[0][1])
     matrix = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
     refuse(path, problems)
+    if listed and (note := _unread(rows[0][1])):
+        _warn(path, note)
     return matrix
 
 
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the stripped cells of each line that is not empty."""
-    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if any(cells) and not cells[0].startswith("#"):
-            yield reader.line_num, cells
+def unread_columns(path: Path) -> str:
+    """Return a text that names the columns of a list that are not read; empty without any.
+
+    Raises
+    ------
+    InputError
+        As `read_traffic_matrix`.
+    """
+    _, header = next(_rows(path), (0, ["0"]))
+    return _unread(header)
+
+
+def _unread(header: list[str]) -> str:
+    """Return the text of `unread_columns`; a row of numbers is no header."""
+    known = {MESSAGES, "", *(name for names in COLUMNS.values() for name in names)}
+    is_list = any(_number(cell) is None for cell in header)
+    names = [name for name in header if is_list and name.lower() not in known]
+    return f"not read: column{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else ""
+
+
+@cache
+def _warn(path: Path, note: str) -> None:
+    """Log a note on a file once: plugins read a file several times."""
+    logger.warning("%s: %s", path, note)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not empty."""
+    reader = CsvReader(str(path), iter(StringIO(read_user_text(path), newline=None)))
+    if reader.header:
+        yield reader.line, reader.header
+    yield from reader.rows()
 
 
 def _number(cell: str) -> float | None:

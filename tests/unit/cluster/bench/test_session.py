@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,29 @@ if os.environ["PMI_RANK"] == "0":
 
 def rows(session, ended=None):
     return collect(session, ended or SessionEnd()).runs
+
+
+@pytest.mark.parametrize("difference", [{"unit": "ms"}, {"better": "higher"}, {"better": ""}])
+def test_runs_in_another_unit_are_failed_runs_of_their_benchmark(site, monkeypatch, difference):
+    session = site.session()
+    session.measure()
+    find = session.find_verdict
+
+    def find_other(run):
+        raw, verdict = find(run)
+        if (run.benchmark.id, run.round) == ("one", 2):
+            figures = tuple(replace(figure, **difference) for figure in verdict.result.figures)
+            verdict = replace(verdict, result=replace(verdict.result, figures=figures))
+        return raw, verdict
+
+    monkeypatch.setattr(session, "find_verdict", find_other)
+    collected = collect(session, SessionEnd())
+    failed = [row for row in collected.runs if row["status"] == "failed"]
+    assert {(row["benchmark"], row["round"]) for row in failed} == {("one", 2)}
+    assert all("time" in row["reason"] for row in failed)
+    assert {(row["unit"], row["better"]) for row in collected.figures} == {("s", "lower")}
+    assert len(collected.figures) == 12 - len(failed)
+    assert collected.facts["failed"] == len(failed)
 
 
 def test_all_rounds_are_run_under_their_routing(site):

@@ -524,3 +524,64 @@ def test_lids_that_the_fabric_lacks_leave_the_verdict_open(tmp_path):
     (tmp_path / "fabric").write_text(several)
     with pytest.raises(MissingInputError, match="LMC 1"):
         read_fabric_tables(tmp_path / "fabric", LFTS)
+
+
+def with_router(text: str, guid: str) -> str:
+    """Return a fabric in which the channel adapter with this GUID is a router."""
+    text = text.replace(f"H-{guid}", f"R-{guid}")
+    text = re.sub(rf'(?m)^Ca(\t\d+ "R-{guid}")', r"Rt\1", text)
+    return re.sub(rf"(?m)^caguid=0x0*{guid.lstrip('0')}\b", f"rtguid=0x{guid}", text)
+
+
+def test_routers_are_no_hosts_unless_they_are_asked_for(tmp_path):
+    file = tmp_path / "fabric.topo"
+    file.write_text(with_router(FABRIC.read_text(), "0000000000100000"))
+    without = check_fabric(file, LFTS, bound_seconds=5)
+    whole = check_fabric(file, LFTS, routers=True, bound_seconds=5)
+    hosts = check_fabric(FABRIC, LFTS, bound_seconds=5)
+    names = ("hosts", "left_out", "routers", "worst_cable_pairs", "max_load_pairs")
+    assert [whole.facts[name] for name in names] == [hosts.facts[name] for name in names]
+    assert [without.facts[name] for name in names[:3]] == [4, 1, 1]
+    assert without.facts["verdict"] == whole.facts["verdict"] == "proven"
+    assert "End ports of routers: 1;" in "".join(check_lines(without))
+    assert "routers" not in "".join(check_lines(whole))
+
+
+def test_sentences_about_pairs_have_pairs_where_cables_differ_in_speed(tmp_path):
+    """A ring of four with a cable of a fiftieth of the others' speed."""
+    fabric, tables = [], []
+    for s in range(4):
+        after, before, lid = (s + 1) % 4, (s - 1) % 4, s + 11
+        speeds = ["1xSDR" if switch == 0 else "4xEDR" for switch in (s, before)]
+        fabric += [
+            f'Switch\t4 "S-{s + 16:016x}"\t# "s{s}" base port 0 lid {s + 1} lmc 0',
+            f'[1]\t"S-{after + 16:016x}"[2]\t# "s" lid {after + 1} {speeds[0]}',
+            f'[2]\t"S-{before + 16:016x}"[1]\t# "s" lid {before + 1} {speeds[1]}',
+            f'[3]\t"H-{s + 256:016x}"[1]({s + 512:x})\t# "h{s}" lid {lid} 4xEDR',
+            "",
+            f'Ca\t1 "H-{s + 256:016x}"\t# "h{s}"',
+            f'[1]({s + 512:x})\t"S-{s + 16:016x}"[3]\t# lid {lid} lmc 0 "s" lid {s + 1} 4xEDR',
+            "",
+        ]
+        # up to the greater number, down to the smaller: the cable from s3 to s0 is not used
+        ports = {t: 1 if t > s else 2 for t in range(4) if t != s}
+        tables += [
+            f"Unicast lids [0-14] of switch Lid {s + 1} guid 0x{s + 16:016x} ('s{s}'):",
+            *(f"0x{t + 1:04x} {ports.get(t, 0):03d}" for t in range(4)),
+            *(f"0x{t + 11:04x} {ports.get(t, 3):03d}" for t in range(4)),
+            "8 lids dumped",
+        ]
+    (tmp_path / "fabric.topo").write_text("\n".join(fabric) + "\n")
+    (tmp_path / "lfts").write_text("\n".join(tables) + "\n")
+    found = check_fabric(tmp_path / "fabric.topo", tmp_path / "lfts", bound_seconds=5)
+    assert (found.facts["max_load"], found.facts["max_load_pairs"]) == (150, 3)
+    assert [(cable.load, cable.pairs) for cable in found.busiest] == [
+        *((150, 3), (150, 3)),
+        *((4, 4), (4, 4), (3, 3), (3, 3), (0, 0), (0, 0)),
+    ]
+    pairs = [
+        float(number)
+        for line in check_lines(found)
+        for number in re.findall(r"([\d.]+) pairs of hosts", line)
+    ]
+    assert pairs == [3, *(cable.pairs for cable in found.busiest), 8]

@@ -1,5 +1,6 @@
 """Networks from files: every format, every way in which a file can be wrong."""
 
+import gzip
 import io
 import json
 from collections import Counter
@@ -91,6 +92,30 @@ def test_graphml_of_the_topology_zoo_s_kind(build):
     assert topology.attributes == {"file": "net.graphml", "self_loops_dropped": 1}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'source;target;capacity\n"a, b" ; c;2\n',
+        'source\ttarget\tcapacity\n"a, b"\tc\t2\n',
+        '"source","target","capacity"\n# links\n "a, b","c",\t"2"\n',
+    ],
+)
+def test_csv_as_people_write_it(build, text):
+    topology = build("net.csv", text)
+    assert topology.switch_names == ("a, b", "c")
+    assert topology.channel_capacity.tolist() == [2, 2]
+
+
+def test_a_name_in_quotation_marks_is_no_comment(build):
+    topology = build("net.csv", 'source,target\n"#1",b\n#1,c\n')
+    assert topology.switch_names == ("#1", "b")
+
+
+def test_graphml_may_be_in_utf_16(build):
+    topology = build("net.graphml", ZOO.replace("utf-8", "utf-16").encode("utf-16"))
+    assert topology.switch_names == ("Wien", "1", "2", "3")
+
+
 @pytest.mark.parametrize(("directed", "count"), [(True, 3), (False, 6), ("auto", 5)])
 def test_directed_overrides_the_file(build, directed, count):
     assert build("net.graphml", ZOO, directed=directed).num_channels == count
@@ -145,6 +170,195 @@ def test_node_link_json_with_attributes_and_tuples(build):
     assert topology.channel_latency.tolist() == [2e-7, 2e-7]
 
 
+NODES_OF_KINDS = [("a", "switch"), ("b", "switch"), ("x", "host"), ("y", "host")]
+LINKS_OF_KINDS = [("a", "b"), ("a", "x"), ("b", "y")]
+
+
+def typed_graph(form, key, kinds):
+    """File of two switches and two hosts whose kinds are in `key`; None: without it."""
+    if form == "json":
+        nodes = [{"id": id_, **({key: kind} if kind else {})} for id_, kind in kinds]
+        links = [{"source": source, "target": target} for source, target in LINKS_OF_KINDS]
+        return json.dumps({"nodes": nodes, "links": links})
+    data = {id_: f'<data key="k">{kind}</data>' if kind else "" for id_, kind in kinds}
+    nodes = [f'<node id="{id_}">{text}</node>' for id_, text in data.items()]
+    links = [f'<edge source="{source}" target="{target}"/>' for source, target in LINKS_OF_KINDS]
+    keys = f'<key id="k" for="node" attr.name="{key}"/>'
+    return graphml("".join(nodes + links), keys)
+
+
+@pytest.mark.parametrize("form", ["json", "graphml"])
+@pytest.mark.parametrize("key", ["kind", "type"])
+@pytest.mark.parametrize("switch", ["switch", None])
+def test_type_is_read_as_kind_if_all_its_values_are_kinds(build, form, key, switch):
+    kinds = [(id_, switch if kind == "switch" else kind) for id_, kind in NODES_OF_KINDS]
+    topology = build(f"net.{form}", typed_graph(form, key, kinds))
+    assert (topology.switch_names, topology.terminal_names) == (("a", "b"), ("x", "y"))
+    assert "file_notes" not in topology.attributes
+
+
+@pytest.mark.parametrize("form", ["json", "graphml"])
+def test_another_type_is_named_and_not_read(build, form):
+    kinds = [*NODES_OF_KINDS[:3], ("y", "server")]
+    topology = build(f"net.{form}", typed_graph(form, "type", kinds))
+    assert topology.num_switches == 4
+    assert topology.attributes["file_notes"] == "not read: node key type"
+
+
+def test_kind_goes_before_type(build):
+    nodes = [{"id": "a", "kind": "switch", "type": "host"}, {"id": "b", "type": "host"}]
+    content = {"nodes": nodes, "links": [{"source": "a", "target": "b"}]}
+    topology = build("net.json", json.dumps(content))
+    assert topology.num_switches == 2
+    assert "type" in topology.attributes["file_notes"]
+
+
+DRAWN = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://example.org/y">
+  <key id="t" for="node" attr.name="tier"><default>leaf</default></key>
+  <key id="d" for="all" yfiles.type="graphics"/><key id="u" for="node" attr.name="url"/>
+  <key id="o" for="graph" attr.name="origin"/><key id="bandwidth" for="edge"/>
+  <graph edgedefault="undirected"><data key="o">Zoo</data>
+    <node id="a"><data key="d"><y:NodeLabel>A</y:NodeLabel></data><data key="u"/></node>
+    <node id="b"/>
+    <edge source="a" target="b" sourceport="p1"><data key="bandwidth">10</data>
+      <data key="d"><y:EdgeLabel>10G</y:EdgeLabel></data></edge>
+  </graph>
+</graphml>"""
+
+LINK = {"source": "a", "target": "b"}
+
+PARTLY_READ = {
+    "columns": (
+        "a.csv",
+        "source,target,Bandwidth,delay,empty\na,b,,1us,\nb,c,2,1us,\n",
+        "not read: columns delay, bandwidth",
+    ),
+    "weights": ("a.txt", "a b\nb c 2.5\n", "not read: value after the two names of a line"),
+    "dictionaries": ("a.txt", "a b {'w': 1}\n", "not read: value after the two names of a line"),
+    "graphml": (
+        "a.graphml",
+        DRAWN,
+        (
+            "not read: graph key origin; not read: node key tier; not read: labels of nodes in the "
+            "drawing, of edges in the drawing; not read: edge key bandwidth; "
+            "not read: edge attribute sourceport"
+        ),
+    ),
+    "json": (
+        "a.json",
+        json.dumps(
+            {
+                "graph": {"rate": 5},
+                "hosts": ["x"],
+                "nodes": [{"id": "a", "capacity": 2, "tier": None}, {"id": "b", "tier": "core"}],
+                "links": [LINK | {"bandwidth": 0, "key": 3}],
+                "edges": [LINK],
+            }
+        ),
+        (
+            "not read: top-level keys graph, hosts, edges; not read: node keys capacity, tier; "
+            "not read: edge keys bandwidth, key"
+        ),
+    ),
+    "many keys": (
+        "a.json",
+        json.dumps({"nodes": [{"id": "a"} | {f"k{i}": 1 for i in range(11)}], "links": []}),
+        "not read: node keys k0, k1, k2, k3, k4, k5, k6, k7, and 3 more",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "notes"), PARTLY_READ.values(), ids=PARTLY_READ)
+def test_what_is_not_read_is_named_once(build, name, content, notes):
+    assert build(name, content).attributes["file_notes"] == notes
+
+
+READ = {
+    "columns": ("a.csv", "Source,target,capacity,latency,source_port,,\na,b,1,2,3,,\n"),
+    "empty dictionaries of networkx": ("a.txt", "a b {}\n"),
+    "keys of a multigraph": (
+        "a.json",
+        json.dumps(
+            {
+                "multigraph": True,
+                "graph": {},
+                "nodes": [{"id": "a", "guid": "0x1", "label": "A", "terminals": 1}, {"id": "b"}],
+                "links": [LINK | {"key": 0}, LINK | {"key": 1, "capacity": 2, "latency": 1}],
+            }
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), READ.values(), ids=READ)
+def test_a_file_that_is_read_completely_has_no_notes(build, name, content):
+    assert "file_notes" not in build(name, content).attributes
+
+
+def test_values_of_hosts_links_and_terminals_beside_hosts_are_named(build):
+    links = [*HOST_LINKS[:2], HOST_LINKS[2] | {"capacity": 2}]
+    content = json.dumps({"nodes": HOST_NODES, "links": links})
+    assert build("net.json", content, terminals=4).attributes["file_notes"] == (
+        "not used: capacity and latency of links to hosts; "
+        "not used: terminals=4, because the file has hosts"
+    )
+
+
+RING_LINES = "".join(
+    f'<edge source="{source}" target="{target}"/>'
+    for source, target in [("a", "b"), ("c", "b"), ("c", "d"), ("a", "d")]
+)
+RING = (
+    "<graphml><graph edgedefault='directed'>"
+    + "".join(f'<node id="{name}"/>' for name in "abcd")
+    + RING_LINES
+    + "</graph></graphml>"
+)
+
+
+@pytest.mark.parametrize(("directed", "count"), [("auto", 4), (True, 4), (False, 8)])
+def test_one_way_links_of_a_drawing_are_named(build, directed, count):
+    topology = build("ring.graphml", RING, directed=directed)
+    assert topology.num_channels == count
+    notes = topology.attributes.get("file_notes", "")
+    assert ("4 of 4" in notes, "directed=false" in notes) == (directed == "auto",) * 2
+
+
+def test_links_both_ways_and_declared_one_way_links_are_not_named(build):
+    both = [LINK, {"source": "b", "target": "a"}]
+    document = {"directed": True, "nodes": [{"id": "a"}, {"id": "b"}], "links": both}
+    assert "file_notes" not in build("net.json", json.dumps(document)).attributes
+    # an edge's own attribute is a statement, the default of the file is often a program's
+    assert "file_notes" not in build("zoo.graphml", ZOO).attributes
+
+
+@pytest.mark.parametrize(
+    ("lines", "links", "noted"),
+    [
+        ("4 5\n0 1\n1 2\n2 3\n3 0\n0 2\n", 5, True),
+        ("# counts\n3 3\n1 2\n2 3\n3 1\n", 3, True),  # a self-loop, if it were a link
+        ("5 3\n0 1\n1 2\n2 3\n", 4, True),  # a node without links may be counted: a link
+        ("4 9\n0 1\n1 2\n2 3\n3 0\n0 2\n", 6, False),
+        ("a 3\na b\nb 3\nb c\n", 4, False),
+        ("2 1\n1 0\n", 2, False),  # a short path
+    ],
+)
+def test_a_first_line_with_numbers_of_nodes_and_links(build, lines, links, noted):
+    topology = build("net.txt", lines)
+    assert topology.num_channels == 2 * links
+    assert ("file_notes" in topology.attributes) == noted
+
+
+@pytest.mark.parametrize("lines", ["4 3\n3 2\n2 1\n1 0\n", "4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n"])
+def test_a_first_line_that_may_be_a_link_is_refused(build, lines):
+    with pytest.raises(InputError, match=r"line 1: .* may be a link"):
+        build("net.txt", lines)
+    comment = build("net.txt", f"# {lines}")
+    assert "file_notes" not in comment.attributes
+    first, rest = lines.split("\n", 1)
+    assert build("net.txt", f"{rest}{first}\n").num_channels == comment.num_channels + 2
+
+
 def graphml(inside, keys=""):
     return f"<graphml>{keys}\n<graph edgedefault='undirected'>\n{inside}\n</graph></graphml>"
 
@@ -167,6 +381,11 @@ def node_link(nodes, edges=()):
 TERMINALS = "<key id='t' for='node' attr.name='terminals'/>"
 MISTAKES = {
     "empty": ("a.txt", "  \n", "the file is empty"),
+    "compressed": ("a.graphml", gzip.compress(b"<graphml/>"), "the file is compressed .gzip."),
+    "UTF-16": ("a.csv", "source,target\na,b\n".encode("utf-16"), "the file is text in UTF-16"),
+    "two separators": ("a.csv", "source,target;x\na,b\n", "line 1: .* a comma and a semicolon"),
+    "other separator": ("a.csv", "source;target\na;b,c\n", "line 2: 'b,c' has a comma"),
+    "list of routes": ("a.csv", "source,target,switches\na,b,b\n", "heading of a list of routes"),
     "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
     "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
     "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),

@@ -35,6 +35,17 @@ def test_algorithms_without_tables_have_their_own_verdicts(world):
     )
 
 
+def test_what_files_of_networks_have_that_is_not_read_is_said_once(world):
+    notes = {"file_notes": "not read: column delay"}
+    world.add("dor", facts=notes)
+    world.add("sssp", facts=notes)
+    world.simulate("dor", facts=notes)
+    rows = StudyRows(world.records, world.simulated)
+    about_files = [text for text in summarize(rows, []) if "delay" in text]
+    assert about_files == ["File of torus~dims=4, torus~dims=4x2: not read: column delay."]
+    assert not [text for text in summarize(StudyRows([]), []) if text.startswith("File")]
+
+
 def test_commands_name_metrics_that_run_only_where_they_are_named(world):
     record = replace(world.add("dor"), metrics=("channel-load", "traffic-load~matrix=a b.csv"))
     assert run_command(record) == (

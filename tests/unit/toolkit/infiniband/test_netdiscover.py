@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError, Topology
+from routelab.registry.instances import load
 from routelab.toolkit.infiniband import (
     NOT_HOSTS,
     Fabric,
     TextFile,
     parse_fabric,
+    parse_forwarding_tables,
+    parse_lane_tables,
+    parse_service_levels,
     read_fabric,
     topology_of,
 )
@@ -358,3 +362,47 @@ def test_changed_lines_give_a_network_or_one_sentence(form, place, change, text)
         assert "\n" not in network
     else:
         assert network.num_switches
+
+
+STANDARD_ERROR = (
+    "ibwarn: [22811] _do_madrpc: recv failed: Connection timed out",
+    "ibnetdiscover: iberror: failed: discover failed",
+    "src/query_smp.c:227; mad (DR path slid 0; dlid 0; 0,1) bad status 110: Connection timed out",
+)
+
+
+@pytest.mark.parametrize("stray", STANDARD_ERROR)
+def test_lines_of_standard_error_are_called_so_in_every_listing(stray):
+    readers = [(parse_fabric, (DATA / form).read_text()) for form in FORMS]
+    readers += [
+        (parse_forwarding_tables, (DATA / "opensm-lfts.dump").read_text()),
+        (parse_lane_tables, (DATA / "opensm-sl2vl.dump").read_text()),
+        (parse_service_levels, "0x0000000000100001 129 0\n" * 3),
+    ]
+    for reader, text in readers:
+        lines = text.split("\n")
+        for place in (0, 2):
+            mixed = "\n".join([*lines[:place], stray, *lines[place:]])
+            with pytest.raises(InputError, match=rf"^file:{place + 1}: .* standard error"):
+                reader(TextFile.of("file", mixed))
+
+
+def test_options_of_ibnetdiscover_that_list_something_else_are_named():
+    head, body = "#\n# Topology file\n#\n", (DATA / "fabric.topo").read_text()
+    for heading in ("Chassis 1 (guid 0x8f10400410015)", "Non-Chassis Nodes"):
+        with pytest.raises(InputError, match=r"^fabric\.topo:5: .*ibnetdiscover -g"):
+            parse(f"{head}\n{heading}\n\n# Spine Nodes\n{body}")
+    entry = 'Ca\t : 0x0000000000100000 ports 1 devid 0x1003 vendid 0x2c9 "h0"\n'
+    with pytest.raises(InputError, match=r"^fabric\.topo:1: .*lists no cables"):
+        parse(entry)
+
+
+def test_routers_are_left_out_and_counted_unless_they_are_asked_for(tmp_path):
+    network = topology_of(parse(MIXED), routers=False)
+    assert network.terminal_names == ("node2 <b>HCA-1</b>",)
+    assert network.attributes["left_out"] == 1
+    assert parse(MIXED).num_router_ports == 1
+    (tmp_path / "fabric.topo").write_text(MIXED)
+    name = f"infiniband~file={tmp_path / 'fabric.topo'}"
+    assert load("topology", name).build().num_terminals == 1
+    assert load("topology", f"{name},routers=true").build().num_terminals == 2

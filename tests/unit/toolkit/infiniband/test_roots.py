@@ -88,3 +88,20 @@ def test_all_hosts_are_routable_in_any_connected_network(data):
     hosts = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=12))
     topology = network(cables, hosts)
     assert unroutable(topology, root_switches(topology)) == []
+
+
+@pytest.mark.parametrize("storage", [[], [0], [1], [0, 0, 0]])
+def test_a_host_at_one_spine_leaves_no_spine_unused(storage):
+    cables = [(spine, leaf) for spine in (0, 1) for leaf in (2, 3, 4)]
+    topology = network(cables, [2, 2, 3, 3, 4, 4, *storage])
+    roots = root_switches(topology)
+    assert unroutable(topology, roots) == []
+    # three hosts at a spine are more than at any leaf, so that leaves cannot be told from spines
+    assert roots == ([1] if len(storage) == 3 else [0, 1])
+
+
+def test_hosts_at_two_spines_that_have_no_route_from_all_spines_leave_the_others():
+    cables = [(spine, leaf) for spine in (0, 1, 2) for leaf in (3, 4)]
+    topology = network(cables, [3, 3, 4, 4, 0, 1])
+    assert root_switches(topology) == [2]
+    assert unroutable(topology, [0, 1, 2]) != []

@@ -1,0 +1,58 @@
+"""Lines and names of a list that may be typing errors, for the reader of the verdict to see.
+
+Without a network, every name of a list is a switch, so ``b`` beside ``B`` is one switch more and
+may open a ring. Names with an unusual character are common, so nothing here is refused.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from routelab.toolkit.route_cells import MARK, Rows
+
+SHOWN = 3
+"""Most notes of one kind."""
+
+
+def doubtful_names(rows: Rows, switch_names: Iterable[str] = ()) -> list[str]:
+    """Return notes on the lines that are left out, and on names that are nearly equal.
+
+    Parameters
+    ----------
+    rows : Rows
+    switch_names : iterable of str
+        Names that only the list declares; none if there is a network.
+    """
+    left_out = [f"line {line} begins with # and is left out" for line in rows.comments]
+    known = set(switch_names)
+    groups: dict[str, list[str]] = {}
+    for name in sorted(known):
+        groups.setdefault(_plain(name), []).append(name)
+    alike = [
+        f"{' and '.join(map(repr, group))} count as {len(group)} switches; they differ only in "
+        "case or Unicode form"
+        for group in groups.values()
+        if len(group) > 1
+    ]
+    numbered = []
+    for name in sorted(known):
+        for mark in (":", MARK):
+            switch, _, number = name.rpartition(mark)
+            if switch in known and number.isdecimal():
+                numbered.append(
+                    f"{name!r} counts as a switch beside {switch!r}; virtual channels are written "
+                    f"{switch}{MARK}{number}, behind hops only"
+                )
+    notes = []
+    for kind in (left_out, alike, numbered):
+        notes += kind[:SHOWN]
+        if len(kind) > SHOWN:
+            notes.append(f"and {len(kind) - SHOWN} more like the last one")
+    return notes
+
+
+def _plain(name: str) -> str:
+    """Return a name without case, invisible characters and differences of Unicode form."""
+    visible = "".join(c for c in name if unicodedata.category(c) != "Cf")
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
