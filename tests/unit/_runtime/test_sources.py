@@ -116,7 +116,9 @@ def test_kernels_are_where_they_are_looked_for_and_use_nothing_else():
     kernels = kernel_files()
     sources = {name: Path(file) for name, file in core_files(()).items() if name.endswith(".py")}
     compiled = {name for name, file in sources.items() if COMPILES.search(file.read_text())}
-    assert compiled - set(kernels) == {"routelab/_runtime/numba_cache.py"}
+    # these two import numba and compile nothing
+    reads_only = {"routelab/_runtime/numba_cache.py", "routelab/deadlock/program_code.py"}
+    assert compiled - set(kernels) == reads_only
     assert len(compiled) > 30
     used = {module for name in kernels for module, _ in imports_of(sources[name])}
     ours = {module for module in used if module.startswith("routelab")}
