@@ -114,11 +114,19 @@ def _in_place(names: Iterable[str]) -> Files:
     """Return the files of top-level modules where `import` would find them."""
     found: Files = {}
     for name in names:
-        for place in _places(name):
-            if os.path.isdir(place):
-                found |= {f"{name}/{inner}": file for inner, file in files_in(place)}
-            else:
-                found[os.path.basename(place)] = place
+        found |= _files_of(name)
+    return found
+
+
+@cache
+def _files_of(name: str) -> Files:
+    """Return the files of one top-level module; a folder of plugins is walked once."""
+    found: Files = {}
+    for place in _places(name):
+        if os.path.isdir(place):
+            found |= {f"{name}/{inner}": file for inner, file in files_in(place)}
+        else:
+            found[os.path.basename(place)] = place
     return found
 
 
@@ -256,7 +264,7 @@ def core_digest() -> str:
 def forget() -> None:
     """Forget all that is remembered of installed distributions and their files."""
     for remembered in (
-        *(_recorded, _places, _owners, editable_distributions, is_editable, _top_names),
+        *(_recorded, _files_of, _places, _owners, editable_distributions, is_editable, _top_names),
         *(_own_files, core_digest),
     ):
         remembered.cache_clear()
