@@ -21,6 +21,8 @@ from routelab.kernels.hops import PACKET_COLUMNS
 
 _OUT = 3 * PACKET_COLUMNS
 """First cell of `out`; those of the rows come before."""
+FIRST = np.int64(0)
+"""First row of an answer."""
 _SPARE_ROWS = 64
 """Rows that a function may write beyond its number of candidates without damage to memory."""
 
@@ -36,50 +38,49 @@ class Guards(NamedTuple):
     packets : int32 array, shape (1, PACKET_COLUMNS)
         The packet's row. It is kept because a new view for each call costs as much as the call.
     out : int32 array, shape (rows, 3)
-    fillings : int32 array, shape (2, N)
-        What the cells hold before a call.
+    filling : int32 array, shape (N,)
+        What the cells hold before a call; one of two.
     """
 
     cells: Any
     rows: Any
     packets: Any
     out: Any
-    fillings: Any
+    filling: Any
 
 
 @njit
 def allocate_guards(most, channels, number):
     """Return guards with filling 0 or 1 for up to `most` candidates; fillings are like channels."""
     size = _OUT + 3 * (most + _SPARE_ROWS)
-    fillings = np.empty((2, size), np.int32)
+    filling = np.empty(size, np.int32)
     random = np.uint64(2026)
     for cell in range(size):
         random = random * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        fillings[0, cell] = np.int64((random >> np.uint64(33)) % np.uint64(channels + 2)) - 1
-        # never equal to the other one
-        step = 1 + np.int64((random >> np.uint64(20)) & np.uint64(7))
-        fillings[1, cell] = fillings[0, cell] + step
-    cells = fillings[number].copy()
+        filling[cell] = np.int64((random >> np.uint64(33)) % np.uint64(channels + 2)) - 1
+        # the two are nowhere equal
+        filling[cell] += number * (1 + np.int64((random >> np.uint64(20)) & np.uint64(7)))
+    cells = filling.copy()
     rows = cells[:_OUT].reshape((3, PACKET_COLUMNS))
     out = cells[_OUT:].reshape((most + _SPARE_ROWS, 3))
-    return Guards(cells, rows, rows[1:2], out, fillings)
+    return Guards(cells, rows, rows[1:2], out, filling)
 
 
 @njit(_nrt=False, forceinline=True)
-def fill_out(guards, number, first_row, end_row):
-    """Write filling 0 or 1 to some rows of `out`."""
-    filling, cells = guards.fillings[number], guards.cells
+def fill_out(guards, first_row, end_row):
+    """Write the filling to some rows of `out`."""
+    filling, cells = guards.filling, guards.cells
     for cell in range(u(_OUT + 3 * first_row), u(_OUT + 3 * end_row)):
         cells[cell] = filling[cell]
 
 
 @njit(_nrt=False)
-def changed_cell(guards, number, first_row):
+def changed_cell(guards, first_row):
     """Return a cell that a call has changed, of other packets or of `out` from a row on; −1: none.
 
-    `number` is the filling before the call.
+    Before the call, all of these cells held the filling.
     """
-    cells, filling, columns = guards.cells, guards.fillings[number], PACKET_COLUMNS
+    cells, filling, columns = guards.cells, guards.filling, PACKET_COLUMNS
     parts = ((0, columns), (2 * columns, _OUT), (_OUT + 3 * first_row, len(cells)))
     # first without branches, which would cost as much as the call
     difference = np.int32(0)
@@ -103,7 +104,7 @@ def kept_cell(first, second, first_row, most):
     """
     for cell in range(_OUT + 3 * first_row, _OUT + 3 * most):
         a, b = first.cells[cell], second.cells[cell]
-        is_untouched = a == first.fillings[0, cell] and b == second.fillings[1, cell]
+        is_untouched = a == first.filling[cell] and b == second.filling[cell]
         if a != b and not is_untouched:
             return cell
     return -1

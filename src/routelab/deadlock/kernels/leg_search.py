@@ -26,6 +26,7 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
+    FIRST,
     allocate_guards,
     changed_cell,
     fill_out,
@@ -214,7 +215,7 @@ def _check_cells(task, findings, scratch, count, position):
     """Record cells behind `count` candidates that a call and its repetition must not change."""
     switch, channel, vc = position
     packet, most, guards = scratch.packets[0], task.limits[L_CANDIDATES], scratch.repeated
-    cell = changed_cell(guards, 0, most)
+    cell = changed_cell(guards, most)
     if cell >= 0:
         _record_fatal_fault(findings, WRITES_ELSEWHERE, packet, switch, channel, vc, cell)
     cell = kept_cell(guards, scratch.further, count, most)
@@ -266,12 +267,12 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
             packet[SOURCE] = task.waypoints[number % len(task.waypoints)]
         copy_row(scratch.further.rows[1], packet)
         if change != ON_ANSWER:
-            fill_out(guards, 0, 0, most)
+            fill_out(guards, FIRST, most)
         arguments = queues, switch, arrival_channel, vc, RandomWord(word, np.uint64(0))
         repeated_count = _call_guarded(hop, task, guards, arguments)
         first_row = most if change == ON_ANSWER else min(max(repeated_count, 0), most)
-        if changed_cell(guards, 0, first_row) >= 0:
-            fill_out(scratch.further, 1, 0, most)
+        if changed_cell(guards, first_row) >= 0:
+            fill_out(scratch.further, FIRST, most)
             _call_guarded(hop, task, scratch.further, arguments)
             _check_cells(task, findings, scratch, first_row, (switch, channel, vc))
         if not _equal_answers(scratch.candidates, count, guards.out, repeated_count):
@@ -313,22 +314,26 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
             or packet[TARGET] != leg[1]
             or packet[WAYPOINT] != scratch.waypoint[0]
         ):
-            _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, WAYPOINT)
+            _record_fatal_fault(findings, WRITES, packet, switch, channel, vc, np.int64(WAYPOINT))
         if 0 <= count <= limits[L_CANDIDATES]:
             _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
     if count < 0 or count > limits[L_CANDIDATES]:
         _record_fatal_fault(findings, COUNT, packet, switch, channel, vc, count)
         return -1
     for i in range(count):
-        next_channel = candidates[i, 0]
+        next_channel, next_class, penalty = (
+            np.int64(candidates[i, 0]),
+            np.int64(candidates[i, 1]),
+            np.int64(candidates[i, 2]),
+        )
         if not 0 <= next_channel < len(task.channels) or task.channels[next_channel, 0] != switch:
             _record_fatal_fault(findings, CHANNEL, packet, switch, channel, vc, next_channel)
             return -1
-        if candidates[i, 1] < 0:
-            _record_fatal_fault(findings, CLASS, packet, switch, channel, vc, candidates[i, 1])
+        if next_class < 0:
+            _record_fatal_fault(findings, CLASS, packet, switch, channel, vc, next_class)
             return -1
-        if candidates[i, 2] < 0:
-            _record_fatal_fault(findings, PENALTY, packet, switch, channel, vc, candidates[i, 2])
+        if penalty < 0:
+            _record_fatal_fault(findings, PENALTY, packet, switch, channel, vc, penalty)
             return -1
     return count
 
@@ -358,8 +363,8 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
     count = _call_hop(hop, task, findings, scratch, leg, switch, channel, vc)
     if count == 0 and scratch.dead_end_of[switch] != leg_number:
         scratch.dead_end_of[switch] = leg_number
-        _record_fault(faults, DEAD_END, scratch.packets[0], switch, channel, vc, 0)
-    out_degree, missing_class, has_escape = 0, -1, False
+        _record_fault(faults, DEAD_END, scratch.packets[0], switch, channel, vc, np.int64(0))
+    out_degree, missing_class, has_escape = 0, np.int64(-1), False
     for i in range(count):
         next_channel, next_class = np.int64(candidates[i, 0]), np.int64(candidates[i, 1])
         if next_class != vc + 1:
@@ -393,7 +398,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
     if missing_class >= 0:
         _record_fault(faults, MISSING_CLASS, scratch.packets[0], switch, channel, vc, missing_class)
     if count > 0 and missing_class < 0 and not has_escape:
-        _record_fault(faults, NO_ESCAPE, scratch.packets[0], switch, channel, vc, 0)
+        _record_fault(faults, NO_ESCAPE, scratch.packets[0], switch, channel, vc, np.int64(0))
     return queue_end
 
 
@@ -424,7 +429,7 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
         if count != 0:
             numbers[N_NOT_ASCENDING] = 1
         else:
-            _record_fault(findings.faults, DEAD_END, packet, switch, channel, vc, 0)
+            _record_fault(findings.faults, DEAD_END, packet, switch, channel, vc, np.int64(0))
         return queue_end
     if numbers[N_CALLS] & _VERIFY_MASK == 0:
         _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
@@ -553,8 +558,9 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
             hop_counts = scratch.hop_counts[state]
             if (hop_counts >> np.uint64(classes)) & np.uint64(1) and scratch.out_degree[state] > 0:
                 packet = scratch.packets[0]
+                switch, channel = np.int64(state), np.int64(-1)
                 _record_fault(
-                    findings.faults, MISSING_CLASS, packet, state, -1, classes - 1, classes
+                    findings.faults, MISSING_CLASS, packet, switch, channel, classes - 1, classes
                 )
             for i in range(scratch.out_degree[state]):
                 successor = scratch.successors[state, i]
@@ -617,13 +623,16 @@ def _search_leg(hop, task, findings, scratch, leg, leg_number):
     # 1. The first states: the source, or in phase 1 every waypoint.
     scratch.waypoint[0] = task.waypoints[0] if leg[2] == 1 else -1
     _fill_packet(scratch.packets[0], leg, scratch.waypoint[0])
-    queue_end = 0
+    queue_end, nothing = np.int64(0), np.int64(-1)
     if leg[2] == 0:
-        queue_end = _add_state(scratch, leg_number, queue_end, leg[0] * width, -1, -1)
+        queue_end = _add_state(scratch, leg_number, queue_end, leg[0] * width, nothing, nothing)
     else:
         for waypoint in task.waypoints:
             if waypoint != leg[1]:
-                queue_end = _add_state(scratch, leg_number, queue_end, waypoint * width, -1, -1)
+                first_state = waypoint * width
+                queue_end = _add_state(
+                    scratch, leg_number, queue_end, first_state, nothing, nothing
+                )
     if by_switch:
         # the target, at which nothing is examined
         target = leg[1]
@@ -713,7 +722,7 @@ def explore_legs(hop, task, legs, findings):
     width = 1 if by_switch else limits[L_CLASSES] + 1
     size = switches * width
     most, channels = limits[L_CANDIDATES], len(task.channels)
-    guards = allocate_guards(most, channels, 0)
+    guards = allocate_guards(most, channels, np.int64(0))
     scratch = _Scratch(
         reached_by=np.full(size, -1, np.int32),
         queue=np.empty(size + 1, np.int32),
@@ -729,8 +738,8 @@ def explore_legs(hop, task, legs, findings):
         candidate_bits=np.zeros((size, findings.dependencies.shape[1]), np.uint64),
         dead_end_of=np.full(switches, -1, np.int32),
         guards=guards,
-        repeated=allocate_guards(most, channels, 0),
-        further=allocate_guards(most, channels, 1),
+        repeated=allocate_guards(most, channels, np.int64(0)),
+        further=allocate_guards(most, channels, np.int64(1)),
         packets=guards.packets,
         candidates=guards.out,
         waypoint=np.zeros(1, np.int32),

@@ -2,7 +2,10 @@
 
 from typing import Any, NamedTuple
 
-# Rows of `LegFindings.faults`.
+import numpy as np
+
+# Rows of `LegFindings.faults`. As integers of NumPy: Numba compiles a function once more for each
+# integer of Python that it is called with.
 (
     DEAD_END,
     MISSING_CLASS,
@@ -15,7 +18,7 @@ from typing import Any, NamedTuple
     NOT_FIXED,
     WRITES_ELSEWHERE,
     KEEPS_CELL,
-) = range(11)
+) = map(np.int64, range(11))
 FAULTS = 11
 # Columns: number of states, then an example.
 F_COUNT, F_SOURCE, F_TARGET, F_SWITCH, F_CHANNEL, F_CLASS, F_VALUE = range(7)

@@ -58,6 +58,8 @@ GUARDED_SHARE = 17
 ) = range(16)
 PROBLEMS = 16
 PROBLEM_COLUMNS = 9
+NO_VALUE = np.int64(-1)
+"""Of a problem without a value."""
 P_COUNT, P_STATE = 7, 8
 """Columns behind the example: number of states, and the last of them."""
 

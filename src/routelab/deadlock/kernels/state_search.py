@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
+    FIRST,
     allocate_guards,
     changed_cell,
     fill_out,
@@ -50,6 +51,7 @@ from routelab.deadlock.kernels.packet_states import (
     N_STATES,
     N_UNFINISHED,
     NO_ESCAPE,
+    NO_VALUE,
     NOT_REPEATABLE,
     ON_QUEUES,
     OTHER_DRAWS,
@@ -166,7 +168,9 @@ def _is_valid(task, findings, scratch, count):
             record_problem(problems[WRITES], packet_before, location, column)
             is_valid = False
     if packet[WAYPOINT] != packet_before[WAYPOINT] and not _apply_waypoint(task, packet, location):
-        record_problem(problems[WRONG_WAYPOINT], packet_before, location, packet[WAYPOINT])
+        record_problem(
+            problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
+        )
         is_valid = False
     if count < 0 or count > limits[CANDIDATES]:
         record_problem(problems[WRONG_COUNT], packet_before, location, count)
@@ -175,16 +179,20 @@ def _is_valid(task, findings, scratch, count):
         record_problem(problems[DEAD_END], packet_before, location, location[2])
         return False
     for i in range(count):
-        channel = candidates[i, 0]
+        channel, vc, penalty = (
+            np.int64(candidates[i, 0]),
+            np.int64(candidates[i, 1]),
+            np.int64(candidates[i, 2]),
+        )
         exists = 0 <= channel < len(task.channels)
         if not exists or task.channels[channel, 0] != location[0]:
             record_problem(problems[WRONG_CHANNEL], packet_before, location, channel)
             is_valid = False
-        if not 0 <= candidates[i, 1] < limits[CLASSES]:
-            record_problem(problems[WRONG_CLASS], packet_before, location, candidates[i, 1])
+        if not 0 <= vc < limits[CLASSES]:
+            record_problem(problems[WRONG_CLASS], packet_before, location, vc)
             is_valid = False
-        if candidates[i, 2] < 0:
-            record_problem(problems[WRONG_PENALTY], packet_before, location, candidates[i, 2])
+        if penalty < 0:
+            record_problem(problems[WRONG_PENALTY], packet_before, location, penalty)
             is_valid = False
     return is_valid
 
@@ -216,10 +224,15 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
             packet[column] = packet_before[column]
     if packet[WAYPOINT] != -1:
         if limits[PHASES] < 2 or not 0 <= packet[WAYPOINT] < limits[SWITCHES]:
-            record_problem(problems[WRONG_WAYPOINT], packet_before, location, packet[WAYPOINT])
+            record_problem(
+                problems[WRONG_WAYPOINT], packet_before, location, np.int64(packet[WAYPOINT])
+            )
             return count
         packet[TARGET] = packet[WAYPOINT]
-    fill_arrival_state(scratch.state, packet, (ends[0], -1, -1), 0, limits[KEEPS_STATE] != 0)
+    # integers of NumPy: Numba compiles a function once more for integers of Python
+    arrival = np.int64(ends[0]), np.int64(-1), np.int64(-1)
+    keeps_state = limits[KEEPS_STATE] != 0
+    fill_arrival_state(scratch.state, packet, arrival, np.int64(0), keeps_state)
     number = find_or_add_state(scratch.state, scratch.states, scratch.slots, count, pair)
     if number < 0:
         scratch.is_full[0] = 1
@@ -245,10 +258,10 @@ def _check_cells(task, findings, scratch, count):
     """
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     guards, most = scratch.guards, task.limits[CANDIDATES]
-    cell = changed_cell(guards, 0, most)
+    cell = changed_cell(guards, most)
     if cell >= 0:
         record_problem(problems[WRITES_ELSEWHERE], packet_before, location, cell)
-        fill_out(guards, 0, most, len(guards.out))
+        fill_out(guards, most, len(guards.out))
     cell = kept_cell(guards, scratch.repeated, count, most)
     if cell >= 0:
         record_problem(problems[KEEPS_CELL], packet_before, location, cell)
@@ -269,7 +282,7 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     problems, packet_before, location = findings.problems, scratch.packet_before, scratch.location
     location[0], location[1], location[2] = source, -1, -1
     location[4] = findings.numbers[N_STATES]
-    count, calls, script, most = 0, 0, scratch.script, limits[CANDIDATES]
+    count, calls, script, most = np.int64(0), 0, scratch.script, limits[CANDIDATES]
     reset_draws(script)
     fill_packet(packet_before, ends)
     while True:
@@ -278,16 +291,16 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         queues = task.queue_contents[calls % limits[QUEUE_CONTENTS]]
         word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
         is_guarded = _is_guarded(findings)
-        fill_out(guards, 0, 0, most)
+        fill_out(guards, FIRST, most)
         _inject(hop, inject, task, guards, packet_before, queues, word)
-        if is_guarded and changed_cell(guards, 0, 0) >= 0:
+        if is_guarded and changed_cell(guards, FIRST) >= 0:
             script[0, 0], script[0, 1] = 0, 0
-            fill_out(repeated, 1, 0, most)
+            fill_out(repeated, FIRST, most)
             _inject(hop, inject, task, repeated, packet_before, queues, word)
-            _check_cells(task, findings, scratch, 0)
+            _check_cells(task, findings, scratch, FIRST)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
         if script[0, 1] == TOO_MANY or calls == MAX_CALLS_PER_STATE:
-            record_problem(problems[TOO_MANY_DRAWS], packet_before, location, -1)
+            record_problem(problems[TOO_MANY_DRAWS], packet_before, location, NO_VALUE)
             break
         if not next_draws(script):
             break
@@ -299,15 +312,15 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
         queues = task.queue_contents[k % limits[QUEUE_CONTENTS]]
         word = RandomWord(random[0], np.uint64(0))
         _inject(hop, inject, task, scratch.leftover, packet_before, queues, word)
-        fill_out(guards, 0, 0, most)
+        fill_out(guards, FIRST, most)
         _inject(hop, inject, task, guards, packet_before, queues, word)
         if not _equal_packets(scratch):
-            record_problem(problems[NOT_REPEATABLE], packet_before, location, -1)
+            record_problem(problems[NOT_REPEATABLE], packet_before, location, NO_VALUE)
         count = _add_injected_state(task, findings, scratch, ends, pair, count)
     if count > num_enumerated:
-        record_problem(problems[OTHER_DRAWS], packet_before, location, -1)
+        record_problem(problems[OTHER_DRAWS], packet_before, location, NO_VALUE)
     if count > 1:
-        record_problem(problems[SEVERAL_ROUTES], packet_before, location, -1)
+        record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
     return count
 
 
@@ -358,7 +371,7 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
         resource = channel * classes + vc
         findings.used[0, resource] = True
         if channel != candidates[0, 0]:
-            record_problem(problems[SEVERAL_ROUTES], packet_before, location, -1)
+            record_problem(problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE)
         findings.used[1, resource] |= escape
         # 2. Dependencies on it: of the held resource, and in the extended graph of earlier escapes.
         if held >= 0 and (escape or limits[ESCAPES_ONLY] == 0):
@@ -403,7 +416,7 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
                 clear_set(scratch.earlier_escapes[successor])
             _pass_earlier_escapes_on(scratch, number, successor)
     if not has_escape:
-        record_problem(problems[NO_ESCAPE], packet_before, location, -1)
+        record_problem(problems[NO_ESCAPE], packet_before, location, NO_VALUE)
     return count
 
 
@@ -439,7 +452,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
         # a new phase begins as an injection
         channel, vc = -1, -1
     position = switch, channel, vc
-    num_answers = 0
+    num_answers = np.int64(0)
     for content in range(limits[QUEUE_CONTENTS]):
         # 2. All outcomes of draws: each new answer adds dependencies and states.
         queues = queue_contents[content]
@@ -450,12 +463,12 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
             word = RandomWord(np.uint64(0), np.uint64(script.ctypes.data))
             is_guarded = _is_guarded(findings)
             if is_guarded:
-                fill_out(guards, 0, 0, most)
+                fill_out(guards, FIRST, most)
             num_candidates = _call(hop, task, guards, packet_before, queues, position, word)
             first_row = min(max(num_candidates, 0), most)
-            if is_guarded and changed_cell(guards, 0, first_row) >= 0:
+            if is_guarded and changed_cell(guards, first_row) >= 0:
                 script[0, 0], script[0, 1] = 0, 0
-                fill_out(repeated, 1, 0, most)
+                fill_out(repeated, FIRST, most)
                 count_again = _call(hop, task, repeated, packet_before, queues, position, word)
                 _check_cells(task, findings, scratch, first_row)
                 if hash_answer(repeated.out, count_again, repeated.rows[1]) != hash_answer(
@@ -476,7 +489,9 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
                     num_answers += 1
                     if _is_valid(task, findings, scratch, num_candidates):
                         if location[3] >= 0 and location[3] != candidates[0, 0]:
-                            record_problem(problems[SEVERAL_ROUTES], packet_before, location, -1)
+                            record_problem(
+                                problems[SEVERAL_ROUTES], packet_before, location, NO_VALUE
+                            )
                         location[3] = candidates[0, 0]
                         count = _add_dependencies(
                             task, findings, scratch, pair, number, count, num_candidates
@@ -495,7 +510,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
             answer = hash_answer(leftover.out, num_candidates, leftover.rows[1])
             if not _is_known(answers, num_answers, answer):
                 record_problem(problems[OTHER_DRAWS], packet_before, location, vc)
-            fill_out(guards, 0, 0, most)
+            fill_out(guards, FIRST, most)
             repeated_count = _call(hop, task, guards, packet_before, queues, position, word)
             if (
                 repeated_count != num_candidates
@@ -593,7 +608,7 @@ def explore(hop, inject, task, pairs, findings):
     size = 2
     while size < 2 * limits[MAX_STATES_OF_PAIR]:
         size *= 2
-    guards = allocate_guards(limits[CANDIDATES], len(task.channels), 0)
+    guards = allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(0))
     scratch = _Scratch(
         states=np.empty((limits[MAX_STATES_OF_PAIR], STATE_COLUMNS), np.int32),
         slots=np.full((size, 2), -1, np.int64),
@@ -601,8 +616,8 @@ def explore(hop, inject, task, pairs, findings):
             (limits[MAX_STATES_OF_PAIR], findings.extended_dependencies.shape[1]), np.uint64
         ),
         guards=guards,
-        repeated=allocate_guards(limits[CANDIDATES], len(task.channels), 1),
-        leftover=allocate_guards(limits[CANDIDATES], len(task.channels), 0),
+        repeated=allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(1)),
+        leftover=allocate_guards(limits[CANDIDATES], len(task.channels), np.int64(0)),
         packets=guards.packets,
         candidates=guards.out,
         packet_before=np.empty(PACKET_COLUMNS, np.int32),
@@ -624,7 +639,7 @@ def explore(hop, inject, task, pairs, findings):
         scratch.has_changed[0] = 1
         while scratch.has_changed[0]:
             scratch.has_changed[0] = 0
-            number = 0
+            number = np.int64(0)
             while number < count:
                 count = _expand_state(hop, task, findings, scratch, ends, pair, number, count)
                 number += 1

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit, types
 
 from routelab.deadlock.kernels.guards import (
+    FIRST,
     allocate_guards,
     changed_cell,
     fill_out,
@@ -86,8 +87,8 @@ def sample_waypoints(
     cell : int
         The cell that inject must not change; −1 for other faults.
     """
-    guards = allocate_guards(candidates, len(is_waypoint), 0)
-    repeated = allocate_guards(candidates, len(is_waypoint), 1)
+    guards = allocate_guards(candidates, len(is_waypoint), np.int64(0))
+    repeated = allocate_guards(candidates, len(is_waypoint), np.int64(1))
     packet_before = np.empty(PACKET_COLUMNS, np.int32)
     packet, random = guards.rows[1], np.uint64(2026)
     for pair in range(len(pairs)):
@@ -96,10 +97,9 @@ def sample_waypoints(
             fill_packet(packet_before, pairs[pair])
             queues = queue_contents[(pair + k) % len(queue_contents)]
             word = RandomWord(spaced_word(k, words, random), np.uint64(0))
-            for filling in range(2):
-                memory = guards if filling == 0 else repeated
+            for memory in (guards, repeated):
                 copy_row(memory.rows[1], packet_before)
-                fill_out(memory, filling, 0, candidates)
+                fill_out(memory, FIRST, candidates)
                 inject(tables, reals, memory.packets, 0, queues, hop, word, memory.out)
             waypoint = packet[WAYPOINT]
             for column in range(PACKET_COLUMNS):
@@ -108,9 +108,9 @@ def sample_waypoints(
                     return pair, WRONG_WRITE, -1
                 if packet[column] != repeated.rows[1, column]:
                     return pair, NOT_REPEATABLE, -1
-            cell = changed_cell(guards, 0, candidates)
+            cell = changed_cell(guards, candidates)
             if cell < 0:
-                cell = kept_cell(guards, repeated, 0, candidates)
+                cell = kept_cell(guards, repeated, FIRST, candidates)
             if cell >= 0:
                 return pair, WRONG_CELL, cell
             if not -1 <= waypoint < len(is_waypoint):
