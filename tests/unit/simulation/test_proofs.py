@@ -92,11 +92,17 @@ def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
 class Fickle:
     """A hop-by-hop plugin whose tables are new at every call, as from an unseeded generator."""
 
+    reads_variables = ()
+
     def __init__(self, plugin):
         self.plugin, self.calls = plugin, 0
 
     def __getattr__(self, name):
         return getattr(self.plugin, name)
+
+    @staticmethod
+    def data_files():
+        return []
 
     def prepare(self, topology, virtual_channels):
         self.calls += 1

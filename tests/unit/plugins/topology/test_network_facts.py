@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from routelab.registry.instances import load
-from routelab.routing.topology import TOPOLOGY_FIELDS, network_facts
+from routelab.routing.topology import NOTES, TOPOLOGY_FIELDS, network_facts
 from routelab.toolkit.families.groups import switch_groups
 
 # diameter and mean distance between switches with terminals
@@ -42,7 +42,7 @@ def test_distances(name):
         if form in topology.attributes:
             found = facts[form.removeprefix("leaf_")]
             assert found == pytest.approx(topology.attributes[form])
-    assert facts.keys() >= set(TOPOLOGY_FIELDS) - {"parts", "left_out"}
+    assert facts.keys() >= set(TOPOLOGY_FIELDS) - {"parts", *NOTES}
 
 
 @pytest.mark.parametrize(
