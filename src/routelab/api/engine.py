@@ -83,8 +83,9 @@ class Judge(Protocol):
         *,
         switching: Literal["virtual-cut-through", "wormhole"],
         packets_per_buffer: int,
+        max_states: int | None = None,
     ) -> Mapping[str, str]:
-        """Check the routing in routers of this kind.
+        """Check the routing in routers of this kind, within a number of states of packets.
 
         Returns
         -------
@@ -96,7 +97,11 @@ class Judge(Protocol):
 
 
 def _no_verdict(
-    virtual_channels: int, *, switching: str, packets_per_buffer: int
+    virtual_channels: int,
+    *,
+    switching: str,
+    packets_per_buffer: int,
+    max_states: int | None = None,
 ) -> Mapping[str, str]:
     return {
         "deadlock": "unproven",

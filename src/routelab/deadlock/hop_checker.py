@@ -206,6 +206,7 @@ def check_hop_routing(
     switching: Switching = "virtual-cut-through",
     packets_per_buffer: int = 2,
     shared_buffers: bool = False,
+    max_states: int | None = None,
 ) -> HopVerdict:
     """Check a routing on a network of any size.
 
@@ -220,12 +221,14 @@ def check_hop_routing(
         A routing that supports `topology`; one with a table runs as a program, too.
     topology : Topology
     virtual_channels : int
-    switching, packets_per_buffer, shared_buffers
+    switching, packets_per_buffer, shared_buffers, max_states
         As `check_hops`.
     """
     options = (switching, packets_per_buffer, shared_buffers)
     program = routing.prepare(topology, virtual_channels)
-    verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
+    verdict = _check_program(
+        program, topology, routing.proof, options, virtual_channels, max_states
+    )
     if not verdict.partial:
         return verdict
     for max_switches in _SMALL_NETWORK_SIZES:
@@ -235,7 +238,9 @@ def check_hop_routing(
         if routing.supports(small, virtual_channels) is not None:
             continue
         program = routing.prepare(small, virtual_channels)
-        small_verdict = _check_program(program, small, routing.proof, options, virtual_channels)
+        small_verdict = _check_program(
+            program, small, routing.proof, options, virtual_channels, max_states
+        )
         if not small_verdict.partial:
             return _add_small_verdict(verdict, small_verdict)
     return verdict
@@ -282,7 +287,7 @@ def check_hops(
     virtual_channels : int, optional
         Virtual channels of the program (default: as many as it needs).
     max_states : int, optional
-        Number of states at which the search stops (default: 250,000, and 500 million for programs
+        Number of states at which the search stops (default: 4 million, and 500 million for programs
         with `fixed` candidates). What it has found then counts: a fault is
         ``broken`` or ``cycle``, and without any the verdict is ``unproven``.
 

@@ -12,9 +12,17 @@ from routelab.simulation.packet.tables import table_program
 
 
 def make_packet_program(
-    case: EngineCase, router: Router
+    case: EngineCase, router: Router, proof_states: int = 0
 ) -> tuple[HopProgram, RouteTable | None, dict[str, Any]]:
     """Make the program of a routing and check it under the flow control of the routers.
+
+    Parameters
+    ----------
+    case : EngineCase
+    router : Router
+    proof_states : int
+        Largest number of states that the check of a hop-by-hop algorithm examines; 0: the
+        checker's own limit.
 
     Returns
     -------
@@ -45,6 +53,7 @@ def make_packet_program(
         router.vcs,
         switching=router.switching,
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
+        max_states=proof_states or None,
     )
     return program, table, {**verdict, **_channels(program, router)}
 

@@ -82,7 +82,7 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
     router = settings.routers()
-    program, table, checked = make_packet_program(case, router)
+    program, table, checked = make_packet_program(case, router, settings.proof_states)
     digest = program_digest(program)  # a table that was drawn again has other loads
     watch = LoadProgress(settings)
 
