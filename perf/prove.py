@@ -61,9 +61,11 @@ def main(counts: list[int]) -> None:
             )
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            # the first lines say what was read
+            answer = [line for line in ended.stdout.splitlines() if not line.startswith("read:")]
             print(
                 f"{count:10} {file.stat().st_size / 1e6:8.0f} {seconds:7.1f} "
-                f"{after.ru_maxrss / 1000:10.0f}  {ended.stdout.split(':')[0]}"
+                f"{after.ru_maxrss / 1000:10.0f}  {answer[0].partition(':')[0]}"
             )
 
 
