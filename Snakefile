@@ -6,6 +6,7 @@
 #
 #   snakemake                                    all studies of config/config.yaml
 #   snakemake report --config studies=NAME,NAME  only these studies (write targets before --config)
+#   snakemake figures --config studies=NAME      also draw the figures as PNG and PDF
 #   snakemake -n --quiet host                    show what would run, and why
 #   snakemake report --config fresh=routes       compute all route tables again
 #   snakemake report --config apply_routing=true measure on a fabric, and allow switching its routing

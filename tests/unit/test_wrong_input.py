@@ -209,6 +209,12 @@ def test_pairs_between_parts_have_no_route(capfd, routing):
     assert f"{routing}: 32 of 56 pairs have no route" in printed
 
 
+def test_further_files_of_figures_are_png_and_pdf_of_a_study():
+    assert main(["report", "study.yaml", "--also", "pdf,gif"]) == 2
+    assert main(["report", "--index", "--also", "pdf"]) == 2
+    assert not Path("results").exists()
+
+
 def test_names_longer_than_file_names_work():
     long = "torus~dims=16x16,failed_switches=" + "+".join(map(str, range(120)))
     Path("study.yaml").write_text(f'title: t\ntopologies: ["{long}"]\nroutings: [dor]\n')

@@ -71,3 +71,4 @@ localrules:
     surveys,
     page,
     index,
+    figures,

@@ -40,6 +40,22 @@ rule index:
         "NUMBA_NUM_THREADS={threads} routelab report --index --results results > {log:q} 2>&1"
 
 
+# Figures as PNG and PDF, beside the SVG of the pages. Draws them all anew whenever it is named.
+rule figures:
+    input:
+        expand("results/report/{study}/index.html", study=list(plan.studies)),
+    log:
+        "results/logs/figures.log",
+    conda:
+        "../envs/routelab.yaml"
+    threads: 1
+    params:
+        studies=[str(study_plan.study.path) for study_plan in plan.studies.values()],
+    shell:
+        "for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report $study"
+        " --results results --also pdf,png; done > {log:q} 2>&1"
+
+
 # Batches are targets, too: Snakemake does not make a missing file anew while what was made from
 # it is still there.
 rule report:

@@ -14,7 +14,11 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "report",
         help="write a study's report from its results",
-        examples=("routelab report config/studies/angara-table2.yaml", "routelab report --index"),
+        examples=(
+            "routelab report config/studies/angara-table2.yaml",
+            "routelab report --index",
+            "routelab report config/studies/angara-table2.yaml --also pdf,png",
+        ),
         description="Write a study's tables, figures and page from its jobs' files in the results "
         "folder; or, with --index, the list of all reports there.",
     )
@@ -36,6 +40,12 @@ def add_parser(subparsers: Any) -> None:
         type=named_path,
         help="folder for the report (default: RESULTS/report/STUDY)",
     )
+    parser.add_argument(
+        "--also",
+        metavar="SUFFIXES",
+        default="",
+        help="further files of every figure, beside those of the page: png, pdf or png,pdf",
+    )
     parser.set_defaults(run=run)
 
 
@@ -47,12 +57,17 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.index == (arguments.study is not None):
         raise InputError("name a study file, or give --index for the list of all reports")
+    if arguments.index and arguments.also:
+        raise InputError("--also: the list of all reports has no figures; name a study file")
     if arguments.index:
         stage.write_report_index(arguments.results)
         print(arguments.results / "report" / "index.html")
         return 0
+    also = arguments.also.split(",") if arguments.also else []
+    if not {*also} <= {"png", "pdf"}:
+        raise InputError(f"--also {arguments.also}: not a list of png and pdf, such as pdf,png")
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
-        stage.write_report(arguments.study, arguments.results, folder)
+        stage.write_report(arguments.study, arguments.results, folder, also)
     print(folder / "index.html")
     return 0

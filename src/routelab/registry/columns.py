@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
@@ -124,9 +126,33 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
     return columns
 
 
-@cache
+_study_columns: ContextVar[Columns | None] = ContextVar("study_columns", default=None)
+
+
+@contextmanager
+def only_columns_of(plugins: Iterable[Plugin]) -> Iterator[None]:
+    """Let `installed_columns` return the columns of the core and of these plugins only.
+
+    Most names in a report are not columns of any plugin, such as parameters and what a table
+    computes. Looking for each of them in all plugins would import all of these.
+    """
+    token = _study_columns.set(Columns((*core_columns(), *plugin_columns(plugins))))
+    try:
+        yield
+    finally:
+        _study_columns.reset(token)
+
+
 def installed_columns() -> Columns:
-    """Return the columns of the core and of all plugins with default parameters."""
+    """Return the columns of the core and of all plugins with default parameters.
+
+    Within `only_columns_of`, return those of the core and of the plugins named there.
+    """
+    return _study_columns.get() or _all_columns()
+
+
+@cache
+def _all_columns() -> Columns:
     return Columns(core_columns(), _class_columns)
 
 

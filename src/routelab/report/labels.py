@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from routelab.api import Column
-from routelab.registry.columns import installed_columns
+from routelab.registry.columns import Columns, installed_columns
 from routelab.toolkit.machine import UNITS
 
 STATISTIC_LABELS = {
@@ -99,7 +99,10 @@ def has_heading(column: str, of: str = "routes") -> bool:
 
 def column_of(name: str, of: str = "") -> Column | None:
     """Return the column of some rows, of the routes that they are about, or of any rows."""
-    columns = installed_columns()
+    return _column_of(installed_columns(), name, of)
+
+
+def _column_of(columns: Columns, name: str, of: str = "") -> Column | None:
     rows = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
     return next((column for row_kind in rows if (column := columns.find(name, row_kind))), None)
 
@@ -148,14 +151,18 @@ def shown_path(path: Path) -> str:
     return str(path.relative_to(current_folder) if path.is_relative_to(current_folder) else path)
 
 
-@cache
 def decimals_of(column: str) -> int | None:
     """Return the fixed decimals of a column, or of the column from which it is computed, if any."""
+    return _decimals_of(column, installed_columns())
+
+
+@cache
+def _decimals_of(column: str, columns: Columns) -> int | None:
     words = column.split("_")
     # a statistic has a suffix, a published number a prefix
     for start in range(len(words)):
         for end in range(len(words), start, -1):
-            source = column_of("_".join(words[start:end]))
+            source = _column_of(columns, "_".join(words[start:end]))
             if source is not None:
                 return source.decimals
     return None

@@ -12,6 +12,7 @@ from typing import Any
 from routelab._runtime.progress import report_phase
 from routelab.api import BenchmarkPlugin
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
+from routelab.registry.columns import only_columns_of
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
 from routelab.report.page.index_page import write_index
@@ -36,7 +37,7 @@ from routelab.workflow.stages.surveys import SurveyJob
 from routelab.workflow.stages.throughput import ThroughputJob
 
 
-def write_report(study: Path, results: Path, directory: Path) -> None:
+def write_report(study: Path, results: Path, directory: Path, also: Collection[str] = ()) -> None:
     """Write the tables, figures and page of a study.
 
     Parameters
@@ -47,6 +48,8 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
         Folder of its results.
     directory : path
         Folder for the report.
+    also : collection of str
+        Suffixes of further files of every figure: ``png``, ``pdf``.
 
     Raises
     ------
@@ -73,9 +76,10 @@ def write_report(study: Path, results: Path, directory: Path) -> None:
     flows = _engine_records(study_plan, FlowJob, flow_ids)
     measured = _bench_records(study_plan)
     plugins = study_plugins(parts, study_plan.jobs)
-    write_study_report(
-        study_plan.study, records, results, directory, plugins, simulated, flows, measured
-    )
+    with only_columns_of(plugins):
+        write_study_report(
+            study_plan.study, records, results, directory, plugins, simulated, flows, measured, also
+        )
     report_phase(study.stem, "written", ended=True)
 
 

@@ -11,9 +11,11 @@ from routelab.registry.columns import (
     columns_of,
     core_columns,
     installed_columns,
+    only_columns_of,
     plugin_columns,
 )
 from routelab.registry.instances import load, load_routing
+from routelab.report.labels import label, number_text
 from routelab.routing.route import route_network
 from routelab.toolkit import build_grid
 
@@ -72,6 +74,16 @@ def test_names_with_parameters_belong_to_the_instance():
     assert (sigma.name, sigma.label) == ("sigma2", "load deviation σ(2) (routes)")
     assert installed_columns().find("sigma2") is None
     assert installed_columns().find("sigma4", "routes").decimals == 3
+
+
+def test_a_report_knows_the_columns_of_its_plugins_with_their_parameters():
+    with only_columns_of([load("metric", "channel-load~k=2")]):
+        assert label("sigma2") == "load deviation σ(2) (routes)"
+        assert number_text("sigma2", 0.5) == "0.500"
+        assert installed_columns().find("max_load") is not None
+        assert installed_columns().find("mean_routes") is None
+    assert installed_columns().find("mean_routes") is not None
+    assert number_text("sigma2", 0.5) == "0.5"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +52,7 @@ _NO_TIME: dict[str, dict[str, None]] = {
     "png": {},
 }
 SUFFIXES = (*_NO_TIME, "csv")
-"""Files that every figure is written as."""
+"""Files that a figure can be written as."""
 DARK = {
     "#ffffff": "#1a1d21",
     "#000000": "#e8eaed",
@@ -115,10 +115,14 @@ def house_style() -> Iterator[None]:
         yield
 
 
-def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
-    """Write ``<name>.svg``, ``.png``, ``.pdf`` and ``.csv``, each atomically."""
+def save_drawing(drawing: Drawing, directory: Path, name: str, suffixes: Iterable[str]) -> None:
+    """Write ``<name>.svg`` and so on, each atomically, and delete those of an older drawing."""
     for suffix in SUFFIXES:
-        write_drawing(drawing, directory / f"{name}.{suffix}")
+        file = directory / f"{name}.{suffix}"
+        if suffix in suffixes:
+            write_drawing(drawing, file)
+        else:
+            file.unlink(missing_ok=True)
 
 
 def write_drawing(drawing: Drawing, file: Path) -> None:

@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.drawing import save_drawing, write_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import SeriesStyles
 from routelab.report.page.compared_runs import ROUTING
+from routelab.report.page.index_page import MAX_SVG
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
 from routelab.report.table_formats import Layout
 from routelab.study import Study
-
-MAX_SVG = 1_000_000
-"""Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,11 @@ class PageFigure:
     suffix: str = "svg"
     has_tooltips: bool = False
 
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Suffixes of the files that the page links."""
+        return (*dict.fromkeys(("svg", self.suffix)), "csv")
+
 
 def pooled_parameters(study: Study) -> list[str]:
     """Return the parameters that any table of the study pools."""
@@ -85,9 +88,17 @@ def pooled_parameters(study: Study) -> list[str]:
 
 
 def write_figure(
-    study: Study, name: str, study_rows: StudyRows, styles: SeriesStyles, directory: Path
+    study: Study,
+    name: str,
+    study_rows: StudyRows,
+    styles: SeriesStyles,
+    directory: Path,
+    also: Collection[str] = (),
 ) -> PageFigure:
-    """Draw and save a figure; by default it pools the same parameters as the tables."""
+    """Draw and save a figure; by default it pools the same parameters as the tables.
+
+    The page needs the SVG, or for a large one the PNG, and the CSV; `also` has further suffixes.
+    """
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else pooled_parameters(study)
     request = FigureRequest(spec, study_rows.rows_for(spec), pooled, place, styles, study.reference)
@@ -96,8 +107,10 @@ def write_figure(
     title = spec.title or name
     if drawing is None:
         return PageFigure(name, title, notes=notes)
-    save_drawing(drawing, directory, name)
+    save_drawing(drawing, directory, name, {"svg", "csv", *also})
     is_small = (directory / f"{name}.svg").stat().st_size <= MAX_SVG
+    if not is_small:
+        write_drawing(drawing, directory / f"{name}.png")
     return PageFigure(
         name,
         title,

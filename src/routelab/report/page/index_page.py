@@ -14,8 +14,8 @@ from routelab.results.json_files import read_json
 
 MAX_LOSSES = 3
 """Largest number of losses of a study in the index; its page has all."""
-MAX_THUMBNAIL = 200_000
-"""Largest SVG file that the index shows, in bytes; PNG is shown instead of larger ones."""
+MAX_SVG = 1_000_000
+"""Largest SVG file that a page shows, in bytes; PNG is shown instead of larger ones."""
 
 
 def write_index(report: Path) -> None:
@@ -76,6 +76,6 @@ def _thumbnail(folder: Path, figure: str) -> str:
     """Return the address of the picture of a study's card; empty if it has no figure."""
     for name in (f"{figure}.svg", f"{figure}.png") if figure else ():
         path = folder / "figures" / name
-        if path.is_file() and (path.suffix == ".png" or path.stat().st_size <= MAX_THUMBNAIL):
+        if path.is_file() and (path.suffix == ".png" or path.stat().st_size <= MAX_SVG):
             return f"{quote(folder.name)}/figures/{quote(name)}"
     return ""

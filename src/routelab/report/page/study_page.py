@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -19,7 +19,6 @@ import pandas as pd
 from routelab._runtime.progress import report_phase
 from routelab.api import Plugin
 from routelab.registry.requirements import collect_errors
-from routelab.report.figures.drawing import SUFFIXES
 from routelab.report.figures.styles import SeriesStyles
 from routelab.report.labels import number_text
 from routelab.report.page.blocks import PageFigure, PageTable, pooled_parameters, write_figure
@@ -85,6 +84,7 @@ def write_study_report(
     simulations: Sequence[SimulationRecord] = (),
     flows: Sequence[SimulationRecord] = (),
     benchmarks: Sequence[BenchmarkRecord] = (),
+    also: Collection[str] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -106,6 +106,8 @@ def write_study_report(
         All flow simulations of the study.
     benchmarks : sequence of BenchmarkRecord
         All benchmarks in its comparisons.
+    also : collection of str
+        Suffixes of further files of every figure: ``png``, ``pdf``.
 
     Raises
     ------
@@ -113,7 +115,7 @@ def write_study_report(
         If tables or figures do not fit the results; lists all mistakes.
     """
     report_phase(study.name, "results")
-    report = build_report(study, StudyRows(jobs, simulations, flows, benchmarks), directory)
+    report = build_report(study, StudyRows(jobs, simulations, flows, benchmarks), directory, also)
     study_rows = report.study_rows
     report_phase(study.name, "pages")
     command = study_command(study.path, benchmarks)
@@ -140,7 +142,9 @@ def write_study_report(
     write_json(directory / "summary.json", summary)
 
 
-def build_report(study: Study, study_rows: StudyRows, directory: Path) -> Report:
+def build_report(
+    study: Study, study_rows: StudyRows, directory: Path, also: Collection[str] = ()
+) -> Report:
     """Build all tables, and draw and save all figures.
 
     Raises
@@ -158,7 +162,7 @@ def build_report(study: Study, study_rows: StudyRows, directory: Path) -> Report
 
     def figure(name: str) -> PageFigure:
         report_phase(study.name, f"figure {name}")
-        return write_figure(study, name, study_rows, styles, directory / "figures")
+        return write_figure(study, name, study_rows, styles, directory / "figures", also)
 
     parts = collect_errors(
         *(partial(table, name) for name in study.tables),
@@ -220,10 +224,7 @@ def summary_section(report: Report) -> dict[str, Any]:
 def figure_section(report: Report) -> dict[str, Any]:
     """Return all figures but the one below the answer."""
     lead = report.lead_figure
-    return {
-        "figures": [figure for figure in report.figures if figure is not lead],
-        "figure_suffixes": SUFFIXES,
-    }
+    return {"figures": [figure for figure in report.figures if figure is not lead]}
 
 
 def runs_section(report: Report) -> dict[str, Any]:

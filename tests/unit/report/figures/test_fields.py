@@ -35,7 +35,7 @@ def test_a_matrix_with_many_pairs_is_an_image(world, tmp_path):
     sums = {(a, b): 1.0 + a for a in range(side) for b in range(side) if a != b}
     world.flow("a", tables={"pairs": pairs_of(sums)})
     drawing = draw_figure(FigureRequest(MATRIX, StudyRows([], (), world.flows).flows, (), "here: "))
-    save_drawing(drawing, tmp_path, "f")
+    save_drawing(drawing, tmp_path, "f", ["svg"])
     svg = (tmp_path / "f.svg").read_text()
     assert "<image" in svg
     assert "prefers-color-scheme" not in svg

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from routelab.api import InputError
-from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import MAX_LINES, SeriesStyles
@@ -67,7 +67,7 @@ def test_the_picture_shows_the_run_with_the_lower_median_of_the_maximum_load(wor
 
 def test_every_line_of_the_svg_names_its_channel_and_load(world, tmp_path):
     world.add("a", "4x2", load=range(24))
-    save_drawing(drawn(world, NETWORK), tmp_path, "net")
+    save_drawing(drawn(world, NETWORK), tmp_path, "net", ["svg"])
     root = ET.parse(tmp_path / "net.svg").getroot()
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == 24 + 4  # the four that close rings are drawn in two parts
@@ -82,7 +82,7 @@ def test_every_line_of_the_svg_names_its_channel_and_load(world, tmp_path):
 def test_the_same_data_give_the_same_bytes(world, tmp_path, spec):
     world.add("a", "4x2", load=[3, 4])
     for folder in ("one", "two"):
-        save_drawing(drawn(world, spec), tmp_path / folder, "f")
+        save_drawing(drawn(world, spec), tmp_path / folder, "f", SUFFIXES)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert files == ["f.csv", "f.pdf", "f.png", "f.svg"]
     for name in files:
@@ -113,7 +113,7 @@ def test_names_are_no_formulas_in_a_figure(world, tmp_path):
     name = "=$\\frac{$<script>&"
     world.add("bfs", alias=name, load=[1, 2])
     world.add("dor", load=[1, 2])
-    save_drawing(drawn(world, ECDF), tmp_path, "f")
+    save_drawing(drawn(world, ECDF), tmp_path, "f", ["svg", "csv"])
     assert b"<script>" not in (tmp_path / "f.svg").read_bytes()
     with (tmp_path / "f.csv").open() as stream:
         assert {line["routing"] for line in csv.DictReader(stream)} == {"'" + name, "dor"}

@@ -127,8 +127,9 @@ def test_tables_figures_and_all_runs_are_files(report):
     assert row["paper_max_load"] == "9"
     assert (report / "tables" / "loads.tex").is_file()
     for name in ("spread", "picture"):
-        for suffix in ("svg", "png", "pdf", "csv"):
-            assert (report / "figures" / f"{name}.{suffix}").stat().st_size > 0
+        files = [*(report / "figures").glob(f"{name}.*")]
+        assert {file.suffix for file in files} == {".svg", ".csv"}
+        assert all(file.stat().st_size > 0 for file in files)
     runs = list(csv.DictReader((report / "runs.csv").open()))
     assert [run["status"] for run in runs] == ["ok"] * 4 + ["unsupported"]
     assert runs[1]["command"] == "routelab route torus~dims=4x2 bfs~tie_seed=1"
@@ -140,6 +141,36 @@ def test_writing_again_changes_nothing(made, report):
     before = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
     write_study_report(study, world.records, world.results, report)
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_further_files_of_figures_do_not_change_the_page(made, tmp_path):
+    study, world, _ = made
+    folders = {(): tmp_path / "page", ("pdf", "png"): tmp_path / "all"}
+    for also, folder in folders.items():
+        write_study_report(study, world.records, world.results, folder, also=also)
+    page, every = (
+        {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
+        for folder in folders.values()
+    )
+    assert page.items() <= every.items()
+    figures = {name.removesuffix(".svg") for name in page if name.endswith(".svg")}
+    further = {f"{figure}.{suffix}" for figure in figures for suffix in ("pdf", "png")}
+    assert figures
+    assert every.keys() - page.keys() == further
+    # a new page leaves no pictures of older results
+    write_study_report(study, world.records, world.results, tmp_path / "all")
+    assert not any((tmp_path / "all" / name).exists() for name in further)
+
+
+def test_a_picture_too_large_for_the_page_is_shown_as_png(made, tmp_path, monkeypatch):
+    study, world, _ = made
+    monkeypatch.setattr("routelab.report.page.blocks.MAX_SVG", 1)
+    write_study_report(study, world.records, world.results, tmp_path)
+    assert (tmp_path / "figures" / "picture.png").stat().st_size > 0
+    page = (tmp_path / "index.html").read_text()
+    assert '<img src="figures/picture.png"' in page
+    assert '<a href="figures/picture.png">' in page
+    assert '<a href="figures/picture.svg">' in page
 
 
 def test_all_mistakes_of_tables_and_figures_are_reported_together(world, write_study, tmp_path):
