@@ -30,7 +30,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do the jobs of a batch, as long as the run of the workflow lasts."""
     from routelab.jobs import batches
+    from routelab.workflow.warm import wait_for_kernels
 
     batches.join_run(arguments.jobs)
+    wait_for_kernels(arguments.jobs)
     batches.run_batch(arguments.jobs, arguments.output)
     return 0

@@ -129,10 +129,22 @@ def join_run(path: Path) -> None:
     InputError
         As `read_jobs`.
     """
-    results = read_json(path, SPEC).get("results")
-    if results:
-        share_results_lock(Path(results))
+    results = results_of(path)
+    if results is not None:
+        share_results_lock(results)
     watch_run()
+
+
+def results_of(path: Path) -> Path | None:
+    """Return the results folder in which a run of the workflow follows a list of jobs, if any.
+
+    Raises
+    ------
+    InputError
+        As `read_jobs`.
+    """
+    results = read_json(path, SPEC).get("results")
+    return Path(results) if results else None
 
 
 def read_jobs(path: Path) -> tuple[BaseJob, ...]:

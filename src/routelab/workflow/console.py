@@ -68,6 +68,7 @@ class ShortFormatter(logging.Formatter):
         self._plan = plan
         self._titles: dict[int, str] = {}
         self._jobs: dict[int, Sequence[BaseJob]] = {}
+        self._pages: dict[int, str] = {}
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -87,10 +88,15 @@ class ShortFormatter(logging.Formatter):
             self._titles[facts["jobid"]] = name
             if batch := self._plan.batches.get((_kind(rule), "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
+            if rule == "page":
+                (self._pages[facts["jobid"]],) = facts["output"]
             return name
         if event == "JOB_ERROR" and facts["log"]:
             return failure_text(self._titles[facts["jobid"]], facts["log"])
         if event == "JOB_FINISHED":
+            page = self._pages.get(facts["job_id"])
+            if page is not None:
+                return f"{page} is written"
             return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."

@@ -29,7 +29,7 @@ from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.comparisons import ComparisonJob
 from routelab.workflow.stages.surveys import SurveyJob, store
-from routelab.workflow.warm import warm_kernels
+from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
@@ -236,6 +236,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
             return execute(executor_plugin=executor_plugin, **settings)
         try:
             _make_ready(workflow, plan, fresh)
+            finish_compiling = start_compiling(plan, workflow.resource_settings.cores or 1)
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
@@ -247,6 +248,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
             finished = True
             return result
         finally:
+            finish_compiling(finished)
             # also if a step failed or the run was interrupted
             _warn_of_full_disk(plan.results)
             _print_losses(plan)
@@ -258,7 +260,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
 
 
 def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
-    """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
+    """Lock the folder, and delete the manifests of jobs that run again.
 
     Parameters
     ----------
@@ -283,7 +285,6 @@ def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
         plan.write_specs()
         (plan.results / PLAN / CODE).write_text(core_digest())
         _skip_finished_comparisons(plan)
-        warm_kernels(plan, workflow.resource_settings.cores or 1)
         if fresh:
             _forget(plan, fresh)
             _force(workflow, plan, fresh)

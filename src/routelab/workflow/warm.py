@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from routelab._runtime.numba_cache import kernels_digest, marker
-from routelab.jobs.batches import read_jobs, unique_rehearsals, write_jobs
+from routelab.jobs.batches import read_jobs, results_of, unique_rehearsals, write_jobs
 from routelab.jobs.child import run_limited
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
@@ -21,6 +24,9 @@ from routelab.jobs.warm_up import PREPARE_SECONDS
 from routelab.study import Limits
 from routelab.workflow.plan.plan import PLAN, Plan
 from routelab.workflow.stages.simulations import SimulationJob
+
+LOCK = "warm.lock"
+"""File in the folder of the plan that a run holds while it compiles kernels."""
 
 
 def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
@@ -34,58 +40,141 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
     Returns
     -------
     cold : dict
-        By the marker file to write when finished. Its name has the digest of the kernels
-        that the job and the rehearsal's plugins may call. So editing or installing a plugin
-        requires the rehearsals of that plugin only.
+        By the marker file to write when finished.
     """
-    by_marker = {}
-    for rehearsal, job in rehearsals:
-        modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
-        facts = [*rehearsal.key, kernels_digest(modules)]
-        name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-        by_marker[marker(name)] = (rehearsal, job)
+    by_marker = {_marker(*pair): pair for pair in rehearsals}
     return {path: pair for path, pair in by_marker.items() if not path.exists()}
 
 
-def warm_kernels(plan: Plan, cores: int) -> None:
-    """Compile the kernels of the plan's jobs into numba's cache, unless that was done before.
+def _marker(rehearsal: Rehearsal, job: BaseJob) -> Path:
+    """Return the file that marks a rehearsal of a job as done.
 
-    Many cold jobs would each compile all of them. This is not a job on which others depend:
-    Snakemake does not look for changed parameters of jobs behind one that must run, not even if
-    they use its output as ``ancient()``. It would leave stale results after an edit of a
-    kernel. Jobs compile kernels themselves if this fails.
+    Its name has the digest of the kernels that the job and the rehearsal's plugins may call. So
+    editing or installing a plugin requires the rehearsals of that plugin only.
+    """
+    modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
+    facts = [*rehearsal.key, kernels_digest(modules)]
+    return marker(hashlib.sha256(repr(facts).encode()).hexdigest()[:32])
+
+
+def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
+    """Begin to compile the kernels of the plan's jobs into numba's cache, those not there yet.
+
+    Many cold jobs would each compile all of them, so a batch waits for its own, see
+    `wait_for_kernels`. They are compiled in the order of the studies. This is not a job on which
+    others depend: Snakemake does not look for changed parameters of jobs behind one that must run,
+    not even if they use its output as ``ancient()``. It would leave stale results after an edit of
+    a kernel. Jobs compile kernels themselves if this fails.
+
+    Parameters
+    ----------
+    plan : Plan
+    cores : int
+        Number of cores of the run.
+
+    Returns
+    -------
+    finish : callable
+        To be called at the end of the run, with whether it finished: waits for the rest, or
+        ends it.
+
+    Raises
+    ------
+    InputError
+        If a list of jobs cannot be written.
     """
     to_compile = cold(plan.rehearsals().values())
     if not to_compile:
-        return
+        return lambda finished: None
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     jobs = list({job.folder: job for _, job in to_compile.values()}.values())
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
+    lock = os.open(plan.results / PLAN / LOCK, os.O_RDWR | os.O_CREAT)
+    with suppress(OSError):  # without locks batches do not wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
     reading, writing = os.pipe()
-    with log.open("w") as stream:
-        processes = []
-        for number, share in enumerate(_shares(jobs) if cores > 1 else [jobs], 1):
-            spec = plan.results / PLAN / f"warm-{number}.json"
-            write_jobs(share, spec, plan.results)
-            command = ["routelab", "warm", str(spec)]
-            processes.append(subprocess.Popen(command, stdout=writing, stderr=stream))
-        os.close(writing)
-        total, number = len(unique_rehearsals(jobs)), 0
-        with os.fdopen(reading, errors="replace") as lines:
+    stream = log.open("w")
+    processes = []
+    for number, share in enumerate(_shares(jobs) if cores > 1 else [jobs], 1):
+        spec = plan.results / PLAN / f"warm-{number}.json"
+        write_jobs(share, spec, plan.results)
+        command = ["routelab", "warm", str(spec)]
+        processes.append(subprocess.Popen(command, stdout=writing, stderr=stream))
+    os.close(writing)
+    total = len(unique_rehearsals(jobs))
+
+    def follow() -> None:
+        """Print what is being compiled; release the batches when nothing is any more."""
+        number = 0
+        with os.fdopen(reading, errors="replace") as lines, stream:
             for line in lines:
                 stream.write(line)
                 stream.flush()
                 if line.startswith("compiling "):
                     number += 1
                     print(f"{line.rstrip()} ({number} of {total})", file=sys.stderr, flush=True)
-    codes = [process.wait() for process in processes]
-    if any(codes):
-        print(f"Some kernels could not be compiled before the jobs, see {log}.", file=sys.stderr)
+        codes = [process.wait() for process in processes]
+        os.close(lock)
+        if not any(codes):
+            for file in to_compile:
+                with suppress(OSError):  # the next run compiles again, then
+                    file.touch()
+        elif not ended.is_set():
+            message = f"Some kernels could not be compiled before the jobs, see {log}."
+            print(message, file=sys.stderr)
+
+    ended = threading.Event()
+    follower = threading.Thread(target=follow, daemon=True)
+    follower.start()
+
+    def finish(finished: bool) -> None:
+        if not finished:
+            ended.set()
+            for process in processes:
+                process.terminate()
+        follower.join()
+
+    return finish
+
+
+def wait_for_kernels(spec: Path) -> None:
+    """Wait until the kernels of a batch are compiled, or a run compiles no more.
+
+    Parameters
+    ----------
+    spec : Path
+        List of jobs, see `routelab.jobs.batches.write_jobs`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    results = results_of(spec)
+    if results is None:
         return
-    for file in to_compile:
-        with suppress(OSError):  # the next run compiles again, then
-            file.touch()
+    try:
+        lock = os.open(results / PLAN / LOCK, os.O_RDWR)
+    except FileNotFoundError:
+        return
+    jobs = [job for job in read_jobs(spec) if not job.is_done()] if _is_held(lock) else []
+    missing = list(cold((rehearsal, job) for job in jobs for rehearsal in job.rehearsals()))
+    while not all(file.exists() for file in missing) and _is_held(lock):
+        time.sleep(0.1)
+    os.close(lock)
+
+
+def _is_held(lock: int) -> bool:
+    """Return whether a run that compiles kernels holds the lock."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # no locks here
+        return False
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    return False
 
 
 def _shares(jobs: Sequence[BaseJob]) -> list[list[BaseJob]]:
@@ -119,13 +208,18 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
     limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb, idle_seconds=PREPARE_SECONDS)
     rehearsals = unique_rehearsals(jobs)
+    markers = {
+        rehearsal.key: _marker(rehearsal, job) for job in jobs for rehearsal in job.rehearsals()
+    }
     skipped: list[str] = []
     first = 0
     while first < len(rehearsals):
         meter = Meter()
         # another process, because a plugin may kill or block it; one process for many rehearsals,
         # because Numba compiles functions of NumPy again in every process
-        ending = run_limited(partial(_rehearse, rehearsals, first, note), limits, meter=meter)
+        ending = run_limited(
+            partial(_rehearse, rehearsals, markers, first, note), limits, meter=meter
+        )
         if ending == 0:
             break
         name = rehearsals[meter.position].name
@@ -134,8 +228,13 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     return skipped
 
 
-def _rehearse(rehearsals: Sequence[Rehearsal], first: int, note: Callable[[str], None]) -> int:
-    """Do rehearsals from `first` on until one fails; the meter has the position of the last."""
+def _rehearse(
+    rehearsals: Sequence[Rehearsal],
+    markers: Mapping[tuple[str, ...], Path],
+    first: int,
+    note: Callable[[str], None],
+) -> int:
+    """Do and mark rehearsals from `first` on until one fails; the meter has its position."""
     meter = current_meter()
     assert meter is not None
     for position, rehearsal in enumerate(rehearsals[first:], first):
@@ -146,4 +245,6 @@ def _rehearse(rehearsals: Sequence[Rehearsal], first: int, note: Callable[[str],
         except Exception as error:  # the plugin's job reports it in its outcome
             print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
             return 1
+        with suppress(OSError):  # the run marks all at its end
+            markers[rehearsal.key].touch()
     return 0

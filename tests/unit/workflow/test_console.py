@@ -69,8 +69,12 @@ def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
         f"route table {JOBS[1].title} and 1 more: {limit}",
         f"route table {JOBS[4].title}: failed: dor: route() raised ValueError: no",
     ]
-    text(short, **job("page", 4, study="small"))
-    assert text(short, event=Event.JOB_FINISHED, job_id=4) == ""
+
+
+def test_a_finished_page_shows_where_it_is(short):
+    page = "results/report/small/index.html"
+    text(short, **job("page", 4, study="small"), output=[page])
+    assert text(short, event=Event.JOB_FINISHED, job_id=4) == f"{page} is written"
 
 
 def test_unknown_records_are_printed_as_snakemake_does(short):

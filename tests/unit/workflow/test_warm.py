@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
+import threading
 from pathlib import Path
 
 import pytest
 
 from routelab._runtime import sources
+from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import Rehearsal
+from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.stages.routes import RouteJob
-from routelab.workflow.warm import cold
+from routelab.workflow.warm import LOCK, cold, compile_kernels, wait_for_kernels
 
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
@@ -42,3 +47,61 @@ def test_an_edited_plugin_is_rehearsed_again_and_no_other(
     assert left("one", "two") == []
     monkeypatch.setattr("numba.__version__", "0.1")
     assert left("one", "two") == ["one", "two"]
+
+
+@pytest.fixture
+def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The list of a job whose kernels have no marker, in a results folder with a lock."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    results = tmp_path / "results"
+    (results / PLAN).mkdir(parents=True)
+    (results / PLAN / LOCK).touch()
+    network = str(results / "study/topologies/torus~dims=4")
+    job = RouteJob(folder=f"{results}/x", topology=network, text="dor", classes=("dor",))
+    write_jobs([job], tmp_path / "spec.json", results)
+    return tmp_path / "spec.json"
+
+
+def is_waiting(batch: Path) -> bool:
+    """Whether a batch waits longer than it takes to look for its kernels."""
+    thread = threading.Thread(target=wait_for_kernels, args=[batch], daemon=True)
+    thread.start()
+    thread.join(timeout=1)
+    return thread.is_alive()
+
+
+def test_a_batch_waits_for_its_kernels_while_a_run_compiles(batch: Path) -> None:
+    assert not is_waiting(batch)  # nobody compiles, so the jobs do
+    with (batch.parent / "results" / PLAN / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert is_waiting(batch)
+        compile_kernels(batch, note=lambda line: None)
+        assert not is_waiting(batch)  # its own are there, others may still be compiled
+
+
+def test_a_batch_does_not_wait_for_a_run_that_was_killed(batch: Path) -> None:
+    with (batch.parent / "results" / PLAN / LOCK).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=wait_for_kernels, args=[batch], daemon=True)
+        waiting.start()
+    waiting.join(timeout=10)
+    assert not waiting.is_alive()
+
+
+def test_the_first_study_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, routing in (("quick", "dor"), ("long", "angara-genetic")):
+        Path(f"{name}.yaml").write_text(
+            f"title: t\ntopologies: [torus~dims=4x4x4]\nroutings: [{routing}]\n"
+        )
+    for names in (("quick", "long"), ("long", "quick")):
+        plan = expand_studies([Path(f"{name}.yaml") for name in names])
+        batches = sorted(plan.batches.values(), key=lambda batch: -batch.priority)
+        studies = [batch.id.rpartition("-")[0] for batch in batches]
+        assert studies == sorted(studies, key=names.index)
+        for batch in batches:
+            assert all(plan.batches[key].priority > batch.priority for key in batch.after)
+        jobs = [job for _, job in plan.rehearsals().values()]
+        kernels = [job.folder.split("/")[1] for job in jobs]
+        assert set(kernels) == {*names}
+        assert kernels == sorted(kernels, key=names.index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from math import ceil
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from routelab.workflow.parts.study_plugins import Parts
 
 BATCHES = 16
 """Largest number of batches of one kind in a study: as many cores are busy."""
+
+FIRST = 1_000_000
+"""Additional priority of the batches of the first study, so that its page is there early."""
 
 PLAN = ".plan"
 """Folder in the results folder for files between the workflow and its processes."""
@@ -171,11 +175,15 @@ class Plan:
         ]
 
     def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
-        """Return the rehearsals of all jobs by key, each with a job that has it."""
+        """Return the rehearsals of all jobs by key, each with a job that has it.
+
+        Those of the first study come first.
+        """
         rehearsals: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
-        for job in self.jobs.values():
-            for rehearsal in job.rehearsals():
-                rehearsals.setdefault(rehearsal.key, (rehearsal, job))
+        for study_plan in self.studies.values():
+            for job in chain.from_iterable(study_plan.jobs.values()):
+                for rehearsal in job.rehearsals():
+                    rehearsals.setdefault(rehearsal.key, (rehearsal, job))
         return rehearsals
 
 
@@ -215,11 +223,13 @@ def cut_batches(
             key = kind, f"{group}-{number}"
             batches[key] = Batch(*key, members)
             makers |= {job.folder: key for job in members}
+    first_jobs = chain.from_iterable(next(iter(studies.values()), {}).values())
     return _start_early(
         {
             key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
             for key, batch in batches.items()
-        }
+        },
+        {makers[job.folder] for job in first_jobs},
     )
 
 
@@ -227,8 +237,10 @@ def _before(batch: Batch, makers: Mapping[str, tuple[str, str]]) -> tuple[tuple[
     return tuple(dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs))
 
 
-def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, str], Batch]:
-    """Give batches a higher priority than those that wait for them."""
+def _start_early(
+    batches: Mapping[tuple[str, str], Batch], first: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], Batch]:
+    """Give batches a higher priority than those that wait for them, and the `first` the highest."""
     waiting: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for key, batch in batches.items():
         for before in batch.after:
@@ -237,6 +249,6 @@ def _start_early(batches: Mapping[tuple[str, str], Batch]) -> dict[tuple[str, st
     @cache
     def priority(key: tuple[str, str]) -> int:
         later_priorities = (priority(dependent) + 1 for dependent in waiting.get(key, ()))
-        return max((batches[key].priority, *later_priorities))
+        return max((batches[key].priority + (FIRST if key in first else 0), *later_priorities))
 
     return {key: replace(batch, least_priority=priority(key)) for key, batch in batches.items()}
