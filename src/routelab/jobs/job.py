@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from routelab.results.json_files import load_sealed, write_json
-from routelab.results.outcome import OUTCOME, Status, is_whole
+from routelab.results.json_files import write_json
+from routelab.results.outcome import OUTCOME, Status, ending_in, is_whole
 from routelab.study.study import Limits
-from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Failure
@@ -41,17 +40,6 @@ def folder_name(id_: str) -> str:
         return id_
     digest = hashlib.sha256(encoded).hexdigest()[:DIGEST]
     return f"{encoded[: MAX_ID - DIGEST - 1].decode(errors='ignore')}-{digest}"
-
-
-def ending_in(folder: str) -> dict[str, str]:
-    """Return status and reason of the outcome in a job's folder; both are empty without one."""
-    try:
-        outcome = load_sealed(read_bytes(Path(folder) / OUTCOME, MAX_ARTIFACT))
-        return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
-    except FileNotFoundError:
-        return {"status": "", "reason": ""}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {"status": "failed", "reason": "its outcome cannot be read"}
 
 
 class Rehearsal(NamedTuple):

@@ -133,7 +133,7 @@ def is_whole(
         Digests of the network and the table that the result must have been made from.
     """
     try:
-        outcome = load_sealed(read_bytes(folder / OUTCOME, MAX_ARTIFACT))
+        outcome = _head(str(folder))
         provenance = outcome["provenance"]
         recorded = provenance.get("sources", {})
         return (
@@ -157,19 +157,39 @@ def digest_in(folder: str, fingerprint: str = "") -> str | None:
     fingerprint : str, optional
         The result is None if the outcome has another one.
     """
-    path = Path(folder, OUTCOME)
     try:
-        status = path.stat()
-        recorded_fingerprint, digest = _digests(path, status.st_mtime_ns, status.st_size)
+        provenance = _head(folder)["provenance"]
+        recorded_fingerprint, digest = provenance.get("fingerprint"), provenance.get("digest")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return digest if fingerprint in ("", recorded_fingerprint) else None
 
 
-@lru_cache(maxsize=4096)
-def _digests(outcome: Path, _modified: int, _size: int) -> tuple[str | None, str | None]:
-    provenance = load_sealed(read_bytes(outcome, MAX_ARTIFACT))["provenance"]
-    return provenance.get("fingerprint"), provenance.get("digest")
+def ending_in(folder: str) -> dict[str, str]:
+    """Return status and reason of the outcome in a job's folder; both are empty without one."""
+    try:
+        outcome = _head(folder)
+        return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
+    except FileNotFoundError:
+        return {"status": "", "reason": ""}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {"status": "failed", "reason": "its outcome cannot be read"}
+
+
+def _head(folder: str) -> dict[str, Any]:
+    """Return what tells whether an outcome counts; a file that has not changed is read once."""
+    path = os.path.join(folder, OUTCOME)  # noqa: PTH118 - of all results, several times in a run
+    status = os.stat(path)  # noqa: PTH116
+    return _read_head(path, status.st_mtime_ns, status.st_ino, status.st_size)
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_head(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
+    outcome = load_sealed(read_bytes(Path(path), MAX_ARTIFACT))
+    head = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
+    provenance = outcome["provenance"]
+    used = ("fingerprint", "digest", "sources")
+    return head | {"provenance": {key: provenance[key] for key in used if key in provenance}}
 
 
 def check_file(path: Path) -> None:

@@ -13,6 +13,8 @@ from routelab.results.outcome import (
     OUTCOME,
     Outcome,
     close_folder,
+    digest_in,
+    ending_in,
     is_whole,
     read_outcome,
     write_outcome,
@@ -91,3 +93,29 @@ def test_a_folder_is_whole_with_all_files_of_their_sizes(tmp_path: Path) -> None
     table.write_text("a\n1\n")
     outcome.write_text(outcome.read_text().replace('"t"', '"u"'))
     assert not is_whole(tmp_path, "f")
+
+
+def test_an_outcome_is_read_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+
+    def read_and_count(path: Path, limit: int) -> bytes:
+        reads.append(path)
+        return path.read_bytes()
+
+    monkeypatch.setattr("routelab.results.outcome.read_bytes", read_and_count)
+    folder = str(tmp_path)
+    assert ending_in(folder) == {"status": "", "reason": ""}
+    for digest in ("d", "e"):
+        provenance = {"fingerprint": "f", "digest": digest}
+        close_folder(Outcome("route", "t", provenance=provenance), tmp_path)
+        reads.clear()
+        for _ in range(3):
+            assert is_whole(tmp_path, "f")
+            assert digest_in(folder, "f") == digest
+            assert ending_in(folder) == {"status": "ok", "reason": ""}
+        assert reads == [tmp_path / OUTCOME]
+        (tmp_path / OUTCOME).unlink()
+        assert not is_whole(tmp_path, "f")
+        assert digest_in(folder) is None

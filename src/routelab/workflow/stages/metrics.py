@@ -14,11 +14,11 @@ from typing_extensions import override
 from routelab._runtime.progress import report_phase
 from routelab.api import ContextMetricPlugin, RouteTable, Topology
 from routelab.jobs.folder_job import Computation, Result, Task
-from routelab.jobs.job import Rehearsal, ending_in
+from routelab.jobs.job import Rehearsal
 from routelab.jobs.plugin_errors import LostInputError
 from routelab.registry.instances import ComposedRouting, Routing, load, load_routing
 from routelab.registry.requirements import collect_errors
-from routelab.results.outcome import Outcome
+from routelab.results.outcome import Outcome, ending_in
 from routelab.results.provenance import seed_of
 from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
