@@ -197,7 +197,7 @@ class Systems(StudyPart):
 
 
 class Use(StudyPart):
-    """An instance under another name, or only on some of the networks."""
+    """An instance under another name, on some of the networks, or with some of the routings."""
 
     use: str = Field(description="Instance name or composition")
     as_: (
@@ -210,6 +210,10 @@ class Use(StudyPart):
     )
     on: Systems | None = Field(
         default=None, description="Networks that a routing runs on (default: all)"
+    )
+    routings: list[str] = Field(
+        default=[],
+        description="Names of the routings that a workload with an alias runs with (default: all)",
     )
 
     @model_validator(mode="after")

@@ -23,7 +23,7 @@ from routelab.report.rows.simulations import SimulationRecord
 from routelab.report.rows.survey import survey_records
 from routelab.routing.bound import BARE
 from routelab.study.cluster.keys import CLUSTERS
-from routelab.workflow.parts.settings import settings_id, workload_engines
+from routelab.workflow.parts.settings import settings_id
 from routelab.workflow.plan.expansion import StudyPlan, expand_studies
 from routelab.workflow.plan.plugins import study_plugins
 from routelab.workflow.stages.bounds import BoundJob, rules_ids
@@ -67,12 +67,7 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
         records = survey_records(records, tables)
     simulated = _engine_records(study_plan, SimulationJob)
     # simulations that only predict measurements are not rows of the study
-    flow_ids = {
-        job.ids
-        for job in FlowJob.of(
-            parts, parts.pairs, workload_engines(study_plan.study, parts.workloads)
-        )
-    }
+    flow_ids = {job.ids for job in FlowJob.of_workloads(parts)}
     flows = _engine_records(study_plan, FlowJob, flow_ids)
     measured = _bench_records(study_plan)
     plugins = study_plugins(parts, study_plan.jobs)

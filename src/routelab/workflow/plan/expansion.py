@@ -170,6 +170,8 @@ class _Expansion:
             place = study.place(part, position)
             if part != "routings" and isinstance(entry, Use) and entry.on:
                 self.mistakes.append(f"{place}on: only routings run on some of the networks")
+            if part != "workloads" and isinstance(entry, Use) and entry.routings:
+                self.mistakes.append(f"{place}routings: only workloads run with some of these")
             for choice in choices(entry):
                 try:
                     instance = self._instance(kind, choice, study.path.parent)
@@ -236,7 +238,13 @@ def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
 
 
 def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
-    """Find routings to compare with that the study lacks; parameters may be pooled away."""
+    """Find names of routings that the study lacks; compared ones may lack parameters."""
+    for position, entry in enumerate(study.workloads):
+        for name in entry.routings if isinstance(entry, Use) and routings else ():
+            if name not in routings:
+                place = study.place("workloads", position)
+                fix = suggestion(name, sorted(routings))
+                yield f"{place}routings: the study has no routing {name!r}{fix}"
     names = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
     views: dict[str, Mapping[str, Table | Figure]] = {
         "tables": study.tables,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
 from routelab.simulation.sample_work import brief_engine, trial_work
+from routelab.study.entries import Use
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_name, class_names, code_digest
 from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
@@ -268,14 +269,27 @@ class FlowJob(EngineJob):
     @override
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
-        works = workload_engines(parts.study, parts.workloads)
-        jobs = {job.ids: job for job in cls.of(parts, parts.pairs, works)}
+        jobs = {job.ids: job for job in cls.of_workloads(parts)}
         for prediction in predictions(parts):
             if prediction.flow not in jobs:  # several benchmarks may have the same model
                 t, r, work, settings = prediction.flow
                 model: Works = {work: (prediction.work, {settings: prediction.engine})}
                 jobs |= {job.ids: job for job in cls.of(parts, [(t, r)], model)}
         return jobs.values()
+
+    @classmethod
+    def of_workloads(cls, parts: Parts) -> Iterator[Self]:
+        """Iterate over the jobs of the study's workloads, each with all or some routings."""
+        routings = {
+            entry.as_: entry.routings
+            for entry in parts.study.workloads
+            if isinstance(entry, Use) and entry.routings
+        }
+        works = workload_engines(parts.study, parts.workloads)
+        for job in cls.of(parts, parts.pairs, works):
+            _, routing, workload, _ = job.ids
+            if routing in routings.get(workload, [routing]):
+                yield job
 
 
 def _engine_digest(engine: EnginePlugin) -> str:

@@ -66,6 +66,14 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert "16 flow simulations" in told
 
 
+def test_a_workload_may_run_with_some_of_the_routings(write):
+    limited = STUDY.replace("as: CG}", "as: CG, routings: [angara-sssp]}")
+    every, some = (expand_studies([write(text)]).of("flows") for text in (STUDY, limited))
+    left_out = {ids for ids in every if ids[1:3] == ("dor", "CG")}
+    assert len(left_out) == 2 * 2
+    assert {ids: job for ids, job in every.items() if ids not in left_out} == some
+
+
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
     path = write(STUDY)
     before = expand_studies([path]).of("flows")
@@ -95,6 +103,9 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
             "workload 'GC' is not part of this study; known: CG, osu-alltoall",
         ),
         ("machine: fast", "machine: fst", "no cluster 'fst'"),
+        ("as: CG}", "as: CG, routings: [sssp]}", "routings: the study has no routing 'sssp'; "),
+        (", as: CG}", ", routings: [dor]}", "give it an alias with 'as: NAME'"),
+        ("[dor,", "[{use: dor, as: d, routings: [d]},", "routings: only workloads run with some"),
         ("workloads:", "# workloads:", "'flow' needs 'workloads': the programs to run"),
         ("limits:", "survey: true\nlimits:", "a survey does not simulate: leave out 'workloads'"),
     ],
