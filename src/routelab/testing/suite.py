@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
+from typing import Any
 
-from routelab.api import KINDS, InputError
+from routelab._runtime.sources import owner
+from routelab.api import KINDS, InputError, PluginError
+from routelab.api.hops import compile_kernel
+from routelab.kernels.hops import KERNELS
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
@@ -118,7 +125,7 @@ class Suite:
         Raises
         ------
         Failed
-            If it is broken or ambiguous.
+            If it is broken or ambiguous, or one of its hop-by-hop functions does not compile.
         InputError, Skipped
             As `Subject`.
         """
@@ -126,5 +133,30 @@ class Suite:
             for entry in self.catalogue.entries(kind, name.key):
                 if entry.status != "ok":
                     raise Failed(entry.cause)
+                for kernel in _imported_kernels(entry.value.partition(":")[0]):
+                    try:
+                        compile_kernel(kernel)
+                    except PluginError as error:
+                        raise Failed(str(error)) from None
         makers = inputs(self.kind, self.text, self.topologies, self.catalogue)
         return Subject(self.kind, self.text, self.topologies, self.catalogue, makers, self.avoid)
+
+
+def _imported_kernels(module: str) -> Iterator[Any]:
+    """Iterate over hop-by-hop functions in a module of a plugin and in those that it imports.
+
+    They include functions that the plugin uses with other parameters than those of the checks.
+    """
+    with_kernels = {module, *(kernel.__module__ for kernel in KERNELS)}
+    visited: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        is_code = name in with_kernels or owner(name) is not None
+        if name in visited or name not in sys.modules or not is_code:
+            continue
+        visited.add(name)
+        for value in list(vars(sys.modules[name]).values()):
+            home = "__name__" if isinstance(value, ModuleType) else "__module__"
+            waiting.append(str(getattr(value, home, "")))
+    return (kernel for kernel in list(KERNELS) if kernel.__module__ in visited)
