@@ -196,11 +196,11 @@ def allocating(tables, packets, packet, queues, switch, channel, vc, random, out
     return 1
 
 
-def call_arguments(packet: int = 3) -> tuple[Any, ...]:
+def call_arguments(vc: int = 1) -> tuple[Any, ...]:
     """Return arguments of hop; numba itself would compile for arrays that can be written."""
-    packets, out = np.full((1, abi.PACKET_COLUMNS), packet, np.int32), np.zeros((1, 3), np.int32)
+    packets, out = np.full((1, abi.PACKET_COLUMNS), 3, np.int32), np.zeros((1, 3), np.int32)
     rows = np.zeros((1, 2), np.int32)
-    return rows[0], packets, 0, rows, 0, 0, 0, abi.RandomWord(np.uint64(0)), out
+    return rows[0], packets, 0, rows, 0, 0, vc, abi.RandomWord(np.uint64(0)), out
 
 
 def test_hop_functions_count_no_references_unless_they_allocate() -> None:
@@ -214,8 +214,8 @@ def test_hop_functions_count_no_references_unless_they_allocate() -> None:
 
 
 def five(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer channel 5."""
-    out[0, 0], out[0, 1], out[0, 2] = 5, 0, 0
+    """Offer channel 5, on class 0 with a division."""
+    out[0, 0], out[0, 1], out[0, 2] = 5, 0 // vc, 0
     return 1
 
 
@@ -233,7 +233,7 @@ def used_by_a_kernel(kernel: Any) -> int:
 
 
 def used_by_another_function(kernel: Any) -> int:
-    # with options that a function inherits unless it has its own
+    # functions without options of their own inherit these
     @njit(error_model="numpy", fastmath=True)
     def over(tables, packets, packet, queues, switch, channel, vc, random, out):
         return kernel(tables, packets, packet, queues, switch, channel, vc, random, out)
@@ -274,11 +274,14 @@ def used_by_threads(kernel: Any) -> int:
         used_by_threads,
     ],
 )
-def test_the_first_use_compiles_for_the_one_signature(use) -> None:
+def test_the_first_use_compiles_for_the_one_signature(use, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     kernel = hop_kernel(five)
     assert kernel.signatures == []
     assert use(kernel) == 1
     assert kernel.signatures == [abi.HOP.args]
+    with pytest.raises(ZeroDivisionError):
+        kernel(*call_arguments(vc=0))
     (result,) = kernel.overloads.values()
     HopProgram(hop=kernel, tables=pack_tables(RING), vc_classes=1)
     assert kernel.overloads[abi.HOP.args] is result
