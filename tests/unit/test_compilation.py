@@ -37,11 +37,13 @@ sys.exit(main(sys.argv[2:]))
 """
 
 ALL_PLUGINS = """
-from routelab.kernels.hops import KERNELS
+from routelab.kernels.hops import is_kernel
 from routelab.registry.catalogue import installed_catalogue
 assert all(entry.plugin for entry in installed_catalogue().entries())
-assert len(KERNELS) > 20
-ready = [kernel.__module__ for kernel in KERNELS if kernel.signatures]
+values = [value for module in list(sys.modules.values()) for value in vars(module).values()]
+kernels = [value for value in values if is_kernel(value)]
+assert len(kernels) > 20
+ready = [kernel.__module__ for kernel in kernels if kernel.signatures]
 assert not ready, ready
 """
 

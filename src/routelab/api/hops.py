@@ -28,8 +28,8 @@ from routelab.kernels.hops import (
     CREDITS,
     HOP,
     INJECT,
-    KERNELS,
     QUEUE_COLUMNS,
+    is_kernel,
 )
 
 Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
@@ -159,7 +159,7 @@ class HopProgram:
             ("hop", self.hop, HOP),
             ("inject", self.inject, INJECT),
         ):
-            if function in KERNELS:
+            if is_kernel(function):
                 compile_kernel(function)
             known = getattr(function, "signatures", ())
             if signature.args not in known and not (function is None and name == "inject"):

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
@@ -141,10 +141,6 @@ INJECT = types.int64(
 """Signature of inject: make choices once, at injection; the returned number has no meaning yet."""
 
 
-KERNELS: WeakSet[Any] = WeakSet()
-"""All hop and inject functions that were decorated, compiled or not yet."""
-
-
 def hop_kernel(function: Callable[..., Any]) -> Any:
     """Compile a hop function at its first use; a decorator.
 
@@ -207,8 +203,12 @@ def _kernel(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
         return kernel
 
     kernel.compile = compile_once
-    KERNELS.add(kernel)
     return kernel
+
+
+def is_kernel(value: Any) -> bool:
+    """Return whether `hop_kernel` or `inject_kernel` made a value."""
+    return isinstance(value, Dispatcher) and "compile" in vars(value)
 
 
 def _cached(function: Callable[..., Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from routelab._runtime.sources import owner
 from routelab.api import KINDS, InputError, PluginError
 from routelab.api.hops import compile_kernel
-from routelab.kernels.hops import KERNELS
+from routelab.kernels.hops import is_kernel
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
@@ -147,16 +147,18 @@ def _imported_kernels(module: str) -> Iterator[Any]:
 
     They include functions that the plugin uses with other parameters than those of the checks.
     """
-    with_kernels = {module, *(kernel.__module__ for kernel in KERNELS)}
     visited: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        is_code = name in with_kernels or owner(name) is not None
-        if name in visited or name not in sys.modules or not is_code:
+        if name in visited or name not in sys.modules:
             continue
         visited.add(name)
-        for value in list(vars(sys.modules[name]).values()):
-            home = "__name__" if isinstance(value, ModuleType) else "__module__"
-            waiting.append(str(getattr(value, home, "")))
-    return (kernel for kernel in list(KERNELS) if kernel.__module__ in visited)
+        values = list(vars(sys.modules[name]).values())
+        kernels = [value for value in values if is_kernel(value)]
+        yield from kernels
+        # other modules belong to Python, or to packages that know nothing of these functions
+        if kernels or name == module or owner(name) is not None:
+            for value in values:
+                home = "__name__" if isinstance(value, ModuleType) else "__module__"
+                waiting.append(str(getattr(value, home, "")))
