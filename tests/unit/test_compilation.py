@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -27,8 +29,29 @@ class Note(event.Listener):
 # jobs are forked: all of them write to the one file
 notes = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 event.register("numba:compile", Note())
+"""
+
+COMMAND = """
 from routelab.cli import main
 sys.exit(main(sys.argv[2:]))
+"""
+
+ALL_PLUGINS = """
+from routelab.kernels.hops import is_kernel
+from routelab.registry.catalogue import installed_catalogue
+assert all(entry.plugin for entry in installed_catalogue().entries())
+values = [value for module in list(sys.modules.values()) for value in vars(module).values()]
+kernels = [value for value in values if is_kernel(value)]
+assert len(kernels) > 20
+ready = [kernel.__module__ for kernel in kernels if kernel.signatures]
+assert not ready, ready
+"""
+
+HOP = """
+from routelab.kernels.order_hops import order_hop
+assert not order_hop.signatures
+order_hop.compile()
+assert len(order_hop.signatures) == 1
 """
 
 NETWORK = ("torus~dims=4x2x2x2", "angara-sssp")
@@ -51,18 +74,40 @@ SEVERAL_TYPES = {
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
     """Functions that `evaluate`, and `simulate` after it, compile."""
     folder = tmp_path_factory.mktemp("compilation")
-    found = {}
-    for command in (["evaluate", *NETWORK], ["simulate", *NETWORK, "uniform", "--load", "0.3"]):
-        notes = folder / command[0]
+    return {
+        command[0]: compiled_by(COMMAND, folder, *command)
+        for command in (
+            ["evaluate", *NETWORK],
+            ["simulate", *NETWORK, "uniform", "--load", "0.3"],
+        )
+    }
+
+
+def compiled_by(code: str, folder: Path, *arguments: str) -> Counter[str]:
+    """Run code in a process of its own; return the functions that it compiles.
+
+    The folder has Numba's cache.
+    """
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8", dir=folder) as notes:
         subprocess.run(
-            [sys.executable, "-c", LISTEN, notes, *command],
+            [sys.executable, "-c", LISTEN + code, notes.name, *arguments],
             env={**os.environ, "ROUTELAB_CACHE_DIR": str(folder), "NUMBA_CACHE_DIR": ""},
             cwd=folder,
             check=True,
             capture_output=True,
         )
-        found[command[0]] = Counter(notes.read_text(encoding="utf-8").splitlines())
-    return found
+        return Counter(notes.read().splitlines())
+
+
+def test_plugins_that_are_loaded_compile_and_load_nothing(tmp_path: Path) -> None:
+    """Plans, pages and lists of plugins load all plugins, and use no hop-by-hop function."""
+    assert compiled_by(ALL_PLUGINS, tmp_path) == Counter()
+
+
+def test_a_hop_function_is_compiled_once_for_all_processes(tmp_path: Path) -> None:
+    first, second = compiled_by(HOP, tmp_path), compiled_by(HOP, tmp_path)
+    assert first["routelab.kernels.order_hops order_hop"] == 1
+    assert second == Counter()
 
 
 @pytest.mark.parametrize("command", ["evaluate", "simulate"])

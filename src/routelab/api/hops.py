@@ -29,6 +29,7 @@ from routelab.kernels.hops import (
     HOP,
     INJECT,
     QUEUE_COLUMNS,
+    is_kernel,
 )
 
 Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
@@ -151,12 +152,15 @@ class HopProgram:
         Raises
         ------
         PluginError
-            If the engine could not run the program; the message names the invalid field.
+            If the engine could not run the program; the message names the invalid field, or the
+            function that does not compile.
         """
         for name, function, signature in (
             ("hop", self.hop, HOP),
             ("inject", self.inject, INJECT),
         ):
+            if is_kernel(function):
+                compile_kernel(function)
             known = getattr(function, "signatures", ())
             if signature.args not in known and not (function is None and name == "inject"):
                 raise PluginError(
@@ -192,6 +196,23 @@ class HopProgram:
             )
         if self.tables.dtype != np.int32 or self.reals.dtype != np.float64:
             raise PluginError("hop program: make tables with pack_tables, reals as float64")
+
+
+def compile_kernel(function: Any) -> None:
+    """Compile a function that `hop_kernel` or `inject_kernel` made, unless it is compiled.
+
+    Raises
+    ------
+    PluginError
+        If it does not compile; the message names the function and the cause.
+    """
+    try:
+        function.compile()
+    except Exception as error:
+        raise PluginError(
+            f"{function.__module__}.{function.__qualname__}: expected a function that Numba can "
+            f"compile, found {type(error).__name__}: {error}"
+        ) from error
 
 
 def program_digest(program: HopProgram) -> str:

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
@@ -140,29 +142,25 @@ INJECT = types.int64(
 
 
 def hop_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a hop function; a decorator.
+    """Compile a hop function at its first use; a decorator.
 
     Raises
     ------
     TypeError
         If the function does not take the arguments of `HOP`.
-    numba.core.errors.NumbaError
-        If the function cannot be compiled.
     """
-    return _compile("hop", HOP, function)
+    return _kernel("hop", HOP, function)
 
 
 def inject_kernel(function: Callable[..., Any]) -> Any:
-    """Compile an inject function; a decorator.
+    """Compile an inject function at its first use; a decorator.
 
     Raises
     ------
     TypeError
         If the function does not take the arguments of `INJECT`.
-    numba.core.errors.NumbaError
-        If the function cannot be compiled.
     """
-    return _compile("inject", INJECT, function)
+    return _kernel("inject", INJECT, function)
 
 
 _ARGUMENTS = {
@@ -171,8 +169,12 @@ _ARGUMENTS = {
 }
 
 
-def _compile(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
-    """Return the compiled function; refuse one with other arguments than its kind takes."""
+def _kernel(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
+    """Return a function that Numba compiles at its first use, and for one signature only.
+
+    Numba calls the method `compile` whenever it needs the compiled code: for a call, from Python
+    or from compiled code, and for a pointer. It asks for the types of the arguments at hand.
+    """
     code = function.__code__
     arguments = code.co_varnames[: code.co_argcount]
     if len(arguments) != len(signature.args):
@@ -180,21 +182,51 @@ def _compile(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
             f"{kind} function {function.__name__} takes ({', '.join(arguments)}); under ABI {ABI} "
             f"of hop-by-hop routing it takes ({_ARGUMENTS[kind]})"
         )
-    try:
+    kernel = _cached(function)
+    if kernel is function:  # NUMBA_DISABLE_JIT asks for plain Python
+        return kernel
+    compile_for = kernel.compile
+
+    def compile_once(_: Any = None) -> Any:
+        # simulations may run in threads
+        with global_compiler_lock:
+            if not kernel.signatures:
+                try:
+                    compile_for(signature)
+                except NumbaError:
+                    # functions that allocate need the count of references; others fail again
+                    kernel.targetoptions["_nrt"] = True
+                    kernel._compiler._failed_cache.clear()
+                    compile_for(signature)
+                kernel.disable_compile()
+        # to be called instead of the compiled code, so that arguments are checked and converted
+        return kernel
+
+    kernel.compile = compile_once
+    return kernel
+
+
+def is_kernel(value: Any) -> bool:
+    """Return whether `hop_kernel` or `inject_kernel` made a value."""
+    return isinstance(value, Dispatcher) and "compile" in vars(value)
+
+
+def _cached(function: Callable[..., Any]) -> Any:
+    """Let Numba compile a function, and cache the code if the function comes from a file."""
+    options: dict[str, Any] = {
+        "nogil": True,
         # without counting references to arrays, which takes longer than many a decision
-        return _cached(signature, function, _nrt=False)
-    except NumbaError:
-        # functions that allocate need the count; others fail again
-        return _cached(signature, function)
-
-
-def _cached(signature: Any, function: Callable[..., Any], **options: Any) -> Any:
-    """Compile a function, and cache the code if the function comes from a file."""
+        "_nrt": False,
+        # defaults: else they are those of the first function that calls this one
+        "error_model": "python",
+        "fastmath": False,
+        "forceinline": False,
+    }
     try:
-        return njit(signature, cache=True, nogil=True, **options)(function)
+        return njit(cache=True, **options)(function)
     except RuntimeError:
         # numba cannot cache code that has no file
-        return njit(signature, nogil=True, **options)(function)
+        return njit(**options)(function)
 
 
 @inline

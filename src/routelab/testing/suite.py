@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
+from typing import Any
 
-from routelab.api import KINDS, InputError
+from routelab._runtime.sources import owner
+from routelab.api import KINDS, InputError, PluginError
+from routelab.api.hops import compile_kernel
+from routelab.kernels.hops import is_kernel
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
@@ -118,7 +125,7 @@ class Suite:
         Raises
         ------
         Failed
-            If it is broken or ambiguous.
+            If it is broken or ambiguous, or one of its hop-by-hop functions does not compile.
         InputError, Skipped
             As `Subject`.
         """
@@ -126,5 +133,32 @@ class Suite:
             for entry in self.catalogue.entries(kind, name.key):
                 if entry.status != "ok":
                     raise Failed(entry.cause)
+                for kernel in _imported_kernels(entry.value.partition(":")[0]):
+                    try:
+                        compile_kernel(kernel)
+                    except PluginError as error:
+                        raise Failed(str(error)) from None
         makers = inputs(self.kind, self.text, self.topologies, self.catalogue)
         return Subject(self.kind, self.text, self.topologies, self.catalogue, makers, self.avoid)
+
+
+def _imported_kernels(module: str) -> Iterator[Any]:
+    """Iterate over hop-by-hop functions in a module of a plugin and in those that it imports.
+
+    They include functions that the plugin uses with other parameters than those of the checks.
+    """
+    visited: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in visited or name not in sys.modules:
+            continue
+        visited.add(name)
+        values = list(vars(sys.modules[name]).values())
+        kernels = [value for value in values if is_kernel(value)]
+        yield from kernels
+        # other modules belong to Python, or to packages that know nothing of these functions
+        if kernels or name == module or owner(name) is not None:
+            for value in values:
+                home = "__name__" if isinstance(value, ModuleType) else "__module__"
+                waiting.append(str(getattr(value, home, "")))

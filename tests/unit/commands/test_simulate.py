@@ -159,6 +159,12 @@ def stay(tables, packets, packet, queues, switch, channel, vc, random, out):
     return 0
 
 
+@hop_kernel
+def write(tables, packets, packet, queues, switch, channel, vc, random, out):
+    tables[0] = 3
+    return 0
+
+
 class Fragile(HopRoutingPlugin):
     name = "fragile"
     summary = "Breaks where it is told to"
@@ -173,7 +179,7 @@ class Fragile(HopRoutingPlugin):
     def prepare(self, topology, virtual_channels):
         at = self.parameters.at
         return HopProgram(
-            hop=wander if at in ("wander", "lost") else stay,
+            hop={"stay": stay, "enter": stay, "write": write}.get(at, wander),
             inject=enter if at == "enter" else None,
             tables=pack_tables(topology),
             vc_classes=1,
@@ -213,6 +219,25 @@ def test_an_exception_of_a_plugin_is_one_message_with_its_place(
     outcome = read_outcome(tmp_path / "o/outcome.json")
     assert outcome.status == "failed"
     assert told in outcome.reason
+
+
+def test_a_function_that_does_not_compile_breaks_the_jobs_that_use_it(
+    broken, capsys, tmp_path
+) -> None:
+    command = ["simulate", "torus~dims=4", "fragile~at=write", "neighbor", "--load", "0.2", *QUICK]
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("routelab: error: broken.write: expected a function that Numba")
+    assert "readonly array" in printed.err
+    assert "Traceback" not in printed.err
+    assert main([*command, "-o", str(tmp_path / "o")]) == 1
+    outcome = read_outcome(tmp_path / "o/outcome.json")
+    assert outcome.status == "failed"
+    assert "broken.write: expected a function that Numba" in outcome.reason
+    # it has another function, too
+    assert main(["plugins", "list", "routing", "--format", "csv"]) == 0
+    assert "routing,fragile,broken,1.0,ok," in capsys.readouterr().out
 
 
 def test_a_state_without_a_route_is_reported_before_a_run(broken, capsys) -> None:

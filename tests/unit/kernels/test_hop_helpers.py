@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from math import ceil
+from threading import Barrier
+from typing import Any
 
 import numpy as np
 import pytest
 from hop_cases import program_of
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from numba.core.errors import TypingError
 
 from routelab.api import (
@@ -20,7 +24,7 @@ from routelab.api import (
     run_tables,
 )
 from routelab.kernels import hops as abi
-from routelab.kernels.hops import hop_kernel
+from routelab.kernels.hops import hop_kernel, inject_kernel
 from routelab.toolkit import build_grid
 
 RING = build_grid("torus", (5,), wrap=True)
@@ -47,8 +51,13 @@ def test_functions_cannot_write_to_shared_arrays():
         return 0
 
     for function in (to_tables, to_queues):
+        kernel = hop_kernel(function)
+        told = rf"{function.__name__}: expected a function that Numba can(.|\n)*readonly array"
+        for _ in range(2):
+            with pytest.raises(PluginError, match=told):
+                HopProgram(hop=kernel, tables=pack_tables(RING), vc_classes=1)
         with pytest.raises(TypingError, match="readonly array"):
-            hop_kernel(function)
+            kernel(*call_arguments())
 
 
 def program(**more) -> HopProgram:
@@ -187,11 +196,103 @@ def allocating(tables, packets, packet, queues, switch, channel, vc, random, out
     return 1
 
 
-def test_hop_functions_count_no_references_unless_they_allocate() -> None:
-    """Counting takes longer than many a decision; a function that allocates needs it."""
+def call_arguments(vc: int = 1) -> tuple[Any, ...]:
+    """Return arguments of hop; numba itself would compile for arrays that can be written."""
     packets, out = np.full((1, abi.PACKET_COLUMNS), 3, np.int32), np.zeros((1, 3), np.int32)
     rows = np.zeros((1, 2), np.int32)
-    arguments = (rows[0], packets, 0, rows, 0, 0, 0, abi.RandomWord(np.uint64(0)), out)
+    return rows[0], packets, 0, rows, 0, 0, vc, abi.RandomWord(np.uint64(0)), out
+
+
+def test_hop_functions_count_no_references_unless_they_allocate() -> None:
+    """Counting takes longer than many a decision; a function that allocates needs it."""
+    arguments = call_arguments()
     assert allocating(*arguments) == 1
-    assert out[0].tolist() == [3, 3, 0]
+    assert arguments[-1][0].tolist() == [3, 3, 0]
+    assert allocating.targetoptions["_nrt"]
+    program()
     assert not restless.targetoptions["_nrt"]
+
+
+def five(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer channel 5, on class 0 with a division."""
+    out[0, 0], out[0, 1], out[0, 2] = 5, 0 // vc, 0
+    return 1
+
+
+def used_by_python(kernel: Any) -> int:
+    count: int = kernel(*call_arguments())
+    return count
+
+
+def used_by_a_kernel(kernel: Any) -> int:
+    @hop_kernel
+    def over(tables, packets, packet, queues, switch, channel, vc, random, out):
+        return kernel(tables, packets, packet, queues, switch, channel, vc, random, out)
+
+    return used_by_python(over)
+
+
+def used_by_another_function(kernel: Any) -> int:
+    # functions without options of their own inherit these
+    @njit(error_model="numpy", fastmath=True)
+    def over(tables, packets, packet, queues, switch, channel, vc, random, out):
+        return kernel(tables, packets, packet, queues, switch, channel, vc, random, out)
+
+    return used_by_python(over)
+
+
+def used_as_an_argument(kernel: Any) -> int:
+    @inject_kernel
+    def ask(tables, reals, packets, packet, queues, hop, random, out):
+        return abi.offers(hop, tables, packets, packet, queues, 0, 4, random, out)
+
+    tables, packets, packet, queues, *_, random, out = call_arguments()
+    count: int = ask(tables, np.zeros(1), packets, packet, queues, kernel, random, out)
+    return count
+
+
+def used_by_threads(kernel: Any) -> int:
+    threads = 4
+    barrier = Barrier(threads)
+
+    def call(_: int) -> int:
+        barrier.wait()
+        return used_by_python(kernel)
+
+    with ThreadPoolExecutor(threads) as pool:
+        (count,) = set(pool.map(call, range(threads)))
+    return count
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        used_by_python,
+        used_by_a_kernel,
+        used_by_another_function,
+        used_as_an_argument,
+        used_by_threads,
+    ],
+)
+def test_the_first_use_compiles_for_the_one_signature(use, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    kernel = hop_kernel(five)
+    assert kernel.signatures == []
+    assert use(kernel) == 1
+    assert kernel.signatures == [abi.HOP.args]
+    with pytest.raises(ZeroDivisionError):
+        kernel(*call_arguments(vc=0))
+    (result,) = kernel.overloads.values()
+    HopProgram(hop=kernel, tables=pack_tables(RING), vc_classes=1)
+    assert kernel.overloads[abi.HOP.args] is result
+
+
+def test_the_first_call_checks_its_arguments() -> None:
+    *arguments, out = call_arguments()
+    with pytest.raises(TypeError, match="No matching definition"):
+        hop_kernel(five)(*arguments, out.astype(np.float64))
+
+
+def test_a_function_of_the_other_kind_is_refused() -> None:
+    with pytest.raises(PluginError, match="inject: expected a function compiled by inject_kernel"):
+        program(inject=hop_kernel(five))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import uncompiled_hops
 import wrong_hops
 import wrong_metrics
 import wrong_routings
@@ -15,6 +16,7 @@ import wrong_workloads
 from right import RIGHT
 
 MODULES = (
+    uncompiled_hops,
     wrong_hops,
     wrong_topologies,
     wrong_rules,
