@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parent
 QUICK = ("unit", "conformance")
 """Folders of tests that are not slow, unless they are marked."""
+SHARING = ("test_report_page.py", "test_screenshots.py")
+"""Files that look at the report which `test_accessibility.py`, of the same folder, builds."""
 
 sys.path.insert(0, str(TESTS / "reference"))
 
@@ -82,15 +84,22 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests of processes before the unit tests, and leave out slow ones.
+    """Put the files with slow tests before the other unit tests, and leave out slow tests.
 
     Slow tests at the end would keep one core busy and leave the others idle. A run of everything
     leaves them out unless `--slow` asks for them, and thorough ones unless `--all` does.
     """
-    items.sort(key=lambda item: item.path.is_relative_to(TESTS / "unit"))
     for item in items:
         if not any(item.path.is_relative_to(TESTS / folder) for folder in QUICK):
             item.add_marker("slow")
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+
+    def position(item: pytest.Item) -> tuple[bool, bool]:
+        is_quick = item.path.is_relative_to(TESTS / "unit") and item.path not in slow
+        # beside the file that builds the report, another worker would only wait for it
+        return is_quick, item.path.parent == TESTS / "browser" and item.path.name in SHARING
+
+    items.sort(key=position)
     if not config.getoption("slow"):
         leave_out(config, items, [item for item in items if item.get_closest_marker("slow")])
     if not config.getoption("all"):

@@ -122,8 +122,6 @@ def test_a_damaged_network_is_reported_with_a_working_fix(real):
     assert real.run().returncode == 0
     network = real.results / "topologies/torus~dims=4"
     file = network / "topology.npz"
-    file.write_bytes(b"PK\x03\x04 cut")  # the network is made again
-    assert real.run().returncode == 0
     file.write_bytes(b"PK\x03\x04 of another program".ljust(file.stat().st_size))
     shutil.rmtree(real.results / "routes/torus~dims=4")
     run = real.run()

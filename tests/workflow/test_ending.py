@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 from process_trees import Processes, left_after, thoroughly, wait_until
@@ -48,16 +47,22 @@ limits: {seconds: 60, memory_gb: 2}
 LINKS = ("snakemake", "shell", "batch", "prepared", "job", "program", "its child")
 
 
-@pytest.fixture
-def waiting(folder, tmp_path):
-    """A real run whose only job waits; the run, and its processes by link."""
-    folder.use_real_command()
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the plugin, the same for all tests: a plugin elsewhere is warmed up anew."""
+    site = tmp_path_factory.mktemp("site")
     info = site / "waits-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "waits_plugin.py").write_text(PLUGIN)
+    info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: waits\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[routelab.metric]\nwaits = waits_plugin:Waits\n")
+    return site
+
+
+@pytest.fixture
+def waiting(folder, site):
+    """A real run whose only job waits; the run, and its processes by link."""
+    folder.use_real_command()
+    (site / "waits_plugin.py").write_text(PLUGIN)
     path = os.environ.get("PYTHONPATH", "")
     folder.env["PYTHONPATH"] = f"{site}{os.pathsep}{path}" if path else str(site)
     folder.write("config/studies/small.yaml", STUDY)
@@ -121,7 +126,7 @@ def test_ctrl_c_of_snakemake_alone_ends_its_jobs(waiting):
     run.wait(60)
 
 
-def test_no_run_starts_beside_an_orphan_and_the_next_completes_it(waiting):
+def test_no_run_starts_beside_an_orphan_and_the_next_completes_it(waiting, site):
     folder, run, chain = waiting
     # an orphan that does not notice its run's end, as it is stopped
     os.kill(chain["batch"], signal.SIGSTOP)
@@ -137,7 +142,6 @@ def test_no_run_starts_beside_an_orphan_and_the_next_completes_it(waiting):
     left = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
     assert left_after(left, SECONDS) == []
 
-    site = Path(folder.env["PYTHONPATH"].split(os.pathsep)[0])
     (site / "waits_plugin.py").write_text(PLUGIN.replace("sleep 1000", "sleep 0"))
     again = subprocess.run(
         folder.command(), cwd=folder.path, env=folder.env, capture_output=True, text=True

@@ -57,8 +57,8 @@ exit 3
 class Project:
     """A project with a study of one comparison on this machine."""
 
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
+    def __init__(self, tools, folder, snakemake):
+        self.tools, self.folder, self.snakemake = tools, folder, snakemake
 
     def copy(self, name, *, without=()):
         """Copy the project, also its results, but not some of its folders."""
@@ -66,13 +66,18 @@ class Project:
         shutil.copytree(self.folder, folder)
         for one in without:
             shutil.rmtree(folder / one)
-        return Project(self.tools, folder)
+        return Project(self.tools, folder, self.snakemake)
 
-    def run(self, *words):
+    def run(self, program, *words):
+        """Exit code and output of Snakemake or routelab in the project."""
+        env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        if program == "snakemake":
+            done = self.snakemake.run(words, self.folder, env)
+            return done.returncode, done.stdout + done.stderr
         done = subprocess.run(
-            words,
+            [program, *words],
             cwd=self.folder,
-            env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+            env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -109,7 +114,7 @@ def program(path, text):
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measured(tmp_path_factory, snakemake):
     """The project after its measurements."""
     tools = tmp_path_factory.mktemp("tools")
     program(tools / "launcher", LAUNCHER)
@@ -127,7 +132,7 @@ def measured(tmp_path_factory):
         path = folder / "config" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    project = Project(tools, folder)
+    project = Project(tools, folder, snakemake)
     code, printed = project.run("snakemake", "report", "--config", "apply_routing=true")
     assert code == 0, printed
     assert [call.split()[0] for call in project.calls()] == ["apply"] * 4 + ["restore"]
