@@ -14,10 +14,10 @@ different answers with both; a call that counts in them leaves different numbers
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
 from routelab.kernels.hops import PACKET_COLUMNS
+from routelab.kernels.jit import helper, inline
 
 _OUT = 3 * PACKET_COLUMNS
 """First cell of `out`; those of the rows come before."""
@@ -49,7 +49,7 @@ class Guards(NamedTuple):
     filling: Any
 
 
-@njit
+@helper()
 def allocate_guards(most, channels, number):
     """Return guards with filling 0 or 1 for up to `most` candidates; fillings are like channels."""
     size = _OUT + 3 * (most + _SPARE_ROWS)
@@ -66,7 +66,7 @@ def allocate_guards(most, channels, number):
     return Guards(cells, rows, rows[1:2], out, filling)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def fill_out(guards, first_row, end_row):
     """Write the filling to some rows of `out`."""
     filling, cells = guards.filling, guards.cells
@@ -74,7 +74,7 @@ def fill_out(guards, first_row, end_row):
         cells[cell] = filling[cell]
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def changed_cell(guards, first_row):
     """Return a cell that a call has changed, of other packets or of `out` from a row on; −1: none.
 
@@ -96,7 +96,7 @@ def changed_cell(guards, first_row):
     return -1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def kept_cell(first, second, first_row, most):
     """Return a cell of the working space that depends on what it held before; −1: none.
 

@@ -96,6 +96,7 @@ from routelab.kernels.hops import (
     RandomWord,
     word_after,
 )
+from routelab.kernels.jit import helper, inline
 
 _VERIFY_MASK = 255
 """Of 256 states one is verified; a division would take as long as half a call."""
@@ -158,7 +159,7 @@ class _Scratch(NamedTuple):
     random: Any
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _record_fault(faults, fault_kind, packet, switch, channel, vc, value):
     """Count a fault; keep the first example."""
     fault = faults[fault_kind]
@@ -169,14 +170,14 @@ def _record_fault(faults, fault_kind, packet, switch, channel, vc, value):
         fault[F_VALUE] = value
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _record_fatal_fault(findings, fault_kind, packet, switch, channel, vc, value):
     """Record a fault that ends the search."""
     _record_fault(findings.faults, fault_kind, packet, switch, channel, vc, value)
     findings.numbers[N_BROKEN] = 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _fill_packet(packet, leg, waypoint):
     """Fill the packet's row for a leg."""
     for column in range(PACKET_COLUMNS):
@@ -185,13 +186,13 @@ def _fill_packet(packet, leg, waypoint):
     packet[PHASE], packet[WAYPOINT] = leg[2], waypoint
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _no_random_word():
     """Return a random word without a script: candidates that are fixed do not depend on it."""
     return RandomWord(np.uint64(0), np.uint64(0))
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _equal_answers(candidates, count, repeated, repeated_count):
     """Return whether two answers are equal."""
     if count != repeated_count:
@@ -203,14 +204,14 @@ def _equal_answers(candidates, count, repeated, repeated_count):
     return True
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _call_guarded(hop, task, guards, arguments):
     """Call hop with the memory of guards."""
     queues, switch, channel, vc, word = arguments
     return hop(task.tables, guards.packets, 0, queues, switch, channel, vc, word, guards.out)
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _check_cells(task, findings, scratch, count, position):
     """Record cells behind `count` candidates that a call and its repetition must not change."""
     switch, channel, vc = position
@@ -223,7 +224,7 @@ def _check_cells(task, findings, scratch, count, position):
         _record_fatal_fault(findings, KEEPS_CELL, packet, switch, channel, vc, cell)
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count):
     """Call hop again with changes that must not matter; record those that do.
 
@@ -283,7 +284,7 @@ def _verify_fixed(hop, task, findings, scratch, leg, switch, channel, vc, count)
                 _record_fatal_fault(findings, NOT_FIXED, before, switch, channel, vc, change)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
     """Compute the candidates in a state; return their number, −1 if one is invalid.
 
@@ -338,7 +339,7 @@ def _call_hop(hop, task, findings, scratch, leg, switch, channel, vc):
     return count
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _add_state(scratch, leg_number, queue_end, state, vc, channel):
     """Add a state that a leg has not reached before; return the number of states."""
     scratch.reached_by[state] = leg_number
@@ -350,7 +351,7 @@ def _add_state(scratch, leg_number, queue_end, state, vc, channel):
     return queue_end + 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_end):
     """Find the states that follow a state; return the number of states of the leg."""
     limits, candidates = task.limits, scratch.candidates
@@ -402,7 +403,7 @@ def _expand_state(hop, task, findings, scratch, leg, leg_number, state, queue_en
     return queue_end
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_end):
     """Find the switches that follow a switch; return the number of switches of the leg.
 
@@ -465,7 +466,7 @@ def _expand_switch(hop, task, findings, scratch, leg, leg_number, switch, queue_
     return queue_end
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _sort_topologically(scratch, queue_end):
     """Sort the states topologically by Kahn's algorithm; return the number of sorted states.
 
@@ -495,7 +496,7 @@ def _sort_topologically(scratch, queue_end):
     return np.int64(order_end)
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
     """Compare one state in 16 with the same switch after the longest walk to it.
 
@@ -531,7 +532,7 @@ def _verify_longest_walks(hop, task, findings, scratch, num_sorted):
                 numbers[N_NOT_ASCENDING] = 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
     """Compute the longest walks of a leg from the sorted states.
 
@@ -584,7 +585,7 @@ def _measure_walks(task, findings, scratch, leg_number, leg, num_sorted):
             )
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
     """Add the dependencies of a leg to the graph, and note the queries that it answers.
 
@@ -614,7 +615,7 @@ def _add_dependencies(task, findings, scratch, leg_number, leg, queue_end):
                 query[2] = leg_number
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _search_leg(hop, task, findings, scratch, leg, leg_number):
     """Find all states of a leg, its longest walks and its dependencies."""
     limits, numbers = task.limits, findings.numbers
@@ -697,7 +698,7 @@ _FINDINGS = types.NamedTuple(
 def compile_legs() -> Any:
     """Compile `explore_legs` at the first call, once for all algorithms."""
     signature = types.void(types.FunctionType(HOP), _TASK, _ROWS, _FINDINGS)
-    return njit(signature, cache=True, nogil=True)(explore_legs)
+    return njit(signature, cache=True, nogil=True, no_cfunc_wrapper=True)(explore_legs)
 
 
 def explore_legs(hop, task, legs, findings):

@@ -8,7 +8,6 @@ resource that it came over, and every column of its row that routing functions m
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
@@ -24,6 +23,7 @@ from routelab.kernels.hops import (
     TARGET_TERMINAL,
     WAYPOINT,
 )
+from routelab.kernels.jit import helper
 
 MAX_ANSWERS = 1024
 """Largest number of different answers in a state."""
@@ -158,14 +158,14 @@ class Findings(NamedTuple):
     queries: Any
 
 
-@njit
+@helper()
 def copy_row(target, values):
     """Overwrite a row, in a loop, which compiles ten times as fast as a slice."""
     for i in range(len(target)):
         target[i] = values[i]
 
 
-@njit
+@helper()
 def fill_packet(packet, ends):
     """Fill a packet's row before injection; columns that functions must not read get a mark.
 
@@ -180,7 +180,7 @@ def fill_packet(packet, ends):
         packet[STATE + i] = 0
 
 
-@njit
+@helper()
 def record_problem(problem, packet, location, value):
     """Count a problem by states; keep the first example: the packet, its state, and a number."""
     if problem[P_STATE] < location[4]:
@@ -196,14 +196,14 @@ def record_problem(problem, packet, location, value):
         problem[6] = packet[TARGET_TERMINAL]
 
 
-@njit
+@helper()
 def reset_draws(script):
     """Set all outcomes of draws to the first one."""
     for i in range(len(script)):
         script[i, 0], script[i, 1] = 0, 0
 
 
-@njit
+@helper()
 def next_draws(script):
     """Set the next outcomes of the draws of the last call; return whether there are any.
 
@@ -220,7 +220,7 @@ def next_draws(script):
     return False
 
 
-@njit
+@helper()
 def restore_packet(packet, ends, state):
     """Fill a packet's row from a state."""
     fill_packet(packet, ends)
@@ -230,7 +230,7 @@ def restore_packet(packet, ends, state):
         packet[STATE + i] = state[AT_STATE + i]
 
 
-@njit
+@helper()
 def fill_arrival_state(state, packet, arrival, hops, keeps_state):
     """Fill the state of a packet that reaches a switch; return whether it leaves there.
 
@@ -251,7 +251,7 @@ def fill_arrival_state(state, packet, arrival, hops, keeps_state):
     return switch == state[AT_TARGET]
 
 
-@njit
+@helper()
 def fill_waiting_state(state, state_before, packet):
     """Fill the state of a packet that stays, with the columns that hop has written."""
     copy_row(state, state_before)
@@ -260,7 +260,7 @@ def fill_waiting_state(state, state_before, packet):
         state[AT_STATE + i] = packet[STATE + i]
 
 
-@njit
+@helper()
 def find_or_add_state(state, states, slots, count, stamp):
     """Return a state's number, `count` if it is new and was added, −1 without room."""
     key = _SEED
@@ -284,7 +284,7 @@ def find_or_add_state(state, states, slots, count, stamp):
     return count
 
 
-@njit
+@helper()
 def hash_answer(candidates, count, packet):
     """Return a hash of a call's answer: candidates without penalties, and the packet's columns."""
     key = _SEED ^ np.uint64(count)
@@ -299,14 +299,14 @@ def hash_answer(candidates, count, packet):
     return key
 
 
-@njit
+@helper()
 def clear_set(bits):
     """Empty a set."""
     for w in range(len(bits)):
         bits[w] = np.uint64(0)
 
 
-@njit
+@helper()
 def add_to_set(bits, added_bits):
     """Add a set to another; return whether that makes it larger."""
     grows = False

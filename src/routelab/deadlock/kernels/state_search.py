@@ -103,6 +103,7 @@ from routelab.kernels.hops import (
     inject_kernel,
     word_after,
 )
+from routelab.kernels.jit import helper
 
 
 class _Scratch(NamedTuple):
@@ -156,7 +157,7 @@ class _Scratch(NamedTuple):
     is_full: Any
 
 
-@njit
+@helper()
 def _is_valid(task, findings, scratch, count):
     """Return whether an answer fulfils the contract; record violations."""
     limits, candidates, packet = task.limits, scratch.candidates, scratch.packets[0]
@@ -197,7 +198,7 @@ def _is_valid(task, findings, scratch, count):
     return is_valid
 
 
-@njit
+@helper()
 def _apply_waypoint(task, packet, location):
     """Apply the waypoint that hop has set or removed; return whether hop may do so."""
     waypoint = packet[WAYPOINT]
@@ -210,7 +211,7 @@ def _apply_waypoint(task, packet, location):
     return True
 
 
-@njit
+@helper()
 def _add_injected_state(task, findings, scratch, ends, pair, count):
     """Add the state in which a packet enters after inject; return the number of states."""
     packet, limits, problems = scratch.packets[0], task.limits, findings.problems
@@ -242,7 +243,7 @@ def _add_injected_state(task, findings, scratch, ends, pair, count):
     return count
 
 
-@njit
+@helper()
 def _is_guarded(findings):
     """Count a call, and return whether it is in the sample that is guarded."""
     findings.numbers[N_CALLS] += 1
@@ -250,7 +251,7 @@ def _is_guarded(findings):
     return number <= ALL_GUARDED or number % GUARDED_SHARE == 0
 
 
-@njit
+@helper()
 def _check_cells(task, findings, scratch, count):
     """Record cells that a call and its repetition must not have changed.
 
@@ -267,14 +268,14 @@ def _check_cells(task, findings, scratch, count):
         record_problem(problems[KEEPS_CELL], packet_before, location, cell)
 
 
-@njit
+@helper()
 def _inject(hop, inject, task, guards, packet_before, queues, word):
     """Call inject for a packet."""
     copy_row(guards.rows[1], packet_before)
     inject(task.tables, task.reals, guards.packets, 0, queues, hop, word, guards.out)
 
 
-@njit
+@helper()
 def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     """Find all states in which packets of a pair enter; return their number."""
     source, limits = ends[0], task.limits
@@ -324,7 +325,7 @@ def _inject_packets(hop, inject, task, findings, scratch, ends, pair):
     return count
 
 
-@njit
+@helper()
 def _equal_packets(scratch):
     """Return whether a call leaves the same packet whatever it found in its memory."""
     is_equal = True
@@ -333,7 +334,7 @@ def _equal_packets(scratch):
     return is_equal
 
 
-@njit
+@helper()
 def _add_earlier_escape(scratch, number, successor, escape):
     """Add an escape that a packet takes in state `number` to the earlier ones of `successor`."""
     bit = np.uint64(1) << np.uint64(escape % 64)
@@ -343,7 +344,7 @@ def _add_earlier_escape(scratch, number, successor, escape):
             scratch.has_changed[0] = 1
 
 
-@njit
+@helper()
 def _pass_earlier_escapes_on(scratch, number, successor):
     """Add the earlier escapes of a state to those of a following state."""
     earlier_escapes = scratch.earlier_escapes
@@ -351,7 +352,7 @@ def _pass_earlier_escapes_on(scratch, number, successor):
         scratch.has_changed[0] = 1
 
 
-@njit
+@helper()
 def _add_dependencies(task, findings, scratch, pair, number, count, num_candidates):
     """Add the dependencies of an answer, and the states that it leads to.
 
@@ -420,7 +421,7 @@ def _add_dependencies(task, findings, scratch, pair, number, count, num_candidat
     return count
 
 
-@njit(forceinline=True)
+@helper(forceinline=True)
 def _call(hop, task, guards, packet_before, queues, position, word):
     """Call hop for a packet at a position: switch, channel and class."""
     switch, channel, vc = position
@@ -429,7 +430,7 @@ def _call(hop, task, guards, packet_before, queues, position, word):
     return hop(task.tables, packets, 0, queues, switch, channel, vc, word, out)
 
 
-@njit
+@helper()
 def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
     """Compute the candidates in a state for all outcomes of draws; follow each distinct answer.
 
@@ -520,7 +521,7 @@ def _expand_state(hop, task, findings, scratch, ends, pair, number, count):
     return count
 
 
-@njit
+@helper()
 def _is_known(answers, num_answers, answer):
     """Return whether an answer is among the first ones."""
     is_known = False
@@ -529,7 +530,7 @@ def _is_known(answers, num_answers, answer):
     return is_known
 
 
-@njit
+@helper()
 def _answer_queries(findings, pair):
     """Note a pair as the cause of the queried dependencies that it is the first to have."""
     is_extended = findings.extended_dependencies.shape[0] > 0
@@ -581,7 +582,8 @@ def compile_search() -> tuple[Any, Any]:
         types.Array(types.int32, 2, "C"),
         _FINDINGS,
     )
-    return njit(signature, cache=True, nogil=True)(explore), inject_kernel(_choose_nothing)
+    options = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+    return njit(signature, **options)(explore), inject_kernel(_choose_nothing)
 
 
 def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):

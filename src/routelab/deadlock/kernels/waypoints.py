@@ -24,12 +24,13 @@ from routelab.kernels.hops import (
     RandomWord,
     word_after,
 )
+from routelab.kernels.jit import helper
 
 WRONG_WRITE, WRONG_CELL, NOT_REPEATABLE = range(3)
 """Faults of inject."""
 
 
-@njit
+@helper()
 def spaced_word(k, count, low):
     """Return the k-th of `count` evenly spaced words, with the lower bits of another."""
     upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
@@ -53,7 +54,7 @@ def compile_samples() -> Any:
         types.int64,
         types.Array(types.bool_, 1, "C"),
     )
-    return njit(signature, cache=True, nogil=True)(sample_waypoints)
+    return njit(signature, cache=True, nogil=True, no_cfunc_wrapper=True)(sample_waypoints)
 
 
 def sample_waypoints(
