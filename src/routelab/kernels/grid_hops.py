@@ -6,9 +6,9 @@ direction of a dimension.
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.hops import another, pick, pick_bit, table
+from routelab.kernels.jit import inline
 
 # Arrays of the tables, by number; a plugin's own arrays follow from OWN on.
 HEAD = 0
@@ -32,25 +32,25 @@ OWN = 8
 TIES_POSITIVE, TIES_BALANCED, TIES_RANDOM = 0, 1, 2
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def dimensions(tables):
     """Return the number of dimensions."""
     return np.int64(tables[table(tables, HEAD)])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def ring_classes(tables):
     """Return the number of classes that break ring deadlocks: 2 with a dateline, else 1."""
     return np.int64(tables[table(tables, HEAD) + 1])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def order_count(tables):
     """Return the number of orders of the dimensions in the tables."""
     return np.int64(tables[table(tables, HEAD) + 3])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def ring_size(tables, dimension):
     """Return the number of switches on the rings of a dimension; 0 if it has lines."""
     if tables[table(tables, RINGS) + dimension] == 0:
@@ -58,13 +58,13 @@ def ring_size(tables, dimension):
     return np.int64(tables[table(tables, SIZES) + dimension])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def coordinate(tables, switch, dimension):
     """Return a coordinate of a switch."""
     return np.int64(tables[table(tables, COORDINATES) + switch * dimensions(tables) + dimension])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def shortest_steps(tables, dimension, here, there):
     """Return the steps from one switch to the coordinate of another; half a ring is positive."""
     steps = coordinate(tables, there, dimension) - coordinate(tables, here, dimension)
@@ -77,7 +77,7 @@ def shortest_steps(tables, dimension, here, there):
     return steps
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def steps_with_sign(tables, dimension, here, there, sign):
     """Return the steps to the coordinate of another switch in the direction of `sign`.
 
@@ -89,13 +89,13 @@ def steps_with_sign(tables, dimension, here, there, sign):
     return steps
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def is_half_ring(tables, dimension, steps):
     """Return whether as many steps in the other direction lead to the same switch."""
     return steps != 0 and 2 * abs(steps) == ring_size(tables, dimension)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def tie_sign(tables, source, target, here, random, dimension):
     """Return the direction in which half a ring is crossed: +1 or −1.
 
@@ -112,7 +112,7 @@ def tie_sign(tables, source, target, here, random, dimension):
     return np.int64(1)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def minimal_steps(tables, dimension, source, target, here, random):
     """Return the shortest steps from here towards the target, with ties by `tie_sign`."""
     steps = shortest_steps(tables, dimension, here, target)
@@ -121,7 +121,7 @@ def minimal_steps(tables, dimension, source, target, here, random):
     return steps
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def channel_towards(tables, here, dimension, steps):
     """Return the channel of the first of those steps; `steps` is not 0."""
     count = dimensions(tables)
@@ -129,7 +129,7 @@ def channel_towards(tables, here, dimension, steps):
     return np.int64(tables[table(tables, OUT) + here * (2 * count) + slot])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def ring_class(tables, here, dimension, steps):
     """Return the class of virtual channels of the first step round a ring.
 
@@ -149,7 +149,7 @@ def ring_class(tables, here, dimension, steps):
     return np.int64(0) if end < 0 or end >= size else last_class
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def order_step(tables, order, source, target, here, random):
     """Return the next hop of dimension-order routing on a shortest route.
 
@@ -178,7 +178,7 @@ def order_step(tables, order, source, target, here, random):
     return np.int64(-1), np.int64(0)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def directed_order_step(tables, order, backwards, target, here):
     """Return the next hop of dimension-order routing with a fixed direction in every dimension.
 
@@ -205,7 +205,7 @@ def directed_order_step(tables, order, backwards, target, here):
     return np.int64(-1), np.int64(0)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def switch_in_quadrant(tables, source, target, backwards, random):
     """Draw a switch between two, uniformly.
 
@@ -231,7 +231,7 @@ def switch_in_quadrant(tables, source, target, backwards, random):
     return np.int64(tables[table(tables, SWITCHES) + place])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def minimal_directions(tables, source, target, random):
     """Return bits of the dimensions whose shortest direction is negative; ties are random."""
     backwards = np.int64(0)
@@ -245,7 +245,7 @@ def minimal_directions(tables, source, target, random):
     return backwards
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def weighted_directions(tables, source, target, random, local):
     """Draw bits of the dimensions to cross in the negative direction, weighted by distance.
 
@@ -271,7 +271,7 @@ def weighted_directions(tables, source, target, random, local):
     return backwards
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def offer(out, count, channel, first, end, penalty):
     """Add virtual channels `first` up to `end` of a channel to the candidates, and count them."""
     for vc in range(first, end):

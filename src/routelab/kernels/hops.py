@@ -22,7 +22,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from routelab.kernels.jit import inline
+from routelab.kernels.jit import helper, inline
 
 ABI = 2
 """Changes whenever a signature or a column does."""
@@ -241,7 +241,7 @@ def appended(tables, number):
     return tables[tables[0] - 1 - number]
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def class_flits(tables, queues, channel, phase, vc):
     """Return the flits in the buffers of a class of virtual channels and on their way there.
 
@@ -273,19 +273,19 @@ def class_flits(tables, queues, channel, phase, vc):
     return _occupied_flits(tables, queues, block, channel, first_class, count)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def unit_flits(tables):
     """Return the flits of a unit: of a packet under virtual cut-through, 1 under wormhole."""
     return np.int64(tables[np.int64(tables[0]) + BLOCK_UNIT_FLITS])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def class_packets(tables, queues, channel, phase, vc):
     """Return `class_flits` in packets, rounded up."""
     return _whole_packets(tables, class_flits(tables, queues, channel, phase, vc))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def channel_flits(tables, queues, channel):
     """Return the flits in all buffers behind a channel and on their way; see `class_flits`."""
     block = np.int64(tables[0])
@@ -299,13 +299,13 @@ def channel_flits(tables, queues, channel):
     )
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def channel_packets(tables, queues, channel):
     """Return `channel_flits` in packets, rounded up."""
     return _whole_packets(tables, channel_flits(tables, queues, channel))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def waiting_flits(tables, queues, channel):
     """Return the flits that wait for a channel inside the switch that it leaves.
 
@@ -330,7 +330,7 @@ def waiting_flits(tables, queues, channel):
     return flits
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def waiting_packets(tables, queues, channel):
     """Return `waiting_flits` in packets, rounded up."""
     return _whole_packets(tables, waiting_flits(tables, queues, channel))
@@ -351,7 +351,7 @@ def _whole_packets(tables, flits):
     return (flits + size - 1) // size
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def offers(hop, tables, packets, packet, queues, switch, target, random, out):
     """Compute the candidates of a packet as if it entered at a switch, and restore the packet.
 
@@ -387,7 +387,7 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
     return count
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pick(random, count):
     """Return one of 0 … count−1, uniformly, from the upper bits of a random word.
 
@@ -398,7 +398,7 @@ def pick(random, count):
     return pick_word(random.word, count)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pick_bit(random, number):
     """Return bit `number` below 32 of a random word: `pick` uses the upper half."""
     if random.script != 0:
@@ -406,7 +406,7 @@ def pick_bit(random, number):
     return np.int64((random.word >> np.uint64(number)) & np.uint64(1))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pick_large(random, count):
     """Return one of 0 … count−1 by all 64 bits; `count` may be as large as 2^32."""
     if random.script != 0:
@@ -415,7 +415,7 @@ def pick_large(random, count):
     return np.int64(((random.word >> np.uint64(32)) * np.uint64(count) + low) >> np.uint64(32))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def either(random, condition):
     """Return a condition that depends on queues.
 
@@ -426,7 +426,7 @@ def either(random, condition):
     return condition
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pick_share(random, tables, upto, count):
     """Return one of 0 … count−1 with the probabilities that an array holds.
 
@@ -446,19 +446,19 @@ def pick_share(random, tables, upto, count):
     return number
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def another(random):
     """Return the next random word, for functions that need more than one."""
     return RandomWord(word_after(random.word), random.script)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def inverted(random):
     """Return a random word with all bits inverted, as the start of a second sequence."""
     return RandomWord(~random.word, random.script)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def unscripted(random):
     """Return a random word whose draws the checker does not try: they must decide nothing.
 
@@ -467,7 +467,7 @@ def unscripted(random):
     return RandomWord(random.word, np.uint64(0))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def redraw(random):
     """Return the next random word after an outcome that does not count, to draw once more.
 
@@ -505,7 +505,7 @@ def _place_of(builder: Any, arguments: Any) -> Any:
     return builder.gep(numbers, [arguments[1]])
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _scripted(script, count):
     """Return the outcome of the next draw, and note how many there are."""
     place = np.int64(_load(script, np.int64(0))) + 1
@@ -518,13 +518,13 @@ def _scripted(script, count):
     return np.int64(min(_load(script, np.int64(2 * place + 1)), count - 1))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pick_word(word, count):
     """Return one of 0 … count−1, uniformly, from the upper bits of a random word."""
     return np.int64(((word >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def word_after(word):
     """Return the random word after another one.
 

@@ -1,7 +1,6 @@
 """Simple paths drawn with equal probabilities: walks, drawn again until one is simple."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
@@ -15,7 +14,7 @@ from routelab.kernels.hops import (
     redraw,
     table,
 )
-from routelab.kernels.jit import jit
+from routelab.kernels.jit import helper, inline, jit
 
 HEAD = 0
 """Switches; most hops of a path; bits of a port; ports in a column of STATE."""
@@ -68,14 +67,14 @@ def count_walks(out_start, ahead, ends, walks):
     return True
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _port(tables, packets, packet, number):
     """Return the port of a hop, from the columns STATE and following."""
     bits, share = tables[table(tables, HEAD) + 2], tables[table(tables, HEAD) + 3]
     return (packets[packet, STATE + number // share] >> (number % share * bits)) & ((1 << bits) - 1)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _passes(tables, packets, packet, hops, switch):
     """Return whether the first hops of the packet's path pass a switch."""
     at = np.int64(packets[packet, SOURCE])
@@ -87,7 +86,7 @@ def _passes(tables, packets, packet, hops, switch):
     return at == switch
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _draw(tables, packets, packet, random):
     """Draw a walk of the packet's pair and write its ports to STATE; return whether it is simple.
 

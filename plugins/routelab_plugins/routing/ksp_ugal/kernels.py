@@ -1,7 +1,6 @@
 """Choice among stored paths at injection, and the walk along the chosen one."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
@@ -15,6 +14,7 @@ from routelab.kernels.hops import (
     pick,
     table,
 )
+from routelab.kernels.jit import inline
 from routelab.kernels.queue_lengths import queue_flits
 
 HEAD = 0
@@ -29,7 +29,7 @@ CHANNELS = 4
 """Channel of each hop."""
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _cost(tables, queues, path):
     """Return the queue of a path's first channel times its hops."""
     start = table(tables, PATH) + path

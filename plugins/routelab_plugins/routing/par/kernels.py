@@ -23,6 +23,7 @@ from routelab.kernels.hops import (
     pick,
     unscripted,
 )
+from routelab.kernels.jit import inline
 from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
@@ -47,7 +48,7 @@ def _waypoint(tables, packets, packet, switch, random):
     return np.int64(-1) if is_near or via == packets[packet, DESTINATION] else via
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _hops(tables, source, target):
     size, place = np.int64(tables[appended(tables, HEAD) + 1]), appended(tables, PLACE)
     return np.int64(tables[appended(tables, DISTANCE) + tables[place + target] * size + source])

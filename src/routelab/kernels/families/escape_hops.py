@@ -5,16 +5,16 @@ The escapes of SurePath (Camarero and others, arXiv 2404.04315) in our reading, 
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph_hops import SIZE, channel_at, leaving
 from routelab.kernels.hops import ESCAPE, TARGET, table
+from routelab.kernels.jit import inline
 
 ESCAPES, ADAPTIVE = 0, 1
 """Classes of virtual channels: escapes; adaptive hops."""
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def offer_escapes(tables, levels, packets, packet, switch, channel, vc, count, out):
     """Write the escapes of a packet behind `count` candidates; return the number of all.
 

@@ -5,10 +5,10 @@ are read with `routelab.kernels.graph_hops`.
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph_hops import OWN
 from routelab.kernels.hops import ESCAPE, class_packets, table, waiting_packets
+from routelab.kernels.jit import inline
 
 DIMENSIONS = 0
 """First number of the algorithm: dimensions of the network. Its own numbers follow."""
@@ -18,20 +18,20 @@ HAMMING_OWN = OWN + 3
 """First array of the algorithm itself."""
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def coordinates_of(tables, switch):
     """Return where the coordinates of a switch begin in `tables`."""
     count = np.int64(tables[table(tables, OWN) + DIMENSIONS])
     return table(tables, COORDINATES) + count * switch
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def dimension_of(tables, channel):
     """Return the dimension in which a channel leads."""
     return np.int64(tables[table(tables, DIMENSION) + channel])
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def unaligned(tables, here, there):
     """Return the number of coordinates that differ: the distance in a Hamming graph.
 
@@ -46,7 +46,7 @@ def unaligned(tables, here, there):
     return count
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def congestion_weight(tables, queues, channel, phase, vc, left, aligns):
     """Return the packets that a packet would queue behind plus one, times the hops that are left.
 

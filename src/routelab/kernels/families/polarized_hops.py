@@ -5,18 +5,18 @@ Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Ne
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
 from routelab.kernels.graph_hops import CHANNELS, OWN, TARGETS, distances_to, leaving
 from routelab.kernels.hops import SOURCE, TARGET, table, unit_flits
+from routelab.kernels.jit import inline
 
 LEVELS = 3
 """Numbers of the algorithm: penalties by the growth of the weight, 0 to 2; then whether they are
 relative to the greatest growth."""
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def growth(near_source, change_source, change_target):
     """Return by how much a hop increases the weight; −1 if it is not allowed (Table 1).
 
@@ -33,7 +33,7 @@ def growth(near_source, change_source, change_target):
     return 0 if (change_source > 0) == near_source else -1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def offer_polarized(tables, packets, packet, switch, name, out):
     """Write all channels whose hop is allowed, with the penalty of its growth, in units.
 
