@@ -1,12 +1,12 @@
 """Enumeration of the shortest legal routes of all pairs."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import levels_to
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def enumerate_routes(graph, endpoints, counts, lengths):
     """List the shortest legal routes of every ordered pair of endpoints.
 

@@ -1,10 +1,11 @@
 """Greedy choice of one path per pair by the loads so far."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def least_loaded_paths(pair_start, path_start, hops, demand, factor):
     """Choose for each pair the path whose busiest channel has the least relative load so far.
 

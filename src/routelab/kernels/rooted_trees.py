@@ -1,13 +1,13 @@
 """Routes from lightest shortest trees with a common root, by the loads so far."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.jit import jit
 from routelab.kernels.trees import add_route, follow_route, grow_tree_to, route_offsets
 
 
-@njit(cache=True)
+@jit
 def routes_by_root(search, from_source, each_pair):
     """Route endpoint after endpoint: all pairs of a root on one tree, or each on a new tree.
 
@@ -63,7 +63,7 @@ def routes_by_root(search, from_source, each_pair):
     return hops
 
 
-@njit(cache=True)
+@jit
 def routes_to_terminals(search, lengths, destination_endpoint, order):
     """Route terminal after terminal: all endpoints on one tree towards each, by the loads so far.
 

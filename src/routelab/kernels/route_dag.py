@@ -1,10 +1,11 @@
 """The acyclic part of a routing graph with the shortest legal routes from one switch."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def shortest_route_edges(graph, source, terminals):
     """Find the part of a routing graph with the shortest legal routes from one switch.
 

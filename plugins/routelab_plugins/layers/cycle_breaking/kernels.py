@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from routelab.kernels.jit import helper
+from routelab.kernels.jit import helper, jit
 
 
 class Dependencies(NamedTuple):
@@ -50,7 +49,7 @@ class Search(NamedTuple):
     walk: NDArray[np.int32]
 
 
-@njit(cache=True)
+@jit
 def number_hops(path_start, hop_channel, start, target):
     """Find the number of the dependency of every hop on the next one.
 
@@ -72,7 +71,7 @@ def number_hops(path_start, hop_channel, start, target):
     return hop
 
 
-@njit(cache=True)
+@jit
 def paths_by_dependency(path_start, hop, count):
     """Return the paths that cause each of `count` dependencies, as CSR (by_start, by)."""
     by_start = np.zeros(count + 1, np.int64)
@@ -92,7 +91,7 @@ def paths_by_dependency(path_start, hop, count):
     return by_start, by
 
 
-@njit(cache=True)
+@jit
 def assign_layers(table):
     """Assign a layer to every path, so that dependencies inside each layer are acyclic.
 
@@ -199,7 +198,7 @@ def _move_paths(table, load, layer, current, dependency):
     return moved
 
 
-@njit(cache=True)
+@helper()
 def _cut(search, depth):
     """Cut the walk after the first channel whose dependency vanished; return the new depth."""
     keep = 1

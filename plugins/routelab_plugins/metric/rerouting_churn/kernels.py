@@ -1,10 +1,11 @@
 """Pairs that a failed link affects, and pairs with different routes in a new table."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def crossing_pairs(pair_start, path_start, hop_channel, failed_channel):
     """Return which pairs have a path over a failed channel; bool, shape (P * D,).
 
@@ -23,7 +24,7 @@ def crossing_pairs(pair_start, path_start, hop_channel, failed_channel):
     return crossing
 
 
-@njit(cache=True)
+@jit
 def changed_pairs(before, after, old_channel):
     """Return which pairs differ in their paths, the order of paths, or the weights.
 

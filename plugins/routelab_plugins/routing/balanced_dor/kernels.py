@@ -1,13 +1,14 @@
 """Routes of balanced dimension-order routing on whole grids."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import helper, jit
 
 NATURAL, ROTATED, LONGEST = 0, 1, 2
 """Rules for the order of dimensions of a pair."""
 
 
-@njit(cache=True)
+@helper()
 def _order(steps, number, rule, order):
     """Write the dimensions of one pair in the order in which they are crossed."""
     n = len(order)
@@ -23,7 +24,7 @@ def _order(steps, number, rule, order):
             order[at] = d
 
 
-@njit(cache=True)
+@jit
 def relative_positions(coordinates, dims, wrap, endpoints, rule):
     """Compute steps and order of dimensions of every pair.
 
@@ -69,7 +70,7 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
     return steps, orders
 
 
-@njit(cache=True)
+@jit
 def walk(steps, orders, endpoints, out_channel, channel_target):
     """Return the channels of all routes, pair after pair.
 

@@ -23,7 +23,7 @@ from routelab.kernels.hops import (
     pick,
     unscripted,
 )
-from routelab.kernels.jit import inline
+from routelab.kernels.jit import helper, inline
 from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
@@ -39,7 +39,7 @@ GROUP = 4
 """Group of each switch."""
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _waypoint(tables, packets, packet, switch, random):
     """Draw a switch with terminals; return −1 if a route by way of it makes no sense."""
     count = tables[appended(tables, HEAD)]
@@ -54,14 +54,14 @@ def _hops(tables, source, target):
     return np.int64(tables[appended(tables, DISTANCE) + tables[place + target] * size + source])
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _queue(tables, packets, packet, queues, count, random, out):
     """Return the shortest queue of the candidates, in flits."""
     kind = tables[appended(tables, HEAD) + 3]
     return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _pays(tables, packets, packet, switch, via, straight, detour):
     """Return whether the queue towards `via` times all hops is smaller than the minimal one's."""
     target = packets[packet, DESTINATION]
@@ -70,7 +70,7 @@ def _pays(tables, packets, packet, switch, via, straight, detour):
     return straight * _hops(tables, switch, target) > detour * around + threshold
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _undecided(tables, packets, packet, switch):
     """Return whether the packet is on a minimal route and may still leave it."""
     group = appended(tables, GROUP)

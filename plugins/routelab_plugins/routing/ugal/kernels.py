@@ -1,7 +1,6 @@
 """Choice between the minimal path and the path via a random switch."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
@@ -20,6 +19,7 @@ from routelab.kernels.hops import (
     pick,
     unscripted,
 )
+from routelab.kernels.jit import helper
 from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
@@ -36,7 +36,7 @@ CHANNEL_TARGET = 4
 """Switch that each channel enters."""
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _first_queue(tables, packets, packet, queues, hop, target, random, out):
     """Return the shortest queue of first hops to a switch, in flits; of escapes if necessary."""
     kind, source = tables[appended(tables, HEAD) + 2], packets[packet, SOURCE]
@@ -44,7 +44,7 @@ def _first_queue(tables, packets, packet, queues, hop, target, random, out):
     return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _queues_to(tables, packets, packet, queues, hop, switch, target, random, out):
     """Add up the queues along the way to a switch that the base would take now, in flits."""
     head, ends = appended(tables, HEAD), appended(tables, CHANNEL_TARGET)
@@ -67,7 +67,7 @@ def _queues_to(tables, packets, packet, queues, hop, switch, target, random, out
     return total
 
 
-@njit(cache=True)
+@helper(_nrt=False)
 def _all_queues(tables, packets, packet, queues, hop, via, random, out):
     """Add up the queues of the way to the destination, by way of a switch if it is not −1.
 

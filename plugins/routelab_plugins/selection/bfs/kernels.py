@@ -1,10 +1,9 @@
 """Algorithms 1 and 2 of the Angara paper."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import tree_scratch, write_route
-from routelab.kernels.jit import helper
+from routelab.kernels.jit import helper, jit
 from routelab.kernels.trees import add_route, route_offsets
 
 SUM, SMALLEST, LARGEST, FIRST, UNSORTED = 0, 1, 2, 3, 4
@@ -30,7 +29,7 @@ def _outgoing_weight(graph, weight, v, reading):
     return result
 
 
-@njit(cache=True)
+@helper()
 def _grow(graph, root, weight, reading, backwards, tree, arrival):
     """Grow a breadth-first tree, each level in ascending order of outgoing weights (Algorithm 2).
 
@@ -68,7 +67,7 @@ def _grow(graph, root, weight, reading, backwards, tree, arrival):
         head = end
 
 
-@njit(cache=True)
+@jit
 def build_routes_bfs(search, reading):
     """Build breadth-first trees from all sources, each far from the one before (Algorithm 1).
 

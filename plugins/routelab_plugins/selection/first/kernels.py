@@ -1,13 +1,13 @@
 """The first shortest legal route of every pair."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import levels_to
+from routelab.kernels.jit import jit
 from routelab.kernels.trees import route_offsets
 
 
-@njit(cache=True)
+@jit
 def first_routes(search, parity, balanced):
     """Walk from every source, taking one of the edges that come nearer to the target.
 

@@ -1,10 +1,11 @@
 """Fitness of chromosomes: loads of one chosen route a pair."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def deviations(genes, routes, demand, factor, perfect, power):
     """Return the deviation of channel loads from the perfect load, to the power k, as a sum.
 

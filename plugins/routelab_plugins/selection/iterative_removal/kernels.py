@@ -6,9 +6,8 @@ key, and reinserted if that has changed.
 """
 
 import numpy as np
-from numba import njit
 
-from routelab.kernels.jit import helper
+from routelab.kernels.jit import helper, jit
 
 
 @helper()
@@ -55,7 +54,7 @@ def _removable(key, item, first, size, pair, routes_left, removed, place):
     return 0
 
 
-@njit(cache=True)
+@jit
 def remove_routes(routes, pair, demand, routes_left, place, num_channels):
     """Remove listed routes until each pair has one.
 

@@ -9,8 +9,9 @@ loads, and falls apart into routes of single pairs afterwards.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from routelab.kernels.jit import jit
 
 
 class SourceGraphs(NamedTuple):
@@ -29,7 +30,7 @@ class SourceGraphs(NamedTuple):
     exit_target: NDArray[np.int32]
 
 
-@njit(cache=True)
+@jit
 def decompose(graph, sources, lengths, flow, leaving, tolerance):
     """Decompose a flow into paths.
 

@@ -1,10 +1,11 @@
 """The switch chain on regular graphs."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import helper, jit
 
 
-@njit(cache=True)
+@jit
 def switch_links(neighbours, words):
     """Make a step of the switch chain for each random word, in place.
 
@@ -36,7 +37,7 @@ def switch_links(neighbours, words):
         _replace(neighbours, d, c, a)
 
 
-@njit(cache=True)
+@helper()
 def _linked(neighbours, switch, neighbour):
     linked = False
     for place in range(neighbours.shape[1]):
@@ -45,7 +46,7 @@ def _linked(neighbours, switch, neighbour):
     return linked
 
 
-@njit(cache=True)
+@helper()
 def _replace(neighbours, switch, old, new):
     for place in range(neighbours.shape[1]):
         if neighbours[switch, place] == old:

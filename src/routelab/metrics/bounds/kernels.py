@@ -5,12 +5,12 @@ the channels second.
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def least_weights(graph, sources, terminals, weight):
     """Sum the least weights of shortest legal routes from some switches to all terminals.
 
@@ -43,7 +43,7 @@ def least_weights(graph, sources, terminals, weight):
     return least
 
 
-@njit(cache=True)
+@jit
 def tree_loads(graph, sources, terminals, weight, channel_class, loads):
     """Load channels by the lightest shortest legal routes from some switches to all terminals.
 

@@ -1,10 +1,11 @@
 """Pairs that cross a channel, and their heaviest assignment."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import helper, jit
 
 
-@njit(cache=True)
+@jit
 def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels):
     """Invert a route table: find the pairs that cross each channel, and their shares.
 
@@ -49,7 +50,7 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
     return start, pair, share
 
 
-@njit(cache=True)
+@jit
 def assignment_bounds(start, pair, share, sends, receives):
     """Bound the assignments of each channel's pairs from above: every unit takes its best entry.
 
@@ -85,7 +86,7 @@ def assignment_bounds(start, pair, share, sends, receives):
     return bounds
 
 
-@njit(cache=True)
+@jit
 def heaviest_assignment(pair, weight, sends, receives):
     """Send units from sources to destinations with the largest total weight of the pairs.
 
@@ -150,7 +151,7 @@ def heaviest_assignment(pair, weight, sends, receives):
     return total, sender, receiver
 
 
-@njit(cache=True)
+@helper()
 def _augment(root, unit_row, row_start, column, weight, capacity, potentials, match):
     """Assign one more unit; updates `capacity` (the rest), potentials and matches."""
     price, gain = potentials

@@ -1,9 +1,9 @@
 """Bandwidth of simultaneous messages."""
 
-from numba import njit
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, factor, load):
     """Average the bandwidth of messages, each limited by the busiest channel on its route.
 

@@ -1,10 +1,11 @@
 """Loads of the phases of a pairwise exchange."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def phase_maxima(
     pair_start,
     path_start,

@@ -40,7 +40,9 @@ def _process_first(flow):
         flow.ints[at.READY_RANKS] += 1
 
 
-@njit([types.int64(at.FLOW, types.int64)], cache=True, nogil=True, _nrt=False)
+@njit(
+    [types.int64(at.FLOW, types.int64)], cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False
+)
 def run_moments(flow, moments):
     """Run that many moments, and return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
 

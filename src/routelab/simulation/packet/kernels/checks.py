@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from routelab.kernels.jit import inline
+from routelab.kernels.jit import inline, jit
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.arrays import engine_at
 from routelab.simulation.packet.kernels.candidates import candidate_units
 
 
-@njit(cache=True, nogil=True)
+@jit
 def stuck_queues(places, now):
     """Mark the queues whose front no event can ever free; bool, shape (Q,).
 

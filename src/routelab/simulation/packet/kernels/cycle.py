@@ -188,6 +188,7 @@ def _prefetch_outputs(engine, queue):
     [types.int64(PLACES, HOP_POINTER, INJECT_POINTER, types.int64, types.int64)],
     cache=True,
     nogil=True,
+    no_cfunc_wrapper=True,
     _nrt=False,
 )
 def run_cycles(places, hop, inject, begin, end):

@@ -25,7 +25,7 @@ def next_gap(engine, terminal, stream):
     return _FAR if gap > np.float64(_FAR) else np.int64(gap)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
 def first_messages(places, sends):
     """Draw the cycle of every terminal's first message; not before cycle 0.
 
@@ -255,7 +255,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             packets[u(packet)].target = packets[u(packet)].waypoint
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True, _nrt=False)
 def count_generated(places, now):
     """Count the flits generated before cycle `now`, and return the packets still at sources.
 
