@@ -267,5 +267,5 @@ def test_only_comparisons_go_to_a_cluster(measuring):
     path = measuring.write("probe.smk", including)
     run = measuring.run("report", "-n", "--snakefile", str(path))
     (line,) = (line for line in run.stdout.splitlines() if line.startswith("LOCAL"))
-    stay = {*kinds(), "page", "index", "all", "report"} - {"comparisons"}
+    stay = {*kinds(), "page", "index", "figures", "all", "report"} - {"comparisons"}
     assert set(line.split()[1:]) == stay

@@ -70,7 +70,9 @@ def waiting(folder, site):
     try:
 
         def chain() -> list[int]:
-            return Processes().below(run.pid)
+            processes = Processes()
+            below = processes.below(run.pid)
+            return [pid for pid in below if "routelab warm" not in processes.command[pid]]
 
         wait_until(
             lambda: run.poll() is not None or len(chain()) >= len(LINKS) - 1,

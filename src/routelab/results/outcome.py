@@ -187,7 +187,7 @@ def _head(folder: str) -> dict[str, Any]:
 def _read_head(path: str, _modified: int, _inode: int, _size: int) -> dict[str, Any]:
     outcome = load_sealed(read_bytes(Path(path), MAX_ARTIFACT))
     head = {key: outcome[key] for key in ("status", "reason", "files") if key in outcome}
-    provenance = outcome["provenance"]
+    provenance = outcome.get("provenance", {})
     used = ("fingerprint", "digest", "sources")
     return head | {"provenance": {key: provenance[key] for key in used if key in provenance}}
 
