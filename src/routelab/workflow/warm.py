@@ -89,6 +89,8 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     jobs = list({job.folder: job for _, job in to_compile.values()}.values())
+    first_study = next(iter(plan.studies.values()))
+    first_jobs = {job.folder for jobs in first_study.jobs.values() for job in jobs}
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
     lock = os.open(plan.results / PLAN / LOCK, os.O_RDWR | os.O_CREAT)
     with suppress(OSError):  # without locks batches do not wait
@@ -99,7 +101,9 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     for number, share in enumerate(_shares(jobs) if cores > 1 else [jobs], 1):
         spec = plan.results / PLAN / f"warm-{number}.json"
         write_jobs(share, spec, plan.results)
-        command = ["routelab", "warm", str(spec)]
+        # jobs of the first study, and its kernels, do not wait for those of the others
+        priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
+        command = [*priority, "routelab", "warm", str(spec)]
         processes.append(subprocess.Popen(command, stdout=writing, stderr=stream))
     os.close(writing)
     total = len(unique_rehearsals(jobs))
