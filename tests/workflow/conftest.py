@@ -39,7 +39,10 @@ def note(text):
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
 if words[0] == "warm":
-    print("compiling dor\\ncompiling layered\\nlayered: not on this network")
+    print("compiling dor\\ncompiling layered\\nlayered: not on this network", flush=True)
+    if Path("slow").exists():
+        time.sleep(float(Path("slow").read_text()))
+        note("JOB compiled")
     sys.exit()
 if "-o" in words:
     output = Path(words[words.index("-o") + 1])

@@ -79,6 +79,15 @@ def made(folder, *arguments):
     return [path for path in folder.ran(*arguments) if not path.startswith(("report", "WARM"))]
 
 
+def test_nothing_is_compiled_beside_a_measurement(measuring):
+    measuring.write("slow", "3")
+    measuring.ran()
+    notes = (measuring.path / "calls.txt").read_text().splitlines()
+    measurements = [number for number, line in enumerate(notes) if " bench " in line]
+    assert measurements
+    assert min(measurements) > max(at for at, line in enumerate(notes) if line == "JOB compiled")
+
+
 def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_measured(measuring):
     first = made(measuring)
     calls = [call for call in measuring.calls() if call[2] == "bench"]

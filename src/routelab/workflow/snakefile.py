@@ -237,6 +237,8 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
         try:
             _make_ready(workflow, plan, fresh)
             finish_compiling = start_compiling(plan, workflow.resource_settings.cores or 1)
+            if any(batch.kind == ComparisonJob.kind for batch in plan.batches_to_do):
+                finish_compiling(True)  # it would disturb measurements on this machine
         except InputError as error:
             sys.exit(str(error))
         except KeyboardInterrupt:
