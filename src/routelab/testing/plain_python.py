@@ -37,7 +37,7 @@ class _Plain:
 
     def function(self, compiled: Any) -> Callable[..., Any]:
         """Return a compiled function as plain Python, with all that it calls."""
-        body = compiled.py_func
+        body = getattr(compiled, "py_func", compiled)
         if id(body) in self._known:
             return self._known[id(body)]
         names = dict(body.__globals__)
@@ -57,7 +57,8 @@ class _Plain:
             return _TYPES.get(value, value)
         if isinstance(value, ModuleType):
             return _Module(value, self)
-        if not hasattr(value, "py_func"):
+        is_helper = isinstance(value, FunctionType) and not value.__module__.startswith("numpy")
+        if not is_helper and not hasattr(value, "py_func"):
             return value
         return self._instead[value] if value in self._instead else self.function(value)
 
