@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from installed_in_place import write_distribution
 
 from routelab.registry.catalogue import Catalogue, installed_catalogue
 
@@ -152,16 +153,8 @@ class Site:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(source)
             self.modules.add(Path(name).parts[0].partition(".")[0])
-        info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-        )
-        lines = []
-        for kind, keys in points.items():
-            lines.append(f"[routelab.{kind}]")
-            lines += [f"{key} = {value}" for key, value in keys.items()]
-        (info / "entry_points.txt").write_text("\n".join(lines))
+        groups = {f"routelab.{kind}": keys for kind, keys in points.items()}
+        write_distribution(self.folder, distribution, groups, version)
         importlib.invalidate_caches()
 
     def catalogue(self) -> Catalogue:

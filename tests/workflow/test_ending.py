@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 import pytest
+from installed_in_place import write_distribution
 from process_trees import Processes, left_after, thoroughly, wait_until
 
 pytestmark = [
@@ -51,10 +52,7 @@ LINKS = ("snakemake", "shell", "batch", "prepared", "job", "program", "its child
 def site(tmp_path_factory):
     """A folder with the plugin, the same for all tests: a plugin elsewhere is warmed up anew."""
     site = tmp_path_factory.mktemp("site")
-    info = site / "waits-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: waits\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[routelab.metric]\nwaits = waits_plugin:Waits\n")
+    write_distribution(site, "waits", {"routelab.metric": {"waits": "waits_plugin:Waits"}})
     return site
 
 

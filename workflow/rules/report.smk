@@ -52,7 +52,7 @@ rule figures:
     params:
         studies=[str(study_plan.study.path) for study_plan in plan.studies.values()],
     shell:
-        "for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report $study"
+        'for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report "$study"'
         " --results results --also pdf,png; done > {log:q} 2>&1"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from routelab._runtime.numba_cache import kernels_digest, marker
 from routelab.jobs.batches import read_jobs, results_of, unique_rehearsals, write_jobs
@@ -89,35 +90,18 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     jobs = list({job.folder: job for _, job in to_compile.values()}.values())
-    first_study = next(iter(plan.studies.values()))
-    first_jobs = {job.folder for jobs in first_study.jobs.values() for job in jobs}
     print("Compiling kernels; this is needed once per version of the code.", file=sys.stderr)
     lock = os.open(plan.results / PLAN / LOCK, os.O_RDWR | os.O_CREAT)
     with suppress(OSError):  # without locks batches do not wait
         fcntl.flock(lock, fcntl.LOCK_EX)
-    reading, writing = os.pipe()
     stream = log.open("w")
-    processes = []
-    for number, share in enumerate(_shares(jobs) if cores > 1 else [jobs], 1):
-        spec = plan.results / PLAN / f"warm-{number}.json"
-        write_jobs(share, spec, plan.results)
-        # jobs of the first study, and its kernels, do not wait for those of the others
-        priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
-        command = [*priority, "routelab", "warm", str(spec)]
-        processes.append(subprocess.Popen(command, stdout=writing, stderr=stream))
-    os.close(writing)
+    processes, lines = _start_processes(plan, _shares(jobs) if cores > 1 else [jobs], stream)
     total = len(unique_rehearsals(jobs))
 
     def follow() -> None:
-        """Print what is being compiled; release the batches when nothing is any more."""
-        number = 0
-        with os.fdopen(reading, errors="replace") as lines, stream:
-            for line in lines:
-                stream.write(line)
-                stream.flush()
-                if line.startswith("compiling "):
-                    number += 1
-                    print(f"{line.rstrip()} ({number} of {total})", file=sys.stderr, flush=True)
+        """Wait for the processes; then mark their kernels as compiled and release all batches."""
+        with lines, stream:
+            _show_progress(lines, stream, total)
         codes = [process.wait() for process in processes]
         os.close(lock)
         if not any(codes):
@@ -140,6 +124,36 @@ def start_compiling(plan: Plan, cores: int) -> Callable[[bool], None]:
         follower.join()
 
     return finish
+
+
+def _start_processes(
+    plan: Plan, shares: Sequence[Sequence[BaseJob]], errors: TextIO
+) -> tuple[list[subprocess.Popen[bytes]], TextIO]:
+    """Start a process for each share of the jobs; return them and the stream of their lines."""
+    first_study = next(iter(plan.studies.values()))
+    first_jobs = {job.folder for jobs in first_study.jobs.values() for job in jobs}
+    reading, writing = os.pipe()
+    processes = []
+    for number, share in enumerate(shares, 1):
+        spec = plan.results / PLAN / f"warm-{number}.json"
+        write_jobs(share, spec, plan.results)
+        # jobs of the first study, and its kernels, do not wait for those of the others
+        priority = [] if share[0].folder in first_jobs else ["nice", "-n", "10"]
+        command = [*priority, "routelab", "warm", str(spec)]
+        processes.append(subprocess.Popen(command, stdout=writing, stderr=errors))
+    os.close(writing)
+    return processes, os.fdopen(reading, errors="replace")
+
+
+def _show_progress(lines: Iterable[str], log: TextIO, total: int) -> None:
+    """Write lines into the log, and those that begin a rehearsal on the terminal."""
+    number = 0
+    for line in lines:
+        log.write(line)
+        log.flush()
+        if line.startswith("compiling "):
+            number += 1
+            print(f"{line.rstrip()} ({number} of {total})", file=sys.stderr, flush=True)
 
 
 def wait_for_kernels(spec: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from installed_in_place import write_distribution
 
 from routelab.registry.catalogue import installed_catalogue
 
@@ -19,14 +20,7 @@ def zoo(tmp_path_factory):
     from cases import POINTS
 
     folder = tmp_path_factory.mktemp("zoo")
-    info = folder / "zoo-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: zoo\nVersion: 1.0\n")
-    lines = []
-    for kind, points in POINTS.items():
-        lines.append(f"[routelab.{kind}]")
-        lines += [f"{key} = {value}" for key, value in points.items()]
-    (info / "entry_points.txt").write_text("\n".join(lines))
+    write_distribution(folder, "zoo", {f"routelab.{kind}": keys for kind, keys in POINTS.items()})
     sys.path.insert(0, str(folder))
     installed_catalogue.cache_clear()
     yield folder

@@ -104,8 +104,8 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 def progressive(base):
     """Compile the hop function over that of the base, which is called as if at injection.
 
-    Numba does not keep functions over other functions in its cache: this takes half a second in
-    each process.
+    Numba does not keep functions over other functions in its cache: this takes two seconds of CPU
+    time in each process.
     """
 
     @njit(no_cfunc_wrapper=True)
