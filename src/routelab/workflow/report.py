@@ -11,8 +11,8 @@ from typing import Any
 
 from routelab._runtime.progress import report_phase
 from routelab.api import BenchmarkPlugin
-from routelab.registry.catalogue import QuarantinedError, installed_catalogue
-from routelab.registry.columns import only_columns_of
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.columns import default_metrics, only_columns_of
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
 from routelab.report.page.index_page import write_index
@@ -86,7 +86,7 @@ def write_report_index(results: Path) -> None:
 def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     """Return the metrics if any of them runs only if named, or with unusual parameters."""
     names = tuple(metrics)
-    return () if set(names) <= set(installed_catalogue().default_metrics()) else names
+    return () if set(names) <= set(default_metrics()) else names
 
 
 def _records(study_plan: StudyPlan) -> list[RouteRecord]:

@@ -282,6 +282,8 @@ def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
         announce_run()
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
+        for cause in plan.left_out:
+            print(f"{cause}; it is measured only where a study names it.", file=sys.stderr)
         _tell_of_new_code(plan, "are")
         _print_again(plan, "will be tried again")
         plan.write_specs()

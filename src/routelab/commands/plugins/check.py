@@ -139,13 +139,13 @@ def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
 
 
 def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
-    """Return a row for each failed input; in a whole table, also one for all other inputs."""
+    """Return a row for each different failure; in a whole table, also one for all other inputs."""
     check = results[0].check
-    rows = [
-        (check, result.input, "failed", result.message)
-        for result in results
-        if result.status == "failed"
-    ]
+    failed: dict[str, list[str]] = {}
+    for result in results:
+        if result.status == "failed":
+            failed.setdefault(result.message, []).append(result.input)
+    rows = [(check, _inputs(inputs), "failed", message) for message, inputs in failed.items()]
     passed = [result for result in results if result.status == "passed"]
     skipped = [result for result in results if result.status == "skipped"]
     if not whole or not (passed or skipped):
@@ -153,6 +153,11 @@ def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str
     tried = f"{len(passed)}" if len(passed) == len(results) else f"{len(passed)} of {len(results)}"
     status = "passed" if passed else "skipped"
     return [*rows, (check, tried, status, _common(passed or skipped))]
+
+
+def _inputs(names: Sequence[str]) -> str:
+    """Return the first input with a failure, and how many more have the same."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _common(results: Sequence[CheckResult]) -> str:

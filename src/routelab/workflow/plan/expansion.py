@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from routelab.api import InputError
+from routelab.api import InputError, PluginError
 from routelab.jobs.job import BaseJob
-from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.columns import default_metrics, left_out_metrics, plugin_columns
 from routelab.results.fingerprint import page_fingerprint
 from routelab.study import (
     Choice,
@@ -69,6 +70,7 @@ class _Expansion:
         self.studies: dict[str, Parts] = {}
         self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
         self.quarantined: dict[str, None] = {}
+        self.left_out: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
 
@@ -158,7 +160,11 @@ class _Expansion:
         studies = {
             name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
         }
-        return Plan(self._results, jobs, studies, cut_batches(self.jobs), tuple(self.quarantined))
+        return Plan(
+            *(self._results, jobs, studies, cut_batches(self.jobs)),
+            quarantined=tuple(self.quarantined),
+            left_out=tuple(self.left_out),
+        )
 
     def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Return the instances of each entry of a list of the study, by id."""
@@ -212,7 +218,8 @@ class _Expansion:
         """Return the study's metrics by name (default: the usual ones, in surveys none)."""
         names = study.metrics or []
         if study.metrics is None and not study.survey:
-            names = installed_catalogue().default_metrics()
+            names = default_metrics()
+            self.left_out |= dict.fromkeys(left_out_metrics().values())
         metrics = {}
         for position, name in enumerate(names):
             try:
@@ -225,7 +232,22 @@ class _Expansion:
                 # a job measures all metrics, so none of the study's jobs could be ok
                 self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
             metrics[instance.text] = instance
+        self.mistakes += _shared_columns(study, metrics)
         return metrics
+
+
+def _shared_columns(study: Study, metrics: Mapping[str, Instance]) -> Iterator[str]:
+    """Find columns that two metrics of a study have: a table could show only one of them."""
+    owners: dict[str, str] = {}
+    for name, instance in metrics.items():
+        with suppress(PluginError):  # found again where columns are looked up
+            for column in plugin_columns(instance.plugins):
+                other = owners.setdefault(column.name, name)
+                if other != name:
+                    yield (
+                        f"{study.place('metrics')}{other} and {name} both have the column "
+                        f"{column.name!r}; name one of them"
+                    )
 
 
 def _any_quarantined(parts: Parts) -> bool:
