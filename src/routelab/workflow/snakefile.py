@@ -33,6 +33,8 @@ from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
+CONFIG_KEYS = ("studies", "fresh", "apply_routing")
+"""Keys of Snakemake's configuration that routelab reads."""
 
 CODE = "code"
 """File with the digest of the code of the last run, in the folder of the plan."""
@@ -57,6 +59,10 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         see `apply_routing_option`. ``fresh``: see `fresh_stages`.
     """
     try:
+        if not workflow.modifier.is_module:  # another repository passes all of its configuration
+            unknown = unknown_keys(config)
+            if unknown and workflow.is_main_process:
+                print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
         fresh = fresh_stages(config.get("fresh"))
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
@@ -72,6 +78,25 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.is_main_process:
         workflow.execute = _with_preparation(workflow, plan, fresh)
     return plan
+
+
+def unknown_keys(config: Mapping[str, Any]) -> list[str]:
+    """Return the keys of Snakemake's configuration that routelab does not read.
+
+    Raises
+    ------
+    InputError
+        If a key is nearly one that routelab reads, for example ``study`` instead of ``studies``.
+    """
+    unknown = [key for key in map(str, config) if key not in CONFIG_KEYS]
+    misspelled = [
+        f"config {key!r} does not exist{hint}"
+        for key in unknown
+        if (hint := did_you_mean(key, CONFIG_KEYS))
+    ]
+    if misspelled:
+        raise InputError("\n".join(misspelled))
+    return unknown
 
 
 def _keep_slurm_conf() -> None:
