@@ -28,6 +28,7 @@ from routelab.workflow.parts.study_plugins import Parts, is_hop_by_hop
 from routelab.workflow.plan.columns import column_mistakes
 from routelab.workflow.plan.headlines import unknown_in_headline
 from routelab.workflow.plan.plan import Plan, StudyPlan, cut_batches
+from routelab.workflow.plan.rows import row_mistakes
 from routelab.workflow.plan.samples import select_networks
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.predictions import predictions
@@ -100,6 +101,7 @@ class _Expansion:
             self.mistakes += unknown_in_headline(parts)
         if self._unknown == unknown and not _any_quarantined(parts):
             self.mistakes += column_mistakes(parts)
+            self.mistakes += row_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
