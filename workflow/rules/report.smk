@@ -20,7 +20,7 @@ rule page:
         folder=subpath(output[0], parent=True),
     shell:
         "NUMBA_NUM_THREADS={threads} routelab report {params.study:q}"
-        " --results results -o {params.folder:q} > {log:q} 2>&1"
+        " --results results -o {params.folder:q} --keep-going > {log:q} 2>&1"
 
 
 # The list of all pages, with the answer of each.
@@ -53,7 +53,7 @@ rule figures:
         studies=[str(study_plan.study.path) for study_plan in plan.studies.values()],
     shell:
         'for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report "$study"'
-        " --results results --also pdf,png; done > {log:q} 2>&1"
+        " --results results --also pdf,png --keep-going; done > {log:q} 2>&1"
 
 
 # Batches are targets, too: Snakemake does not make a missing file anew while what was made from

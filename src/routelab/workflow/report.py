@@ -37,7 +37,14 @@ from routelab.workflow.stages.surveys import SurveyJob
 from routelab.workflow.stages.throughput import ThroughputJob
 
 
-def write_report(study: Path, results: Path, directory: Path, also: Collection[str] = ()) -> None:
+def write_report(
+    study: Path,
+    results: Path,
+    directory: Path,
+    also: Collection[str] = (),
+    *,
+    keep_going: bool = False,
+) -> None:
     """Write the tables, figures and page of a study.
 
     Parameters
@@ -50,6 +57,8 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
         Folder for the report.
     also : collection of str
         Suffixes of further files of every figure: ``png``, ``pdf``.
+    keep_going : bool
+        Whether a table or figure that does not fit the results only leaves a gap with the reason.
 
     Raises
     ------
@@ -73,7 +82,9 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
     plugins = study_plugins(parts, study_plan.jobs)
     with only_columns_of(plugins):
         write_study_report(
-            study_plan.study, records, results, directory, plugins, simulated, flows, measured, also
+            *(study_plan.study, records, results, directory, plugins),
+            *(simulated, flows, measured, also),
+            keep_going=keep_going,
         )
     report_phase(study.stem, "written", ended=True)
 
