@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from routelab.api import BenchmarkPlugin, InputError, RoutelabError
+from routelab.cluster.bench.fabric.fabric import program_problem
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.cluster.bench.launchers import find_program
 from routelab.registry.catalogue import installed_catalogue
@@ -260,11 +261,10 @@ def _command_programs(words: Sequence[str]) -> str:
     programs = [program]
     if Path(program).name == "sudo":
         programs += [word for word in more if not word.startswith("-")][:1]
-    found = [shutil.which(name) for name in programs]
-    for name, path in zip(programs, found, strict=True):
-        if path is None:
-            raise InputError(f"there is no program {name} here; install it, or name another one")
-    return " ".join(map(str, found))
+    for name in programs:
+        if problem := program_problem(name):
+            raise InputError(f"{problem}; install it here, or name another one")
+    return " ".join(str(shutil.which(name)) for name in programs)
 
 
 def _writable_folder(folder: Path) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from routelab._runtime.sources import core_digest
 from routelab.api import InputError
+from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
@@ -21,6 +22,7 @@ from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
 from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
+from routelab.results.outcome import digest_in
 from routelab.results.row_store import SUFFIX
 from routelab.study.cluster.keys import load_cluster
 from routelab.workflow.console import use_short_lines
@@ -256,6 +258,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
             _tell_of_new_code(plan, "would be")
             _skip_finished_comparisons(plan)
             _print_again(plan, "would be tried again")
+            _print_equal_tables(plan)
             if kind.dryrun_exec:
                 _force(workflow, plan, fresh)
             return execute(executor_plugin=executor_plugin, **settings)
@@ -394,6 +397,17 @@ def _print_again(plan: Plan, action: str) -> None:
     if number:
         jobs = "job" if number == 1 else "jobs"
         print(f"{number} failed or timed-out {jobs} {action}.", file=sys.stderr)
+
+
+def _print_equal_tables(plan: Plan) -> None:
+    """Print which routings of a comparison have the same table, as far as tables are there."""
+    for job in plan.of(ComparisonJob.kind).values():
+        if isinstance(job, ComparisonJob) and not job.is_done():
+            routings = job.comparison.routings
+            digests = {part.id: digest_in(str(part.folder)) for part in routings}
+            known = {id_: digest for id_, digest in digests.items() if digest}
+            for sentence in equal_tables(known):
+                print(f"{job.title}: {sentence}.", file=sys.stderr)
 
 
 def _print_losses(plan: Plan) -> None:

@@ -64,8 +64,8 @@ def test_programs_and_the_folder_of_a_fabric_are_looked_up(slurm, program, check
     fabric = "fabric: {{apply: [sudo, -n, load-routes], restore: [restore-routes], state: {}}}\n"
     text = CLUSTER + fabric.format(here / "lock")
     assert missing(checks(text)) == {
-        "fabric: apply": "there is no program load-routes here",
-        "fabric: restore": "there is no program restore-routes here",
+        "fabric: apply": "program load-routes is not found or not executable",
+        "fabric: restore": "program restore-routes is not found or not executable",
         "fabric: state": f"there is no folder {here}/lock",
     }
     program("load-routes", "")
