@@ -47,6 +47,7 @@ def test_all_mistakes_of_all_studies_are_one_message(folder):
         ("studies=smal", "study 'smal' not found: no file config/studies/smal.yaml; did you mea"),
         ("studies=", "no study is selected: list studies in config/config.yaml, or select with"),
         ("study=small", "config 'study' does not exist; did you mean 'studies'?"),
+        ("cluster=local", "config cluster=local: none of the studies measures on a cluster"),
         ("freshh=routes", "config 'freshh' does not exist; did you mean 'fresh'?"),
     ],
 )

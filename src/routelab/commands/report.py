@@ -47,6 +47,12 @@ def add_parser(subparsers: Any) -> None:
         help="further files of every figure, beside those of the page: png, pdf or png,pdf",
     )
     parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        default="",
+        help="cluster that was measured on instead of those of the study",
+    )
+    parser.add_argument(
         "--keep-going",
         action="store_true",
         help="write the page without tables and figures that do not fit the results; it says why",
@@ -74,7 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
         stage.write_report(
-            arguments.study, arguments.results, folder, also, keep_going=arguments.keep_going
+            *(arguments.study, arguments.results, folder, also),
+            cluster=arguments.cluster,
+            keep_going=arguments.keep_going,
         )
     print(folder / "index.html")
     return 0

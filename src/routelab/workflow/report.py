@@ -43,6 +43,7 @@ def write_report(
     directory: Path,
     also: Collection[str] = (),
     *,
+    cluster: str = "",
     keep_going: bool = False,
 ) -> None:
     """Write the tables, figures and page of a study.
@@ -57,6 +58,8 @@ def write_report(
         Folder for the report.
     also : collection of str
         Suffixes of further files of every figure: ``png``, ``pdf``.
+    cluster : str
+        Cluster that was measured on instead of those of the study.
     keep_going : bool
         Whether a table or figure that does not fit the results only leaves a gap with the reason.
 
@@ -66,7 +69,7 @@ def write_report(
         If the study is invalid, or the folder cannot be written.
     """
     report_phase(study.stem, "plan")
-    (study_plan,) = expand_studies([study], results).studies.values()
+    (study_plan,) = expand_studies([study], results, cluster).studies.values()
     parts = study_plan.parts
     records = _records(study_plan)
     if study_plan.study.survey:

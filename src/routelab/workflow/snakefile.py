@@ -35,7 +35,7 @@ from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
-CONFIG_KEYS = ("studies", "fresh", "apply_routing")
+CONFIG_KEYS = ("studies", "cluster", "fresh", "apply_routing")
 """Keys of Snakemake's configuration that routelab reads."""
 
 CODE = "code"
@@ -55,7 +55,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     ----------
     workflow : snakemake.workflow.Workflow
     config : mapping
-        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
+        Snakemake's configuration; ``cluster`` is measured on instead of those that the studies
+        name; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
         ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
         see `apply_routing_option`. ``fresh``: see `fresh_stages`.
@@ -67,7 +68,10 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
         fresh = fresh_stages(config.get("fresh"))
-        plan = expand_studies(select_studies(config.get("studies")), RESULTS)
+        cluster = str(config.get("cluster") or "")
+        plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
+        if cluster and not plan.of(ComparisonJob.kind):
+            raise InputError(f"config cluster={cluster}: none of the studies measures on a cluster")
         if applies:
             check_fabrics(plan)
     except InputError as error:

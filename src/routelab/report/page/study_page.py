@@ -148,7 +148,7 @@ def write_study_report(
     study_rows = StudyRows(jobs, simulations, flows, benchmarks)
     report = build_report(study, study_rows, directory, also, keep_going=keep_going)
     report_phase(study.name, "pages")
-    command = study_command(study.path, benchmarks)
+    command = study_command(study.path, benchmarks, study.cluster)
     write_files(report, command, plugins, directory)
     measurements = page_comparisons(study_rows.benchmarks, directory)
     works = cited_works(study.reference, plugins, study_rows.benchmarks.versions)

@@ -36,7 +36,9 @@ from routelab.workflow.stages.predictions import predictions
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
 
 
-def expand_studies(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
+def expand_studies(
+    studies: Sequence[Path | str], results: Path | str = "results", cluster: str = ""
+) -> Plan:
     """Return all jobs of `studies`.
 
     Parameters
@@ -45,6 +47,8 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
         Study files. Files that their parameters name are looked up in the study's folder.
     results : path
         Folder of the outcomes.
+    cluster : str, optional
+        Cluster to measure on instead of those that the studies name.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
     ConfigError
         An `InputError` with everything that is wrong in any of the studies.
     """
-    expansion = _Expansion(Path(results))
+    expansion = _Expansion(Path(results), cluster)
     for path in dict.fromkeys(map(Path, studies)):
         expansion.add(path)
     return expansion.plan()
@@ -64,8 +68,9 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
 class _Expansion:
     """Jobs and mistakes, collected study by study."""
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, cluster: str) -> None:
         self._results = results
+        self._cluster = cluster
         self.mistakes: list[str] = []
         self._unknown = 0  # names without a plugin, whose columns are unknown
         self.studies: dict[str, Parts] = {}
@@ -80,7 +85,7 @@ class _Expansion:
         self._meanings = {}
         unknown = self._unknown
         try:
-            study = load_study(path)
+            study = load_study(path, self._cluster)
         except ConfigError as error:
             self.mistakes += error.mistakes
             return
