@@ -107,9 +107,7 @@ def row_command(row_set: RowSet, run: int) -> str:
     return run_command(record)
 
 
-def study_command(
-    study: Path, measured: Sequence[BenchmarkRecord] = (), cluster: str = ""
-) -> str:
+def study_command(study: Path, measured: Sequence[BenchmarkRecord] = (), cluster: str = "") -> str:
     """Return the command that rebuilds a study's report.
 
     Parameters

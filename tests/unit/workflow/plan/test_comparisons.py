@@ -154,7 +154,7 @@ def test_every_network_is_compared_once_with_all_settings(write):
 
 def test_a_run_can_name_another_cluster(write):
     """A cluster that the study names, too, is the same measurement; another one is its own."""
-    path = write()
+    path = write(STUDY)
     own = expand_studies([path]).of("comparisons")
     same = expand_studies([path], cluster="fast").of("comparisons")
     assert {job.folder: job.fingerprint for job in same.values()} == {
