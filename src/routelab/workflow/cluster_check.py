@@ -202,7 +202,8 @@ def _check_comparisons(
     cluster_names = dict.fromkeys(_cluster_of(job).stem for job in jobs)
     if file.path.stem not in cluster_names:
         finding = f"the study names {', '.join(cluster_names)}; this is what it would need here"
-        fix = f"to measure here: snakemake report --config studies={study.stem} cluster={file.path.stem}"
+        choice = f"studies={study.stem} cluster={file.path.stem}"
+        fix = f"to measure here: snakemake report --config {choice}"
         checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
     max_routings = max(len(job.comparison.routings) for job in jobs)

@@ -136,4 +136,5 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
 
 
 def program_problem(program: str) -> str:
+    """Return why a program cannot run on this machine; empty if it can."""
     return "" if shutil.which(program) else f"program {program} is not found or not executable"
