@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -151,3 +152,14 @@ def test_columns_are_listed_by_the_rows_that_have_them(capsys):
     assert rows["max_load"]["better"] == "lower"
     assert rows["gap"]["needs"] == "bound"
     assert "cov_percent" not in rows
+
+
+def test_check_refuses_the_second_of_two_metrics_with_one_column(site, capsys):
+    both = METRICS.replace('"needy"', '"then"').replace('"edges", "edges', '"paths", "edges')
+    points = {"sound": "both:Sound", "then": "both:Needy"}
+    site.install("both", {"metric": points}, {"both.py": both})
+    catalogue_module.installed_catalogue.cache_clear()
+    printed(capsys, "check", "metric/sound")
+    out = printed(capsys, "check", "metric/then", code=1)
+    clash = "metric 'then' of both 1.0 has the column 'paths', as metric 'sound' of both 1.0"
+    assert re.search(f"^columns +other metrics +failed +{clash}", out, re.MULTILINE)

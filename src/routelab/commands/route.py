@@ -179,7 +179,8 @@ def _print(arguments: argparse.Namespace) -> int:
     else:
         declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
         print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
-    return _without_metrics(arguments, measured.problem.reason if measured.problem else None)
+    code = _without_metrics(arguments, measured.problem.reason if measured.problem else None)
+    return 2 if code and measured.wrong_input else code
 
 
 def _without_metrics(arguments: argparse.Namespace, reason: str | None) -> int:

@@ -60,10 +60,13 @@ class Measured:
         Each with the column that its metric declares.
     problem : Failure or None
         Why some metrics have no numbers; None if all have.
+    wrong_input : bool
+        Whether one refused its parameters.
     """
 
     rows: tuple[tuple[Measurement, Column], ...]
     problem: Failure | None = None
+    wrong_input: bool = False
 
 
 def route_network(
@@ -116,29 +119,25 @@ def measure_table(
     """
     rows: list[tuple[Measurement, Column]] = []
     problems: dict[str, Failure] = {}
+    wrong_input = False
     context = MetricContext(table, graph, partial(reroute, routing))
     for metric in metrics:
         report_phase(routing.name, f"metric {metric.name}")
-        measured = _contained_measurements(metric, context)
+        measured: list[tuple[Measurement, Column]] | Failure
+        try:
+            measured = _measurements(metric, context)
+        except (UnsupportedError, InputError) as error:
+            measured = Failure("unsupported", readable(error))
+            wrong_input |= isinstance(error, InputError)
+        except (Exception, SystemExit) as error:
+            logger.debug("metric %s failed", metric.name, exc_info=True)
+            measured = Failure("failed", sentence(error))
         require_unchanged(metric.name, table.topology, table)
         if isinstance(measured, Failure):
             problems[metric.name] = measured
         else:
             rows += measured
-    return Measured(tuple(rows), _together(problems))
-
-
-def _contained_measurements(
-    metric: ContextMetricPlugin, context: MetricContext
-) -> list[tuple[Measurement, Column]] | Failure:
-    """Run a metric; return why it has no result if it raises an exception."""
-    try:
-        return _measurements(metric, context)
-    except (UnsupportedError, InputError) as error:
-        return Failure("unsupported", readable(error))
-    except (Exception, SystemExit) as error:
-        logger.debug("metric %s failed", metric.name, exc_info=True)
-        return Failure("failed", sentence(error))
+    return Measured(tuple(rows), _together(problems), wrong_input)
 
 
 def _together(problems: Mapping[str, Failure]) -> Failure | None:

@@ -269,10 +269,9 @@ def _command_programs(words: Sequence[str]) -> str:
 
 
 def _writable_folder(folder: Path) -> str:
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}; make it, for all who switch the fabric")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{folder} cannot be written; let all who switch the fabric write there")
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{existing} cannot be written; let all who switch the fabric write there")
     return str(folder)
 
 

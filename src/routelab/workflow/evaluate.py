@@ -158,6 +158,7 @@ def _row(
         return row, None
     if measured.problem is not None:
         row |= {"status": measured.problem.status, "reason": measured.problem.reason}
+        row |= {WRONG_INPUT: True} if measured.wrong_input else {}
     if certificate is not None:
         if not routed.verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")

@@ -66,12 +66,12 @@ def test_programs_and_the_folder_of_a_fabric_are_looked_up(slurm, program, check
     assert missing(checks(text)) == {
         "fabric: apply": "program load-routes is not found or not executable",
         "fabric: restore": "program restore-routes is not found or not executable",
-        "fabric: state": f"there is no folder {here}/lock",
     }
     program("load-routes", "")
     program("restore-routes", "")
-    (here / "lock").mkdir()
     assert missing(checks(text)) == {}
+    (here / "lock").write_text("")
+    assert missing(checks(text)) == {"fabric: state": f"{here}/lock cannot be written"}
 
 
 def test_one_missing_folder_is_one_line(slurm, checks):

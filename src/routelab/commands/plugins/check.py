@@ -81,6 +81,8 @@ def run_check(arguments: argparse.Namespace) -> int:
         results[name] = run_checks(
             kind, text, budget_seconds=arguments.seconds, topologies=arguments.topology
         )
+        if kind == "metric":
+            results[name] += _column_checks(text.partition("~")[0])
         if form == "table":
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
@@ -91,6 +93,23 @@ def run_check(arguments: argparse.Namespace) -> int:
     if not results:
         print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
     return 1 if failures or not results else 0
+
+
+def _column_checks(key: str) -> list[CheckResult]:
+    """Check that no earlier metric has a column of this one, among all that are installed."""
+    from routelab.api import RoutelabError
+    from routelab.jobs.child import run_in_child
+    from routelab.registry.columns import metric_clashes
+    from routelab.testing import CheckResult
+
+    try:
+        clash = run_in_child(metric_clashes).get(key)  # which imports all of them
+    except RoutelabError:
+        return []
+    if clash is None:
+        return [CheckResult("columns", "other metrics", "passed", "", 0.0)]
+    message = f"{clash}; give it another name"
+    return [CheckResult("columns", "other metrics", "failed", message, 0.0)]
 
 
 def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 from routelab.api import Measurement
-from routelab.registry.columns import metric_clashes
 from routelab.testing.results import Failed
 from routelab.testing.subjects import Trial
 
@@ -45,6 +44,4 @@ def names(trial: Trial) -> str:
     twice = [name for name in count if count[name] > 1]
     if twice:
         raise Failed(f"{', '.join(sorted(twice))}: measured more than once")
-    if clash := metric_clashes().get(trial.subject.plugin.name):
-        raise Failed(f"{clash}; give it another name")
     return ""
