@@ -48,12 +48,9 @@ PROGRAMS = [f"{name.lower()}.C.{32 * 4}" for name in column("table3.csv", "bench
 
 @pytest.fixture
 def project(tmp_path, slurm):
-    """A project with both studies for the virtual cluster, and programs that do nothing."""
+    """A project with the virtual cluster, and programs that do nothing."""
     for name in ("Snakefile", "workflow", "profiles", "config"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    for name in ("table3", "figure6"):
-        study = tmp_path / f"config/studies/desmos-rerun-{name}.yaml"
-        study.write_text(study.read_text().replace("cluster: desmos", "cluster: virtual-desmos"))
     for name in (*PROGRAMS, "osu_alltoall", "hook"):
         program = tmp_path / "programs" / name
         program.parent.mkdir(exist_ok=True)
@@ -106,7 +103,7 @@ def test_they_take_the_allocations_and_runs_of_the_paper(project):
     assert found["partition virtual", "ok"] == "up, 32 nodes"
 
     (folder / "config/config.yaml").write_text(f"studies: [{', '.join(names)}]\n")
-    words = ("report", "--config", "apply_routing=true")
+    words = ("report", "--config", "cluster=virtual-desmos", "apply_routing=true")
     planned = run("snakemake", "-n", "--quiet", "host", "--cores", "2", *words)
     asked = sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned)))
     assert asked == sorted(nodes), planned

@@ -104,3 +104,14 @@ def test_evaluate_adds_named_metrics_to_the_usual_facts(capsys) -> None:
     assert all(float(row["worst_permutation"]) >= 1 for row in rows)
     assert main([*command, "worst-permutatoin"]) == 2
     assert "no metric plugin is called 'worst-permutatoin'" in capsys.readouterr().err
+
+
+def test_failed_parts_are_named(capsys) -> None:
+    name = "torus~dims=4x2,failed_links=0-2+1-3,failed_switches=7"
+    assert main(["topology", name, "--format", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["failed_links"], facts["failed_switches"]) == (2, 1)
+    assert facts["failed_switches_names"] == ["3.1"]
+    assert facts["failed_links_names"] == ["0.0-1.0", "0.1-1.1"]
+    assert main(["topology", name]) == 0
+    assert "0.0-1.0, 0.1-1.1\n" in capsys.readouterr().out

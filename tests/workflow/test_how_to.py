@@ -90,6 +90,7 @@ def run_python(text, names):
     [
         pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.thorough)
         for page in PAGES
+        if page.stem != "table-3"  # needs a Slurm: tests/slurm/test_desmos_studies.py
     ],
 )
 def test_everything_on_the_page_works(page, project, monkeypatch):

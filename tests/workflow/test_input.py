@@ -46,6 +46,9 @@ def test_all_mistakes_of_all_studies_are_one_message(folder):
     [
         ("studies=smal", "study 'smal' not found: no file config/studies/smal.yaml; did you mea"),
         ("studies=", "no study is selected: list studies in config/config.yaml, or select with"),
+        ("study=small", "config 'study' does not exist; did you mean 'studies'?"),
+        ("cluster=local", "config cluster=local: none of the studies measures on a cluster"),
+        ("freshh=routes", "config 'freshh' does not exist; did you mean 'fresh'?"),
     ],
 )
 def test_a_wrong_choice_of_studies(folder, choice, message):
@@ -53,6 +56,12 @@ def test_a_wrong_choice_of_studies(folder, choice, message):
     assert run.returncode == 1
     (line,) = said(run)
     assert line.startswith(message)
+
+
+def test_other_config_is_named_once_and_changes_nothing(folder):
+    run = folder.run("-n", "--config", "colour=red", "size=3")
+    assert run.returncode == 0
+    assert (run.stdout + run.stderr).count("routelab reads no config colour, size.") == 1
 
 
 def test_studies_are_chosen_by_name_and_path(folder):

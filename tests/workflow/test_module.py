@@ -60,7 +60,7 @@ def run_module(folder, address, *arguments):
     """Run a workflow of another repository that has the routelab workflow as a module."""
     for name, text in {
         "workflow/Snakefile": SNAKEFILE.format(address=address),
-        "config/config.yaml": "studies: [mine]\n",
+        "config/config.yaml": "studies: [mine]\nstudy: theirs\ncolour: red\n",
         "config/studies/mine.yaml": STUDY,
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,9 @@ def run_module(folder, address, *arguments):
 
 
 def test_another_repository_runs_a_study_of_its_own(tmp_path):
-    run_module(tmp_path / "own", ROOT / "workflow" / "Snakefile")
+    printed = run_module(tmp_path / "own", ROOT / "workflow" / "Snakefile")
+    assert "config 'study'" not in printed
+    assert "reads no config" not in printed
     report = tmp_path / "own" / "results" / "report"
     with (report / "mine" / "runs.csv").open(newline="") as stream:
         loads = [float(row["max_load"]) for row in csv.DictReader(stream)]

@@ -18,9 +18,10 @@ rule page:
         study=lambda wildcards: str(study_plan(wildcards).study.path),
         fingerprint=lambda wildcards: study_plan(wildcards).fingerprint,
         folder=subpath(output[0], parent=True),
+        cluster=lambda wildcards: study_plan(wildcards).study.cluster,
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q}"
-        " --results results -o {params.folder:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q} --cluster {params.cluster:q}"
+        " --results results -o {params.folder:q} --keep-going > {log:q} 2>&1"
 
 
 # The list of all pages, with the answer of each.
@@ -51,9 +52,10 @@ rule figures:
     threads: 1
     params:
         studies=[str(study_plan.study.path) for study_plan in plan.studies.values()],
+        cluster=config.get("cluster", ""),
     shell:
         'for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report "$study"'
-        " --results results --also pdf,png; done > {log:q} 2>&1"
+        " --cluster {params.cluster:q} --results results --also pdf,png --keep-going; done > {log:q} 2>&1"
 
 
 # Batches are targets, too: Snakemake does not make a missing file anew while what was made from

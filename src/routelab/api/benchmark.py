@@ -170,6 +170,14 @@ class BenchmarkPlugin(Plugin):
     def executables(self, ranks: int) -> tuple[str, ...]:
         """Return the possible names of the program's file, the best one first."""
 
+    def lacks(self, executable: Path) -> str:
+        """Return what the program needs and does not find here, and how to get it.
+
+        ``routelab cluster check`` calls this on the host on which it runs. It must not start
+        processes of MPI. Empty if nothing is missing, or if it cannot be told.
+        """
+        return ""
+
     @abstractmethod
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return the program and its arguments, without launcher; no shell reads them."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from typing import Literal, get_args
-
-from routelab.api.errors import PluginError
 
 Better = Literal["lower", "higher", ""]
 """Preferred direction of a value; empty if there is none."""
@@ -74,6 +73,9 @@ class Column:
         give neighbouring groups different colours.
     group : str
         Section of the reference page.
+    problem : str
+        What is wrong with the declaration, and where it is. It is refused where the plugin is
+        loaded, so that the other plugins of its module can be used.
     """
 
     name: str
@@ -88,15 +90,10 @@ class Column:
     decimals: int | None = None
     nominal: bool = False
     group: str = ""
+    problem: str = field(default="", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the declaration.
-
-        Raises
-        ------
-        PluginError
-            If a field is invalid; the message names the column and the fields.
-        """
+        """Check the declaration."""
         wrong = []
         if not re.fullmatch(r"\w+(\.\w+)*", self.name):
             wrong.append("the name must consist of letters, digits and underscores")
@@ -111,7 +108,9 @@ class Column:
         if not set(self.shown) <= set(get_args(Place)):
             wrong.append(f"shown is {self.shown!r}, expected some of {', '.join(get_args(Place))}")
         if wrong:
-            raise PluginError(f"column {self.name!r}: {'; '.join(wrong)}")
+            place = sys._getframe(2)  # behind the generated __init__
+            text = f"column {self.name!r} in {place.f_code.co_filename}, line {place.f_lineno}"
+            object.__setattr__(self, "problem", f"{text}: {'; '.join(wrong)}")
 
     @property
     def heading_parts(self) -> tuple[str, str]:

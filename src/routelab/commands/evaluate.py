@@ -117,7 +117,12 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
     print_table(
         columns,
         [[cell_text(row.get(field)) for field in columns] for row in rows],
-        first=(*FIRST, *more),
+        first=(
+            *FIRST[:3],
+            *(name for name in ("gap", "lower_bound_rules") if name in more),
+            *FIRST[3:],
+            *more,
+        ),
         declared=(*COLUMNS, *BOUNDS),
     )
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):

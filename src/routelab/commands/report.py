@@ -46,6 +46,17 @@ def add_parser(subparsers: Any) -> None:
         default="",
         help="further files of every figure, beside those of the page: png, pdf or png,pdf",
     )
+    parser.add_argument(
+        "--cluster",
+        metavar="NAME",
+        default="",
+        help="cluster that was measured on instead of those of the study",
+    )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="write the page without tables and figures that do not fit the results; it says why",
+    )
     parser.set_defaults(run=run)
 
 
@@ -68,6 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--also {arguments.also}: not a list of png and pdf, such as pdf,png")
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
-        stage.write_report(arguments.study, arguments.results, folder, also)
+        stage.write_report(
+            *(arguments.study, arguments.results, folder, also),
+            cluster=arguments.cluster,
+            keep_going=arguments.keep_going,
+        )
     print(folder / "index.html")
     return 0

@@ -112,10 +112,10 @@ def _job(arguments: argparse.Namespace) -> RouteJob:
 
 
 def _metrics(arguments: argparse.Namespace) -> list[str]:
-    from routelab.registry.catalogue import installed_catalogue
+    from routelab.registry.columns import default_metrics
 
     if arguments.metrics is None:
-        return installed_catalogue().default_metrics()
+        return default_metrics()
     return metric_names(arguments.metrics)
 
 
@@ -125,6 +125,7 @@ def _write(arguments: argparse.Namespace) -> int:
     from routelab.jobs.child import run_in_child
     from routelab.jobs.folder_job import run_job, write_failure
     from routelab.jobs.plugin_errors import StoppedError
+    from routelab.workflow.stages.routes import MISSING_METRICS
 
     def work() -> Outcome:
         with show_progress(arguments):
@@ -136,7 +137,7 @@ def _write(arguments: argparse.Namespace) -> int:
         write_failure(_job(arguments), error.failure)
     else:
         if outcome.status == "ok":
-            return 0
+            return _without_metrics(arguments, outcome.facts.get(MISSING_METRICS))
         warn(outcome.routing, outcome)
     return 0 if arguments.keep_going else 1
 
@@ -167,7 +168,7 @@ def _print(arguments: argparse.Namespace) -> int:
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as draft:
             write_certificate(routed.verdict, routed.table, draft)
-    values = {m.metric: m.value for m, _ in measured}
+    values = {m.metric: m.value for m, _ in measured.rows}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **facts})
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
@@ -178,7 +179,16 @@ def _print(arguments: argparse.Namespace) -> int:
     else:
         declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
         print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
-    return 0
+    code = _without_metrics(arguments, measured.problem.reason if measured.problem else None)
+    return 2 if code and measured.wrong_input else code
+
+
+def _without_metrics(arguments: argparse.Namespace, reason: str | None) -> int:
+    """Say which metrics are missing; return the exit code, 1 if they were named."""
+    if reason is None:
+        return 0
+    print(f"routelab: {reason}", file=sys.stderr)
+    return 0 if arguments.metrics is None or arguments.keep_going else 1
 
 
 def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:

@@ -69,6 +69,8 @@ def _print(name: str, network: Any, form: str) -> None:
         "failed_switches": len(network.failed_switches),
         "failed_links": len(network.failed_links),
     }
+    names = {"failed_switches": network.failed_switches, "failed_links": network.failed_links}
+    facts |= {f"{part}_names": list(parts) for part, parts in names.items() if parts}
     facts = {**facts, **network.attributes, **facts}
     if form == "json":
         print(json.dumps(facts, indent=2))
@@ -80,4 +82,6 @@ def _text(value: object) -> str:
     """Return a fact as text; long lists, such as LIDs by GUID, as their number of entries."""
     if isinstance(value, dict | list | tuple) and len(value) > MAX_ENTRIES:
         return f"{len(value)} entries"
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return ", ".join(value)
     return str(value)

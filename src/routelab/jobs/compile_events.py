@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -13,6 +14,14 @@ from routelab._runtime.progress import WAITING
 from routelab.jobs.meter import current_meter
 
 _EVENTS = "numba.core.event"
+
+
+_waiting: list[Callable[[], None]] = []
+
+
+def when_compiling(action: Callable[[], None]) -> None:
+    """Call `action` once, when the next compilation of this process begins; see `listen`."""
+    _waiting.append(action)
 
 
 @cache
@@ -34,6 +43,8 @@ def _listen_to_numba(events: Any) -> None:
         def on_start(self, event: object) -> None:
             depth = getattr(self._thread, "depth", 0)
             self._thread.depth = depth + 1
+            while _waiting:
+                _waiting.pop()()
             meter = current_meter()
             if depth == 0 and meter is not None:
                 self._thread.begin = time.thread_time()

@@ -67,11 +67,14 @@ class Result(NamedTuple):
         Writes the files of the result; it gets a folder and the outcome's provenance.
     digest : str or None
         Digest of a result that other jobs read; None if none does.
+    problem : Failure or None
+        Why a part of the result is missing; the outcome has its status beside the files.
     """
 
     facts: Mapping[str, Any]
     write: Callable[[Path, Mapping[str, Any]], None]
     digest: str | None = None
+    problem: Failure | None = None
 
 
 Computation: TypeAlias = Callable[[dict[str, Any]], Result]
@@ -187,7 +190,8 @@ def _write(
     provenance: Mapping[str, Any],
 ) -> Outcome:
     """Write the folder of a job, and return its outcome."""
-    status, reason = (result.status, result.reason) if isinstance(result, Failure) else ("ok", "")
+    problem = result if isinstance(result, Failure) else result.problem
+    status, reason = (problem.status, problem.reason) if problem is not None else ("ok", "")
     outcome = Outcome(
         job.outcome_kind, task.topology, task.routing, status, reason, facts, provenance
     )

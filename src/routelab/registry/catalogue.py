@@ -14,7 +14,6 @@ from typing import Literal
 from routelab.api import (
     KINDS,
     Composition,
-    ContextMetricPlugin,
     InputError,
     Plugin,
     PluginError,
@@ -147,16 +146,6 @@ class Catalogue:
                 f"{kind} {key!r} cannot be used, its plugin {state}: {entry.cause}"
             )
         return entry.plugin
-
-    def default_metrics(self) -> list[str]:
-        """Return the keys of the metrics that run by default; loads all metrics."""
-        return [
-            entry.key
-            for entry in self.entries("metric")
-            if entry.plugin is not None
-            and issubclass(entry.plugin, ContextMetricPlugin)
-            and entry.plugin.by_default
-        ]
 
     def _unknown_plugin(self, kind: str, key: str) -> str:
         keys = self.keys(kind)

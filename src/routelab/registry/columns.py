@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,10 +10,13 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from routelab.api import Column, Plugin, PluginError
-from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.catalogue import CatalogueEntry, installed_catalogue
 
 GROUP = "routelab.columns"
 """Entry-point group of the core's columns; each entry point is a tuple of `Column`."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class Columns:
@@ -77,24 +81,28 @@ class Columns:
 
 @cache
 def core_columns() -> tuple[Column, ...]:
-    """List the columns that stages and reports of the core declare.
+    """List the columns that stages and reports declare, without those that cannot be used.
 
-    Raises
-    ------
-    PluginError
-        If an entry point of the group `GROUP` is not a tuple of `Column`.
+    A wrong declaration of another distribution costs its own columns only; the log names it.
     """
-    return tuple(
-        column
-        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)
-        for column in _point_columns(point)
-    )
+    columns: list[Column] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            columns += _point_columns(point)
+        except (Exception, SystemExit) as error:
+            logger.warning(
+                "%s: %s (%s) cannot be used: %s: %s; all other columns are there",
+                *(GROUP, point.name, point.value, type(error).__name__, error),
+            )
+    return tuple(columns)
 
 
 def _point_columns(point: EntryPoint) -> tuple[Column, ...]:
     columns = point.load()
     if not isinstance(columns, tuple) or not all(isinstance(column, Column) for column in columns):
-        raise PluginError(f"{GROUP}: {point.name} ({point.value}) is not a tuple of Column")
+        raise PluginError("it is not a tuple of Column")
+    if problems := [column.problem for column in columns if column.problem]:
+        raise PluginError("; ".join(problems))
     return columns
 
 
@@ -123,7 +131,57 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
             raise PluginError(
                 f"{plugin.name}: list_columns() returned {column!r}, expected a Column"
             )
+        if column.problem:
+            raise PluginError(f"{plugin.name}: list_columns() returned {column.problem}")
     return columns
+
+
+def default_metrics() -> list[str]:
+    """Return the keys of the metrics that are measured if none are named; loads all metrics.
+
+    Of two with the same column the first is measured, see `metric_clashes`.
+    """
+    return [entry.key for entry in _usual_metrics() if entry.key not in left_out_metrics()]
+
+
+def left_out_metrics() -> dict[str, str]:
+    """Return why metrics are not measured if none are named, though they could be, by key."""
+    return _clashes(_usual_metrics())
+
+
+def metric_clashes() -> dict[str, str]:
+    """Return which column an installed metric has in common with an earlier one, by its key.
+
+    The metrics of routelab come first, then the others in alphabetical order. Only routelab's may
+    have columns that are facts of every route table.
+    """
+    return _clashes(_metrics())
+
+
+def _clashes(metrics: Iterable[CatalogueEntry]) -> dict[str, str]:
+    own = __name__.partition(".")[0]
+    facts = {column.name: "route tables" for column in core_columns() if "routes" in column.of}
+    owners: dict[str, str] = {}
+    clashes = {}
+    for entry in sorted(metrics, key=lambda entry: entry.distribution != own):
+        assert entry.plugin is not None
+        label = f"metric {entry.key!r} of {entry.distribution} {entry.version}"
+        columns = [column.name for column in entry.plugin.columns]
+        earlier = owners if entry.distribution == own else facts | owners
+        if taken := [name for name in columns if name in earlier]:
+            clashes[entry.key] = f"{label} has the column {taken[0]!r}, as {earlier[taken[0]]}"
+        else:
+            owners |= dict.fromkeys(columns, label)
+    return clashes
+
+
+def _usual_metrics() -> list[CatalogueEntry]:
+    return [entry for entry in _metrics() if getattr(entry.plugin, "by_default", False)]
+
+
+def _metrics() -> list[CatalogueEntry]:
+    """Return the installed metrics that can be used, by key."""
+    return [entry for entry in installed_catalogue().entries("metric") if entry.plugin is not None]
 
 
 _study_columns: ContextVar[Columns | None] = ContextVar("study_columns", default=None)

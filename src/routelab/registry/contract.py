@@ -91,6 +91,8 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         isinstance(column, Column) for column in columns
     ):
         yield f"expected columns to be a sequence of Column, found {columns!r}"
+    elif problems := [column.problem for column in columns if column.problem]:
+        yield from problems
     elif clashes := sorted({column.name for column in columns} & set(IDENTITY)):
         yield f"expected no column called like one of every row, found {', '.join(clashes)}"
     if not isinstance(plugin.capabilities, Capabilities):

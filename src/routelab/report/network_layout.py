@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.toolkit.families.groups import GROUP_COORDINATES, coordinate_name, switch_groups
+
+if TYPE_CHECKING:  # takes half a second, and most pages draw no network
+    import networkx as nx
 
 LINK = 2.4
 """Median length of a link in layouts by distances."""
@@ -101,6 +104,8 @@ def _levels_above_terminals(topology: Topology) -> Int64Array | None:
     sources = set(topology.endpoints.tolist())
     if len(sources) == topology.num_switches:
         return None
+    import networkx as nx
+
     reached = nx.multi_source_dijkstra_path_length(_graph(topology), sources, weight=None)
     if len(reached) < topology.num_switches:
         return None
@@ -202,6 +207,8 @@ def _direction(angles: Float64Array | float) -> Float64Array:
 
 
 def _graph(topology: Topology) -> nx.Graph:
+    import networkx as nx
+
     graph = nx.Graph()
     graph.add_nodes_from(range(topology.num_switches))
     ends = np.column_stack([topology.channel_source, topology.channel_target])
@@ -211,6 +218,8 @@ def _graph(topology: Topology) -> nx.Graph:
 
 def _by_distances(topology: Topology) -> Float64Array:
     """Return positions where links pull switches together; large networks become a circle."""
+    import networkx as nx
+
     graph, count = _graph(topology), topology.num_switches
     if count > LARGEST_BY_DISTANCES:
         angles = 2 * np.pi * np.arange(count) / count

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from statistics import fmean
 from typing import Any, Literal
 
 from routelab.report.labels import label, number_text, with_unit
@@ -215,6 +216,40 @@ def _reference_cell(
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
         return TableCell(text, relation="inside", difference=difference)
     return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)
+
+
+def deviation_text(table: ReportTable) -> str:
+    """Return how far ours are from the published numbers that differ.
+
+    Returns
+    -------
+    str
+        Such as ``"by 1.9 points on average (0.1 to 4.2)"``. Empty if none differs, or if numbers of
+        several columns differ, which have no common mean.
+    """
+    formats = column_formats(table)
+    gaps: dict[str, list[float]] = {}
+    unit = ""
+    for reference in table.with_role("reference"):
+        for column in table.with_role("value"):
+            if (reference.of, reference.by) != (column.name, column.by):
+                continue
+            form = formats[column.name]
+            cells = [_reference_cell(row, reference, column, form) for row in table.rows]
+            differing = [cell for cell in cells if cell.relation in ("below", "above")]
+            if differing:
+                unit = form.unit
+                gaps.setdefault(column.source, []).extend(
+                    float(cell.difference[1:]) for cell in differing
+                )
+    if len(gaps) != 1:
+        return ""
+    ((_, numbers),) = gaps.items()
+    words = {"%": " points", "": ""}.get(unit, f" {unit}")
+    text = f"by {fmean(numbers):.2g}{words}"
+    if len(numbers) == 1:
+        return text
+    return f"{text} on average ({min(numbers):.3g} to {max(numbers):.3g})"
 
 
 def to_csv(table: ReportTable) -> str:

@@ -58,7 +58,7 @@ def build_table(
         groups = _group_runs(row_set, jobs, spec.rows, place)
         notes = (
             *_reason(spec),
-            *_notes(jobs, groups, spec.rows, pivot.by),
+            *_notes(jobs, groups, spec.rows, pivot.values, pivot.by),
             *row_set.notes(jobs.index),
         )
         table = replace(table, notes=notes)
@@ -116,7 +116,7 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows), *row_set.notes(runs)),
+        notes=(*_reason(spec), *_notes(jobs, groups, spec.rows, values), *row_set.notes(runs)),
         of=spec.of,
         warnings=tuple(row_set.warnings(runs)),
     )
@@ -348,16 +348,21 @@ def _notes(
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     rows: Sequence[str],
+    values: Sequence[str],
     by: str = "",
 ) -> list[str]:
-    """Return a sentence for each row that has runs without a result.
+    """Return a sentence for each row that has runs without a result, or without some `values`.
 
     `by` is the column that tells the runs of a row apart; reasons begin with it.
     """
     notes = []
     for key, runs in groups.items():
         group = jobs.loc[runs]
-        failures = group[group["status"] != OK]
+        is_ok = group["status"] == OK
+        failures = group[~is_ok]
+        if failures.empty:
+            shown = group.reindex(columns=list(values))
+            failures = group[is_ok & (group["reason"] != "") & shown.isna().any(axis=1)]
         if failures.empty:
             continue
         row_text = ", ".join(
@@ -366,6 +371,7 @@ def _notes(
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
+        lacks = "some values" if (failures["status"] == OK).all() else "a result"
         texts = list(map(cause_text, failures["status"], failures["reason"]))
         if by:
             names = map(key_text, failures[by])
@@ -375,6 +381,6 @@ def _notes(
         if len(texts) > MOST_CAUSES:
             causes += f"; and {len(texts) - MOST_CAUSES} more"
         notes.append(
-            f"Without a result: {len(failures)} of {len(group)} runs of {row_text} ({causes})"
+            f"Without {lacks}: {len(failures)} of {len(group)} runs of {row_text} ({causes})"
         )
     return notes

@@ -154,7 +154,8 @@ def cause_text(status: str, reason: str) -> str:
     """Return a status and its reason in words, without saying the same thing twice."""
     if status == NOT_RUN:
         return STATUS_TEXTS[NOT_RUN]
-    return reason if _limit(status, reason) else f"{status_text(status)}: {reason}"
+    stands_alone = status == "ok" or _limit(status, reason)
+    return reason if stands_alone else f"{status_text(status)}: {reason}"
 
 
 def _limit(status: str, reason: str) -> re.Match[str] | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from pathlib import Path
@@ -14,14 +16,18 @@ from routelab._runtime.progress import report_phase
 from routelab.api import (
     Column,
     ContextMetricPlugin,
+    InputError,
     Measurement,
     MetricContext,
     PluginError,
     RouteTable,
     RoutingGraph,
     Topology,
+    UnsupportedError,
 )
 from routelab.deadlock import write_certificate
+from routelab.jobs.limits import Failure
+from routelab.jobs.plugin_errors import readable, sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
@@ -41,8 +47,26 @@ METRICS, CHANNELS, TURNS, ROUTES, CERTIFICATE = (
 """Files of a route folder besides its outcome."""
 
 
-Measured = tuple[tuple[Measurement, Column], ...]
-"""Measurements, each with the column that its metric declares."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What metrics measured on a table.
+
+    Attributes
+    ----------
+    rows : tuple of (Measurement, Column)
+        Each with the column that its metric declares.
+    problem : Failure or None
+        Why some metrics have no numbers; None if all have.
+    wrong_input : bool
+        Whether one refused its parameters.
+    """
+
+    rows: tuple[tuple[Measurement, Column], ...]
+    problem: Failure | None = None
+    wrong_input: bool = False
 
 
 def route_network(
@@ -77,7 +101,7 @@ def measure_table(
     routing: Routing,
     metrics: Sequence[ContextMetricPlugin],
 ) -> Measured:
-    """Measure a table.
+    """Measure a table; a metric that raises an exception costs its own numbers only.
 
     Parameters
     ----------
@@ -91,15 +115,41 @@ def measure_table(
     Raises
     ------
     PluginError
-        If a metric changes the network or table, or its result is not a list of measurements.
+        If a metric changes the network or table: no number is reliable then.
     """
-    measured: list[tuple[Measurement, Column]] = []
+    rows: list[tuple[Measurement, Column]] = []
+    problems: dict[str, Failure] = {}
+    wrong_input = False
     context = MetricContext(table, graph, partial(reroute, routing))
     for metric in metrics:
         report_phase(routing.name, f"metric {metric.name}")
-        measured += _measurements(metric, context)
+        measured: list[tuple[Measurement, Column]] | Failure
+        try:
+            measured = _measurements(metric, context)
+        except (UnsupportedError, InputError) as error:
+            measured = Failure("unsupported", readable(error))
+            wrong_input |= isinstance(error, InputError)
+        except (Exception, SystemExit) as error:
+            logger.debug("metric %s failed", metric.name, exc_info=True)
+            measured = Failure("failed", sentence(error))
         require_unchanged(metric.name, table.topology, table)
-    return tuple(measured)
+        if isinstance(measured, Failure):
+            problems[metric.name] = measured
+        else:
+            rows += measured
+    return Measured(tuple(rows), _together(problems), wrong_input)
+
+
+def _together(problems: Mapping[str, Failure]) -> Failure | None:
+    """Return the problems of metrics, by name, as one: failed if any has."""
+    if not problems:
+        return None
+    states = {problem.status for problem in problems.values()}
+    reasons = [f"{name}: {problem.reason}" for name, problem in problems.items()]
+    return Failure(
+        "failed" if "failed" in states else "unsupported",
+        f"all metrics but {' and '.join(problems)} are measured; {'; '.join(reasons)}",
+    )
 
 
 def _measurements(
@@ -115,20 +165,18 @@ def _measurements(
     columns = {column.name: column for column in columns_of(metric)}
     answer = metric.measure_in(context)
     if not isinstance(answer, list | tuple):
-        raise PluginError(f"{metric.name}: expected a list of Measurements, found {answer!r}")
+        raise PluginError(f"expected a list of Measurements, found {answer!r}")
     for measurement in answer:
         if not isinstance(measurement, Measurement):
-            raise PluginError(f"{metric.name}: expected a Measurement, found {measurement!r}")
+            raise PluginError(f"expected a Measurement, found {measurement!r}")
         if not (
             isinstance(measurement.metric, str) and isinstance(measurement.value, Real | np.bool_)
         ):
-            raise PluginError(
-                f"{metric.name}: {measurement.metric!r} is {measurement.value!r}, expected a number"
-            )
+            raise PluginError(f"{measurement.metric!r} is {measurement.value!r}, expected a number")
         if measurement.metric not in columns:
             raise PluginError(
-                f"{metric.name}: it measures {measurement.metric!r}, which is not among its "
-                f"columns ({', '.join(columns) or 'none'})"
+                f"it measures {measurement.metric!r}, which is not among its columns "
+                f"({', '.join(columns) or 'none'})"
             )
     return [(measurement, columns[measurement.metric]) for measurement in answer]
 
@@ -138,7 +186,7 @@ def write_routes(
 ) -> None:
     """Write routes and measurements without their outcome into a folder."""
     save_routes(routed.table, folder / ROUTES, provenance)
-    if measured:
+    if measured.rows:
         write_metrics(measured, folder)
     write_csv(folder / CHANNELS, *_channel_rows(routed))
     turns = _prohibited_turns(routed.graph)
@@ -152,7 +200,7 @@ def write_metrics(measured: Measured, folder: Path) -> None:
     """Write measurements into a folder."""
     rows = [
         (measurement.metric, measurement.value, column.unit, column.better)
-        for measurement, column in measured
+        for measurement, column in measured.rows
     ]
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
 

@@ -226,6 +226,7 @@ class Study(StudyPart):
     _settings: tuple[EnginePlugin, ...] = PrivateAttr(default=())
     _flows: Mapping[str, tuple[EnginePlugin, ...]] = PrivateAttr(default={})
     _bench_settings: tuple[BenchSettings, ...] = PrivateAttr(default=())
+    _cluster: str = PrivateAttr(default="")
 
     @property
     def path(self) -> Path:
@@ -257,18 +258,25 @@ class Study(StudyPart):
         """Settings of `bench`: the product of its sweeps; none without benchmarks."""
         return self._bench_settings
 
+    @property
+    def cluster(self) -> str:
+        """Cluster that a run names instead of the study's own ones; empty: none."""
+        return self._cluster
+
     def place(self, *location: int | str) -> str:
         """Return ``file:line: path: `` of a part, the beginning of a message."""
         return self._document.place(location)
 
 
-def load_study(path: Path | str) -> Study:
+def load_study(path: Path | str, cluster: str = "") -> Study:
     """Read a study and the reference that it cites.
 
     Parameters
     ----------
     path : path
         A YAML file.
+    cluster : str, optional
+        Cluster to measure on instead of those of the study.
 
     Returns
     -------
@@ -295,6 +303,10 @@ def load_study(path: Path | str) -> Study:
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
     study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
+    if cluster and study.benchmarks:
+        study._cluster = cluster
+        on_it = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
+        study._bench_settings = tuple(dict.fromkeys(on_it))
     mistakes = [*_name_mistakes(study), *problems]
     for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
         mistakes.append(f"{study.place('headline', key)}{mistake}")

@@ -280,9 +280,9 @@ def run_plugin(plugin: Any, value: Any) -> Any:
     if isinstance(plugin, HopRouting):
         routing = part_of(plugin)
         count, _ = least_channels(routing, value)
-        return call_plugin("prepare()", lambda: routing.prepare(value, count))
+        return call_plugin("prepare()", lambda: routing.prepare(value, count), REFUSE)
     if isinstance(plugin, Routing):
-        return call_plugin("routing", lambda: apply_routing(value, plugin).table)
+        return call_plugin("routing", lambda: apply_routing(value, plugin).table, REFUSE)
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
@@ -297,17 +297,27 @@ def run_plugin(plugin: Any, value: Any) -> Any:
         "traffic": ("demand()", lambda: demand_and_messages(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
     }[plugin.kind]
-    return call_plugin(method, call)
+    if plugin.kind == "topology":
+        advice = "raise InputError for parameters that do not fit each other"
+    else:
+        advice = REFUSE if hasattr(plugin, "supports") else ""
+    return call_plugin(method, call, advice)
 
 
 def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
     """Return demand and messages of a traffic plugin; raises as `run_plugin`."""
-    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed))
-    return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed))
+    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed), REFUSE)
+    return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed), REFUSE)
 
 
-def call_plugin(what: str, call: Callable[[], T]) -> T:
-    """Call the plugin's code and convert its errors as `run_plugin` does."""
+REFUSE = "if it cannot work on this input, return the reason from supports()"
+
+
+def call_plugin(what: str, call: Callable[[], T], advice: str = "") -> T:
+    """Call the plugin's code and convert its errors as `run_plugin` does.
+
+    `advice` ends the message about an exception.
+    """
     try:
         return call()
     except (Failed, Skipped):
@@ -317,14 +327,12 @@ def call_plugin(what: str, call: Callable[[], T]) -> T:
             raise Failed(f"supports() raised UnsupportedError({error}); return the text") from None
         raise Skipped(f"not supported: {error}") from None
     except (Exception, SystemExit) as error:
-        raise Failed(f"{what} {_advice(error)}{error_text(error)}") from None
-
-
-def _advice(error: BaseException) -> str:
-    text = str(error)
-    if "read-only" in text or "readonly" in text:
-        return "tried to write into its input, which is read-only; change a copy instead: "
-    return "raised "
+        text = str(error)
+        if "read-only" in text or "readonly" in text:
+            did, advice = "tried to write into its input, which is read-only", "change a copy"
+            raise Failed(f"{what} {did}: {error_text(error)}; {advice}") from None
+        end = f"; {advice}" if advice else ""
+        raise Failed(f"{what} raised {error_text(error)}{end}") from None
 
 
 def error_text(error: BaseException) -> str:

@@ -7,6 +7,7 @@ minute: see `smoke_command`.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from routelab.api import BenchmarkPlugin, InputError, RoutelabError
+from routelab.cluster.bench.fabric.fabric import program_problem
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.cluster.bench.launchers import find_program
 from routelab.registry.catalogue import installed_catalogue
@@ -34,6 +36,9 @@ from routelab.study.errors import suggestion
 from routelab.workflow.plan.allocations import expected_node_hours
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages.comparisons import ComparisonJob
+
+SMOKE = "mpi-patterns"
+"""Benchmark of the run of a minute, see `smoke_command`."""
 
 SECONDS = 30.0
 """Time limit of a question to Slurm."""
@@ -88,12 +93,16 @@ def check_cluster(
     checks, nodes = _check_site(file, networks)
     ranks_per_node = cluster.ranks_per_node
     size = nodes.get(topology or cluster.topology or "") or cluster.nodes or len(cluster.all_hosts)
+    if SMOKE not in {plugin.name for plugin in plugins.values()}:
+        plugins[SMOKE] = _benchmark(SMOKE)  # the run of a minute needs it in any case
     for text, plugin in plugins.items():
         checks += _check_programs(
             file, f"benchmark {text}", plugin, [(max(size, 1), ranks_per_node)]
         )
     benchmark_names = [entry.key for entry in installed_catalogue().entries("benchmark")]
     for key, setting in cluster.benchmarks.items() if not benchmarks else ():
+        if key == SMOKE:
+            continue
         subject = f"benchmarks: {key}"
         if key not in benchmark_names:
             fix = suggestion(key, benchmark_names).removeprefix("; ")
@@ -103,7 +112,7 @@ def check_cluster(
             checks.append(ClusterCheck(subject, "cannot tell", f"folder {setting}", note))
         else:
             checks += _attempt(subject, file, partial(cluster.executable, key, ()))
-    return checks
+    return _merged(checks)
 
 
 def check_study_on_cluster(name: str, study: Path, results: Path) -> list[ClusterCheck]:
@@ -175,7 +184,7 @@ def study_lines(study: Path, results: Path) -> list[str]:
 
 def smoke_command(name: str) -> str:
     """Return the command of a run of a minute, which shows what no check can."""
-    words = ["--benchmark", "mpi-patterns", "--repeats", "1", "--warm-up", "0", "--seconds", "60"]
+    words = ["--benchmark", SMOKE, "--repeats", "1", "--warm-up", "0", "--seconds", "60"]
     return shlex.join(["routelab", "bench", "--cluster", name, *words])
 
 
@@ -193,7 +202,8 @@ def _check_comparisons(
     cluster_names = dict.fromkeys(_cluster_of(job).stem for job in jobs)
     if file.path.stem not in cluster_names:
         finding = f"the study names {', '.join(cluster_names)}; this is what it would need here"
-        fix = f"to measure here, set bench: {{cluster: {file.path.stem}}}"
+        choice = f"studies={study.stem} cluster={file.path.stem}"
+        fix = f"to measure here: snakemake report --config {choice}"
         checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
     max_routings = max(len(job.comparison.routings) for job in jobs)
@@ -204,7 +214,7 @@ def _check_comparisons(
     ]
     for part in dict.fromkeys(part for job in jobs for part in job.comparison.benchmarks):
         checks += _check_programs(file, f"benchmark {part.id}", _benchmark(part.text), sizes)
-    return checks
+    return _merged(checks)
 
 
 def _check_site(
@@ -236,7 +246,33 @@ def _check_site(
             load("export", cluster.fabric.export)
         return cluster.fabric.use
 
-    return [*checks, *_attempt("fabric", file, fabric)], nodes
+    checks += _attempt("fabric", file, fabric)
+    if cluster.fabric is not None:
+        for name, words in (("apply", cluster.fabric.apply), ("restore", cluster.fabric.restore)):
+            checks += _attempt(f"fabric: {name}", file, partial(_command_programs, words))
+        if cluster.fabric.state:
+            find = partial(_writable_folder, Path(cluster.fabric.state))
+            checks += _attempt("fabric: state", file, find)
+    return checks, nodes
+
+
+def _command_programs(words: Sequence[str]) -> str:
+    """Find the program of a command, and the one that it starts by sudo."""
+    program, *more = words
+    programs = [program]
+    if Path(program).name == "sudo":
+        programs += [word for word in more if not word.startswith("-")][:1]
+    for name in programs:
+        if problem := program_problem(name):
+            raise InputError(f"{problem}; install it here, or name another one")
+    return " ".join(str(shutil.which(name)) for name in programs)
+
+
+def _writable_folder(folder: Path) -> str:
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{existing} cannot be written; let all who switch the fabric write there")
+    return str(folder)
 
 
 def _no_hosts(cluster: Cluster) -> ClusterCheck:
@@ -295,8 +331,9 @@ def _check_programs(
             text = f"{reason} ({size}): these runs are left out"
             checks["cannot tell"].append(ClusterCheck(subject, "cannot tell", text))
             continue
-        names = plugin.executables(nodes * ranks_per_node)
-        for check in _attempt(subject, file, partial(file.cluster.executable, plugin.name, names)):
+        for check in _attempt(
+            subject, file, partial(_program, file, plugin, nodes * ranks_per_node)
+        ):
             checks[check.state].append(check)
     # one row for each state: the executables of all numbers of processes lack for one cause
     rows = []
@@ -306,6 +343,28 @@ def _check_programs(
             more = f" and {len(distinct) - 1} more" if len(distinct) > 1 else ""
             rows.append(replace(distinct[0], finding=distinct[0].finding + more))
     return rows
+
+
+def _program(file: ClusterFile, plugin: BenchmarkPlugin, ranks: int) -> Path:
+    """Find the executable of a benchmark, and what it needs itself."""
+    path = file.cluster.executable(plugin.name, plugin.executables(ranks))
+    if lack := plugin.lacks(path):
+        raise InputError(f"{path}: {lack}")
+    return path
+
+
+def _merged(checks: Iterable[ClusterCheck]) -> list[ClusterCheck]:
+    """Return one row for all subjects that lack the same, for example one folder."""
+    rows: dict[tuple[str, str, str], list[ClusterCheck]] = {}
+    for check in checks:
+        what = re.sub(r"^benchmarks: [\w-]+: ", "", check.finding)
+        key = (what, check.fix, "" if check.state == "missing" else check.subject)
+        rows.setdefault(key, []).append(check)
+    return [replace(first, subject=_subjects(first, more)) for first, *more in rows.values()]
+
+
+def _subjects(first: ClusterCheck, more: Sequence[ClusterCheck]) -> str:
+    return f"{first.subject} and {len(more)} more" if more else first.subject
 
 
 def _attempt(subject: str, file: ClusterFile, find: Callable[[], object]) -> list[ClusterCheck]:

@@ -9,6 +9,7 @@ file has everything.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -96,7 +97,7 @@ class ShortFormatter(logging.Formatter):
         if event == "JOB_FINISHED":
             page = self._pages.get(facts["job_id"])
             if page is not None:
-                return f"{page} is written"
+                return "\n".join([f"{page} is written", *_broken_parts(page)])
             return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."
@@ -130,6 +131,15 @@ def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:
         f"{title}{f' and {len(more)} more' if more else ''}: {cause}"
         for cause, (title, *more) in titles.items()
     ]
+
+
+def _broken_parts(page: str) -> list[str]:
+    """Return a line for each table or figure that a page lacks."""
+    try:
+        summary = json.loads(Path(page).with_name("summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [str(line) for line in summary.get("broken", [])]
 
 
 def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:

@@ -138,7 +138,7 @@ def _row(
     }
     try:
         routed, facts, measured = route_network(network, routing, metrics)
-        facts = {measurement.metric: measurement.value for measurement, _ in measured} | facts
+        facts = {measurement.metric: measurement.value for measurement, _ in measured.rows} | facts
         if bounds is not None:
             report_phase(routing.name, "bounds")
             rules = ""
@@ -156,6 +156,9 @@ def _row(
     report_phase(routing.name, row["status"], ended=True)
     if row["status"] != "ok":
         return row, None
+    if measured.problem is not None:
+        row |= {"status": measured.problem.status, "reason": measured.problem.reason}
+        row |= {WRONG_INPUT: True} if measured.wrong_input else {}
     if certificate is not None:
         if not routed.verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {routed.verdict.reason}")

@@ -11,8 +11,8 @@ from typing import Any
 
 from routelab._runtime.progress import report_phase
 from routelab.api import BenchmarkPlugin
-from routelab.registry.catalogue import QuarantinedError, installed_catalogue
-from routelab.registry.columns import only_columns_of
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.columns import default_metrics, only_columns_of
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import parse_name, parse_routing
 from routelab.report.page.index_page import write_index
@@ -37,7 +37,15 @@ from routelab.workflow.stages.surveys import SurveyJob
 from routelab.workflow.stages.throughput import ThroughputJob
 
 
-def write_report(study: Path, results: Path, directory: Path, also: Collection[str] = ()) -> None:
+def write_report(
+    study: Path,
+    results: Path,
+    directory: Path,
+    also: Collection[str] = (),
+    *,
+    cluster: str = "",
+    keep_going: bool = False,
+) -> None:
     """Write the tables, figures and page of a study.
 
     Parameters
@@ -50,6 +58,10 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
         Folder for the report.
     also : collection of str
         Suffixes of further files of every figure: ``png``, ``pdf``.
+    cluster : str
+        Cluster that was measured on instead of those of the study.
+    keep_going : bool
+        Whether a table or figure that does not fit the results only leaves a gap with the reason.
 
     Raises
     ------
@@ -57,7 +69,7 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
         If the study is invalid, or the folder cannot be written.
     """
     report_phase(study.stem, "plan")
-    (study_plan,) = expand_studies([study], results).studies.values()
+    (study_plan,) = expand_studies([study], results, cluster).studies.values()
     parts = study_plan.parts
     records = _records(study_plan)
     if study_plan.study.survey:
@@ -73,7 +85,9 @@ def write_report(study: Path, results: Path, directory: Path, also: Collection[s
     plugins = study_plugins(parts, study_plan.jobs)
     with only_columns_of(plugins):
         write_study_report(
-            study_plan.study, records, results, directory, plugins, simulated, flows, measured, also
+            *(study_plan.study, records, results, directory, plugins),
+            *(simulated, flows, measured, also),
+            keep_going=keep_going,
         )
     report_phase(study.stem, "written", ended=True)
 
@@ -86,7 +100,7 @@ def write_report_index(results: Path) -> None:
 def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     """Return the metrics if any of them runs only if named, or with unusual parameters."""
     names = tuple(metrics)
-    return () if set(names) <= set(installed_catalogue().default_metrics()) else names
+    return () if set(names) <= set(default_metrics()) else names
 
 
 def _records(study_plan: StudyPlan) -> list[RouteRecord]:

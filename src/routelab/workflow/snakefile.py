@@ -14,6 +14,7 @@ from typing import Any
 
 from routelab._runtime.sources import core_digest
 from routelab.api import InputError
+from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
@@ -21,6 +22,7 @@ from routelab.registry.requirements import collect_errors
 from routelab.registry.suggest import did_you_mean
 from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
+from routelab.results.outcome import digest_in
 from routelab.results.row_store import SUFFIX
 from routelab.study.cluster.keys import load_cluster
 from routelab.workflow.console import use_short_lines
@@ -33,6 +35,8 @@ from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
+CONFIG_KEYS = ("studies", "cluster", "fresh", "apply_routing")
+"""Keys of Snakemake's configuration that routelab reads."""
 
 CODE = "code"
 """File with the digest of the code of the last run, in the folder of the plan."""
@@ -51,15 +55,23 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     ----------
     workflow : snakemake.workflow.Workflow
     config : mapping
-        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs. Its
+        Snakemake's configuration; ``cluster`` is measured on instead of those that the studies
+        name; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
         ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
         see `apply_routing_option`. ``fresh``: see `fresh_stages`.
     """
     try:
+        if not workflow.modifier.is_module:  # another repository passes all of its configuration
+            unknown = unknown_keys(config)
+            if unknown and workflow.is_main_process:
+                print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
         fresh = fresh_stages(config.get("fresh"))
-        plan = expand_studies(select_studies(config.get("studies")), RESULTS)
+        cluster = str(config.get("cluster") or "")
+        plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
+        if cluster and not plan.of(ComparisonJob.kind):
+            raise InputError(f"config cluster={cluster}: none of the studies measures on a cluster")
         if applies:
             check_fabrics(plan)
     except InputError as error:
@@ -72,6 +84,25 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.is_main_process:
         workflow.execute = _with_preparation(workflow, plan, fresh)
     return plan
+
+
+def unknown_keys(config: Mapping[str, Any]) -> list[str]:
+    """Return the keys of Snakemake's configuration that routelab does not read.
+
+    Raises
+    ------
+    InputError
+        If a key is nearly one that routelab reads, for example ``study`` instead of ``studies``.
+    """
+    unknown = [key for key in map(str, config) if key not in CONFIG_KEYS]
+    misspelled = [
+        f"config {key!r} does not exist{hint}"
+        for key in unknown
+        if (hint := did_you_mean(key, CONFIG_KEYS))
+    ]
+    if misspelled:
+        raise InputError("\n".join(misspelled))
+    return unknown
 
 
 def _keep_slurm_conf() -> None:
@@ -231,6 +262,7 @@ def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
             _tell_of_new_code(plan, "would be")
             _skip_finished_comparisons(plan)
             _print_again(plan, "would be tried again")
+            _print_equal_tables(plan)
             if kind.dryrun_exec:
                 _force(workflow, plan, fresh)
             return execute(executor_plugin=executor_plugin, **settings)
@@ -282,6 +314,8 @@ def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
         announce_run()
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
+        for cause in plan.left_out:
+            print(f"{cause}; it is measured only where a study names it.", file=sys.stderr)
         _tell_of_new_code(plan, "are")
         _print_again(plan, "will be tried again")
         plan.write_specs()
@@ -367,6 +401,17 @@ def _print_again(plan: Plan, action: str) -> None:
     if number:
         jobs = "job" if number == 1 else "jobs"
         print(f"{number} failed or timed-out {jobs} {action}.", file=sys.stderr)
+
+
+def _print_equal_tables(plan: Plan) -> None:
+    """Print which routings of a comparison have the same table, as far as tables are there."""
+    for job in plan.of(ComparisonJob.kind).values():
+        if isinstance(job, ComparisonJob) and not job.is_done():
+            routings = job.comparison.routings
+            digests = {part.id: digest_in(str(part.folder)) for part in routings}
+            known = {id_: digest for id_, digest in digests.items() if digest}
+            for sentence in equal_tables(known):
+                print(f"{job.title}: {sentence}.", file=sys.stderr)
 
 
 def _print_losses(plan: Plan) -> None:

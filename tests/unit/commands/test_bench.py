@@ -73,3 +73,21 @@ def test_commands_are_shown_where_the_programs_of_the_fabric_are_missing(
     assert main([*command, "--apply-routing"]) == 2
     assert "apply: program no-such-sudo is not found or not executable" in capsys.readouterr().err
     assert not list(tmp_path.rglob("ran"))
+
+
+def test_routings_with_equal_tables_are_named_before_the_first_launch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a ring of two switches there is one table; it is measured for each routing."""
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "mpiexec"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    fabric = "fabric: {export: '', apply: ['true'], restore: ['true']}\n"
+    text = CLUSTER.format(folder=tmp_path).replace("dims=4", "dims=2")
+    Path("mine.yaml").write_text(text + fabric)
+    routings = ["--routing", "dor", "--routing", "dfsssp"]
+    command = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", *routings, "--dry-run"]
+    said = "# dor, dfsssp apply equal tables: differences between them are noise\n"
+    assert main([*command, "--apply-routing"]) == 0
+    assert said in capsys.readouterr().out

@@ -43,8 +43,11 @@ def test_a_check_fails_if_anything_is_missing(here, capsys):
     assert main(["cluster", "check", "good"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["what", "state", "found", "fix"]
-    assert lines[-1] == "missing: 1"
+    assert lines[-1] == "missing: 3"
     launcher(here)
+    for program in ("a", "d"):  # of the fabric
+        (here / program).write_text("")
+        (here / program).chmod(0o755)
     assert main(["cluster", "check", "good"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("nothing is missing")
     assert main(["cluster", "check", "good", "--format", "json"]) == 0

@@ -25,8 +25,10 @@ EXAMPLES = [example for parser in PARSERS.values() for example in parser.example
     ("line", "text"),
     [
         ("evalute", "'evalute'"),
-        ("cluster chek", "'chek'"),
-        ("evaluate a b --fromat csv", "--fromat"),
+        ("evalute", "; did you mean 'evaluate'?"),
+        ("cluster chek", "; did you mean 'check'?"),
+        ("evaluate a b --fromat csv", "--fromat csv; did you mean '--format'?"),
+        ("simulate a b c --loads=0.3", "--loads=0.3; did you mean '--load'?"),
         ("plugins list --form csv", "--form"),
         ("simulate a b c --se 3", "--se"),
     ],

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
+from routelab import __version__
 from routelab.api import Column, MetricPlugin, PluginError
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,
     columns_of,
     core_columns,
+    default_metrics,
     installed_columns,
+    left_out_metrics,
+    metric_clashes,
     only_columns_of,
     plugin_columns,
 )
@@ -44,10 +50,65 @@ def test_the_first_declaration_counts_and_rows_are_apart():
         ({"shown": ("everywhere",)}, "shown is ('everywhere',), expected some of evaluate"),
     ],
 )
-def test_a_wrong_column_is_refused_where_it_is_declared(wrong, message):
-    with pytest.raises(PluginError) as raised:
-        Column(**{"name": "x", "meaning": "something"} | wrong)
-    assert message in str(raised.value)
+def test_a_wrong_column_says_where_it_is_declared(wrong, message):
+    column = Column(**{"name": "x", "meaning": "something"} | wrong)
+    assert message in column.problem
+    name, line = wrong.get("name", "x"), inspect.currentframe().f_lineno - 2
+    assert column.problem.startswith(f"column {name!r} in {__file__}, line {line}: ")
+    assert column.problem != "" == Column("x", "something").problem
+
+
+METRIC = """
+from routelab.api import Column, MetricPlugin
+
+
+class {0}(MetricPlugin):
+    name = "{1}"
+    summary = "Says 1"
+    columns = (Column("{2}", "one"),)
+
+    def measure(self, table, graph):
+        return []
+"""
+
+
+def test_a_wrong_column_costs_its_plugin_and_not_the_others_of_the_module(site):
+    source = METRIC.format("Good", "good", "good") + METRIC.format("Bad", "bad", "two words")
+    site.install("pair", {"metric": {"good": "pair:Good", "bad": "pair:Bad"}}, {"pair.py": source})
+    found = {entry.key: entry for entry in site.catalogue().entries("metric")}
+    assert found["good"].status == "ok"
+    assert found["bad"].status == "broken"
+    line = source[: source.index('Column("two words"')].count("\n") + 1
+    assert f"column 'two words' in {site.folder}/pair.py, line {line}: the" in found["bad"].cause
+
+
+def test_of_two_metrics_with_one_column_the_second_is_left_out(site):
+    keys = {"aaa": "max_hops", "bbb": "deadlock", "ccc": "mine", "ddd": "mine"}
+    source = "".join(METRIC.format(key.capitalize(), key, name) for key, name in keys.items())
+    points = {"metric": {key: f"four:{key.capitalize()}" for key in keys}}
+    site.install("four", points, {"four.py": source})
+    installed_catalogue.cache_clear()
+    assert metric_clashes() == {
+        "aaa": "metric 'aaa' of four 1.0 has the column 'max_hops', as metric 'route-length' of "
+        f"routelab {__version__}",
+        "bbb": "metric 'bbb' of four 1.0 has the column 'deadlock', as route tables",
+        "ddd": "metric 'ddd' of four 1.0 has the column 'mine', as metric 'ccc' of four 1.0",
+    }
+    assert left_out_metrics() == metric_clashes()
+    usual = default_metrics()
+    assert "ccc" in usual
+    assert "route-length" in usual
+    assert not left_out_metrics().keys() & set(usual)
+
+
+def test_wrong_columns_of_another_distribution_cost_only_themselves(site, caplog):
+    site.install("more", {"columns": {"more": "nowhere:COLUMNS"}}, {})
+    core_columns.cache_clear()
+    try:
+        assert {"max_load", "deadlock"} <= {column.name for column in core_columns()}
+        assert "more (nowhere:COLUMNS) cannot be used: ModuleNotFoundError" in caplog.text
+    finally:
+        core_columns.cache_clear()
 
 
 def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
@@ -60,9 +121,9 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
     routing = load_routing("angara-sssp")
     _, facts, measured = route_network(build_grid("torus", (4, 2), True), routing, metrics)
-    assert len(measured) > 30
+    assert len(measured.rows) > 30
     columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])
-    for one, column in measured:
+    for one, column in measured.rows:
         assert columns.find(one.metric, "routes") == column
     assert set(facts) <= set(columns.of("routes"))
 

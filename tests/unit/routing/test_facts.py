@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from routelab.api import Measurement, MetricPlugin, PluginError
-from routelab.registry.instances import load_routing
+from routelab.registry.instances import load, load_routing
 from routelab.results.tables import further_columns, read_tuples
 from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
-from routelab.routing.route import route_network, write_routes
+from routelab.routing.route import Measured, route_network, write_routes
 from routelab.routing.topology import load_network, topology_facts, write_topology
 from routelab.toolkit import build_grid
 
@@ -56,10 +56,14 @@ class Said(MetricPlugin):
         ([Measurement(None, 1.0)], "None is 1.0, expected a number"),
     ],
 )
-def test_a_metric_without_numbers_fails_its_run_and_not_the_report(told, message):
-    network = build_grid("torus", (3, 2), wrap=True)
-    with pytest.raises(PluginError, match=f"said: {message}"):
-        route_network(network, load_routing("first@up-down"), [Said(told)])
+def test_a_metric_without_numbers_costs_its_own_columns(told, message):
+    network, length = build_grid("torus", (3, 2), wrap=True), load("metric", "route-length")
+    _, _, measured = route_network(network, load_routing("first@up-down"), [Said(told), length])
+    assert (measured.problem.status, measured.problem.reason) == (
+        "failed",
+        f"all metrics but said are measured; said: {message}",
+    )
+    assert {m.metric: m.value for m, _ in measured.rows}["max_hops"] == 2
 
 
 def test_facts_of_rules_are_facts_of_a_run(tmp_path) -> None:
@@ -87,7 +91,7 @@ def test_facts_of_rules_replace_no_other_fact(tmp_path) -> None:
             routing_facts(wrong)
     graph = replace(routed.graph, channel_facts={"load": np.zeros(8, np.int32)})
     with pytest.raises(PluginError, match="channels have a load already"):
-        write_routes(replace(routed, graph=graph), (), tmp_path, {})
+        write_routes(replace(routed, graph=graph), Measured(()), tmp_path, {})
 
 
 def test_notes_on_a_file_are_logged_when_it_is_read_and_facts_of_its_network(tmp_path, caplog):

@@ -1,5 +1,7 @@
 """What is missing on a cluster, told by commands that print as Slurm's do."""
 
+import sys
+
 import pytest
 
 from routelab.api import InputError
@@ -41,6 +43,42 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
         "launcher srun": ("ok", f"{here}/bin/srun"),
         "partition virtual": ("ok", "up, 8 nodes"),
         "fabric": ("ok", "none"),
+        "benchmark mpi-patterns": ("ok", sys.executable),
+    }
+
+
+def test_a_python_without_mpi4py_is_missing(slurm, program, checks):
+    slurm()
+    python = program(
+        "some-python", "echo \"ModuleNotFoundError: No module named 'mpi4py'\" >&2; exit 1"
+    )
+    text = CLUSTER + f"benchmarks: {{mpi-patterns: {python}}}\n"
+    assert missing(checks(text)) == {
+        "benchmark mpi-patterns": f"{python}: ModuleNotFoundError: No module named 'mpi4py'"
+    }
+
+
+def test_programs_and_the_folder_of_a_fabric_are_looked_up(slurm, program, checks, here):
+    slurm()
+    program("sudo", "")
+    fabric = "fabric: {{apply: [sudo, -n, load-routes], restore: [restore-routes], state: {}}}\n"
+    text = CLUSTER + fabric.format(here / "lock")
+    assert missing(checks(text)) == {
+        "fabric: apply": "program load-routes is not found or not executable",
+        "fabric: restore": "program restore-routes is not found or not executable",
+    }
+    program("load-routes", "")
+    program("restore-routes", "")
+    assert missing(checks(text)) == {}
+    (here / "lock").write_text("")
+    assert missing(checks(text)) == {"fabric: state": f"{here}/lock cannot be written"}
+
+
+def test_one_missing_folder_is_one_line(slurm, checks):
+    slurm()
+    text = CLUSTER + "benchmarks: {npb: /none, osu-alltoall: /none, osu-bcast: /none}\n"
+    assert missing(checks(text)) == {
+        "benchmarks: npb and 2 more": "benchmarks: npb: /none not found"
     }
 
 
@@ -72,8 +110,10 @@ def test_a_cluster_where_everything_is_there(here, slurm, checks):
         ),
     ],
 )
-def test_missing_parts_are_named(slurm, checks, old, new, what, found):
+def test_missing_parts_are_named(slurm, program, checks, old, new, what, found):
     slurm()
+    program("a", "")
+    program("b", "")
     told = missing(checks(CLUSTER.replace(old, new)))
     assert set(told) == {what}
     assert found is None or told[what] == found

@@ -13,6 +13,7 @@ from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed_catalogue
 from routelab.results.outcome import read_outcome
 from routelab.workflow.plan.expansion import expand_studies
+from routelab.workflow.report import write_report
 
 PLUGINS = """
 import faulthandler, os, signal, sys
@@ -282,6 +283,46 @@ def test_a_metric_costs_the_metrics_and_not_the_table(villains, tmp_path, deed):
     assert read_outcome(table.outcome).status == "ok"
 
 
+def test_a_metric_costs_its_own_columns_and_not_those_of_others(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    metric = """
+from routelab.api import Column, MetricPlugin
+
+
+class {0}(MetricPlugin):
+    name = "{1}"
+    summary = "Raises"
+    columns = (Column("{1}", "a number"),)
+
+    def measure(self, table, graph):
+        {2}
+"""
+    broken = metric.format("Bad", "bad", 'raise ZeroDivisionError("half")')
+    sources = {"bad_metric.py": broken + metric.format("Odd", "odd", "return 3.0")}
+    site.install("third", {"metric": {"bad": "bad_metric:Bad", "odd": "bad_metric:Odd"}}, sources)
+    installed_catalogue.cache_clear()
+    table = "tables: {t: {rows: [routing], values: [max_hops, bad]}, u: {rows: [routing], "
+    plan = done(tmp_path, f"{USUAL}routings: [dor]\n{table}values: [max_load]}}}}\n")
+    (job,) = plan.of("metrics").values()
+    outcome = read_outcome(job.outcome)
+    assert outcome.status == "failed"
+    said = "all metrics but bad and odd are measured; bad: ZeroDivisionError: half ("
+    assert outcome.reason.startswith(said)
+    assert outcome.reason.endswith("; odd: expected a list of Measurements, found 3.0")
+    assert plan.failed() == 1  # is tried again
+    write_report(tmp_path / "study.yaml", Path("results"), Path("page"))
+    tables = {name: Path(f"page/tables/{name}.csv").read_text() for name in "tu"}
+    assert tables["t"].splitlines() == ["routing,max_hops,bad", "dor,2,"]
+    assert "dor" in tables["u"]
+    page = Path("page/index.html").read_text()
+    assert page.count(f"Without some values: 1 of 1 runs of dor ({said}") == 1
+    assert f"1 of 1 set of metrics of study failed: {said}" in page
+    with Path("page/runs.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["status"], row["deadlock"]) == ("ok", "proven")
+    assert row["reason"] == outcome.reason
+
+
 SURVEYED = {
     "bad-network": (f"[torus~dims=4, {{bad-network: {SWEEP}}}]", "[dor]"),
     "bad-rules": ("[torus~dims=4]", f"[dor, {', '.join(composed('first@bad-rules~deed={}'))}]"),
@@ -335,6 +376,8 @@ def test_a_plugin_that_exits_is_the_error_of_a_command(villains, capsys, command
     if command.startswith("evaluate torus~dims=4 dor bad"):
         dor, bad = written.out.splitlines()[1:3]
         assert (dor.split()[:2], bad.split()[1]) == (["dor", "ok"], "failed")
+    elif "--metrics" in command:
+        assert "proven" in written.out
     elif not command.startswith("evaluate"):
         assert not written.out
 

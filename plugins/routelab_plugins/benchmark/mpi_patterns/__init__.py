@@ -9,6 +9,7 @@ are silent or finish early count in the average, so the largest time is the dura
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,6 +78,25 @@ class MpiPatterns(LatencyBenchmark):
     def executables(self, ranks: int) -> tuple[str, ...]:
         """Return the Python that runs routelab, then python3, as defaults of the program."""
         return (sys.executable, "python3")
+
+    def lacks(self, executable: Path) -> str:
+        """Look for mpi4py and NumPy in the Python that the ranks will run."""
+        try:
+            subprocess.run(
+                [executable, "-c", "import mpi4py, numpy"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            lines = str(getattr(error, "stderr", "") or error).strip().splitlines()
+            return (
+                f"{lines[-1] if lines else 'it ends with an error'}; install routelab[cluster] "
+                "there, or name a Python that has mpi4py and NumPy"
+            )
+        return ""
 
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
         """Return Python, the program in the run's folder, and its options."""

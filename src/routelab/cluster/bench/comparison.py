@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -112,3 +113,23 @@ class Comparison:
 
 AS_IT_IS = "as-it-is"
 """Name that stands for the routing of an unswitched fabric."""
+
+
+def equal_tables(digests: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each group of routings that apply the same routes.
+
+    They may be meant, as a control for noise, so they are measured all the same.
+
+    Parameters
+    ----------
+    digests : mapping of str to str
+        Digest of the table by id of the routing.
+    """
+    groups: dict[str, list[str]] = {}
+    for routing, digest in digests.items():
+        groups.setdefault(digest, []).append(routing)
+    return [
+        f"{', '.join(names)} apply equal tables: differences between them are noise"
+        for names in groups.values()
+        if len(names) > 1
+    ]

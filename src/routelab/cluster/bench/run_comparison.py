@@ -28,7 +28,7 @@ from routelab.cluster.bench.comparison import (
 from routelab.cluster.bench.fabric.fabric import Fabric
 from routelab.cluster.bench.fabric.files import fabric_problems
 from routelab.cluster.bench.fabric.switching import require_fabric
-from routelab.cluster.bench.launchers import Launcher, find_program
+from routelab.cluster.bench.launchers import PROGRAMS, Launcher, find_program
 from routelab.cluster.bench.plan import MeasurementPlan
 from routelab.cluster.bench.results import ComparisonResult, collect
 from routelab.cluster.bench.session import Session, SessionEnd
@@ -44,7 +44,7 @@ from routelab.routing.apply import reroute
 from routelab.routing.route import ROUTES
 from routelab.routing.routes_file import load_routes
 from routelab.routing.topology import load_network
-from routelab.study.cluster.keys import ClusterFile, load_cluster, require_cluster
+from routelab.study.cluster.keys import Cluster, ClusterFile, load_cluster, require_cluster
 
 logger = logging.getLogger(__name__)
 
@@ -107,8 +107,8 @@ def prepare_comparison(
     fabric, hosts, program, executables, (tables, refusals) = collect_errors(
         lambda: _fabric(file, comparison, apply=apply),
         lambda: _hosts(file, topology, nodes),
-        lambda: find_program(cluster),
-        lambda: _executables(file, benchmarks, nodes * _ranks_per_node(file, settings)),
+        lambda: _launcher(cluster, dry=dry),
+        lambda: _executables(file, benchmarks, nodes * _ranks_per_node(file, settings), dry=dry),
         lambda: _tables(network, comparison.routings),
     )
     launcher = Launcher(cluster, program, hosts, nodes, _ranks_per_node(file, settings))
@@ -221,11 +221,35 @@ def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, Benc
     return {part.id: plugin for part, plugin in zip(chosen, plugins, strict=True)}
 
 
+def _launcher(cluster: Cluster, *, dry: bool) -> str:
+    """Return the launcher's file; its name if the commands are only shown and it is not here."""
+    try:
+        return find_program(cluster)
+    except InputError as error:
+        if not dry:
+            raise
+        logger.warning("%s", error)
+        return cluster.program or PROGRAMS[cluster.launcher][0]
+
+
 def _executables(
-    file: ClusterFile, benchmarks: Mapping[str, BenchmarkPlugin], ranks: int
+    file: ClusterFile, benchmarks: Mapping[str, BenchmarkPlugin], ranks: int, *, dry: bool
 ) -> dict[str, Path]:
+    """Return the executables of benchmarks; if commands are only shown, also missing ones."""
+
+    def find(plugin: BenchmarkPlugin) -> Path:
+        names = plugin.executables(ranks)
+        try:
+            return file.cluster.executable(plugin.name, names)
+        except InputError as error:
+            if not dry:
+                raise
+            logger.warning("%s", error)
+            setting = Path(file.cluster.benchmarks.get(plugin.name, ""))
+            return setting / names[0]
+
     def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
-        return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
+        return lambda: find(plugin)
 
     paths = collect_errors(*(finder(plugin) for plugin in benchmarks.values()))
     return dict(zip(benchmarks, paths, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from routelab.api import InputError
-from routelab.cluster.bench.comparison import Comparison, ComparisonPart
+from routelab.cluster.bench.comparison import Comparison, ComparisonPart, equal_tables
 from routelab.cluster.bench.launchers import HOSTFILE
 from routelab.cluster.bench.plan import MeasurementPlan, PlannedRun
 from routelab.cluster.bench.results import ComparisonResult
@@ -106,6 +106,8 @@ def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) ->
         The command that makes the allocation, if one is needed.
     """
     plan = measurement.plan
+    for sentence in equal_tables(plan.digests if plan.apply else {}):
+        yield f"# {sentence}"
     if in_salloc:
         yield "# one allocation:"
         yield shlex.join(in_salloc)

@@ -25,6 +25,9 @@ _PREFIXES = {
     logging.ERROR: "routelab: error: ",
     logging.CRITICAL: "routelab: ",
 }
+COMPILING = "Compiling kernels; this is needed once per version of the code."
+"""What a terminal shows when the first kernel is compiled."""
+
 _STANDARD_FIELDS = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
@@ -56,10 +59,13 @@ def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
     ``--quiet`` disables the display, and so do options that print lines instead (``--verbose``,
     ``--log-json``).
     """
+    from routelab.jobs.compile_events import when_compiling
+
     is_off = any(vars(arguments).get(name) for name in ("quiet", "verbose", "log_json"))
     if is_off or not sys.stderr.isatty():
         yield
         return
+    when_compiling(lambda: print(COMPILING, file=sys.stderr))
     logger = logging.getLogger(progress.LOGGER)
     display = _Display()
     level, propagate = logger.level, logger.propagate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
@@ -60,9 +61,12 @@ class Parser(argparse.ArgumentParser):
             later(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with all options."""
+        """Parse arguments with all options; a command refuses what it does not know."""
         self.complete()
-        return super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown and not self.commands:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._hint(unknown[0])}")
+        return parsed, unknown
 
     def format_usage(self) -> str:
         """Return a line with the arguments that must be given."""
@@ -102,7 +106,16 @@ class Parser(argparse.ArgumentParser):
         """End with code 2."""
         from routelab.commands._shared.errors import safe_text
 
+        if self.commands and (wrong := re.search(r"invalid choice: '([^']*)'", message)):
+            message += self._hint(wrong[1])
         super().error(safe_text(message))
+
+    def _hint(self, word: str) -> str:
+        """Return a suggestion for a misspelled option or command, or ""."""
+        from routelab.registry.suggest import did_you_mean
+
+        known = self.options if word.startswith("-") else self.commands
+        return did_you_mean(word.partition("=")[0], known)
 
     @property
     def actions(self) -> Sequence[argparse.Action]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from routelab.api import InputError
 from routelab.cluster.bench import run_comparison as stage
 from routelab.cluster.bench import texts
+from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.processes.processes import pass_signals_on
 from routelab.cluster.bench.processes.signals import StopRequest
 from routelab.cluster.bench.results import ComparisonResult
@@ -107,9 +108,10 @@ def _end_with_workflow(spec: Path) -> None:
 
 
 def _warn(measurement: stage.ComparisonSession) -> None:
-    warning = texts.fabric_warning(measurement.plan)
-    if warning:
-        logger.warning("%s", warning)
+    plan = measurement.plan
+    same = equal_tables(plan.digests if plan.apply else {})
+    for text in filter(None, (texts.fabric_warning(plan), *same)):
+        logger.warning("%s", text)
 
 
 def _measure(

@@ -81,6 +81,8 @@ def run_check(arguments: argparse.Namespace) -> int:
         results[name] = run_checks(
             kind, text, budget_seconds=arguments.seconds, topologies=arguments.topology
         )
+        if kind == "metric":
+            results[name] += _column_checks(text.partition("~")[0])
         if form == "table":
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
@@ -91,6 +93,23 @@ def run_check(arguments: argparse.Namespace) -> int:
     if not results:
         print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
     return 1 if failures or not results else 0
+
+
+def _column_checks(key: str) -> list[CheckResult]:
+    """Check that no earlier metric has a column of this one, among all that are installed."""
+    from routelab.api import RoutelabError
+    from routelab.jobs.child import run_in_child
+    from routelab.registry.columns import metric_clashes
+    from routelab.testing import CheckResult
+
+    try:
+        clash = run_in_child(metric_clashes).get(key)  # which imports all of them
+    except RoutelabError:
+        return []
+    if clash is None:
+        return [CheckResult("columns", "other metrics", "passed", "", 0.0)]
+    message = f"{clash}; give it another name"
+    return [CheckResult("columns", "other metrics", "failed", message, 0.0)]
 
 
 def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
@@ -139,13 +158,13 @@ def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
 
 
 def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
-    """Return a row for each failed input; in a whole table, also one for all other inputs."""
+    """Return a row for each different failure; in a whole table, also one for all other inputs."""
     check = results[0].check
-    rows = [
-        (check, result.input, "failed", result.message)
-        for result in results
-        if result.status == "failed"
-    ]
+    failed: dict[str, list[str]] = {}
+    for result in results:
+        if result.status == "failed":
+            failed.setdefault(result.message, []).append(result.input)
+    rows = [(check, _inputs(inputs), "failed", message) for message, inputs in failed.items()]
     passed = [result for result in results if result.status == "passed"]
     skipped = [result for result in results if result.status == "skipped"]
     if not whole or not (passed or skipped):
@@ -153,6 +172,11 @@ def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str
     tried = f"{len(passed)}" if len(passed) == len(results) else f"{len(passed)} of {len(results)}"
     status = "passed" if passed else "skipped"
     return [*rows, (check, tried, status, _common(passed or skipped))]
+
+
+def _inputs(names: Sequence[str]) -> str:
+    """Return the first input with a failure, and how many more have the same."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _common(results: Sequence[CheckResult]) -> str:

@@ -89,7 +89,7 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], quantity: str) -> str:
         if run["status"] != OK:
             state = f"no result: {status_text(run['status'], run['reason'])}"
         elif not state or state in COMPLETE_STATES:
-            state = f"no {quantity}"
+            state = f"no {quantity}" + (f": {run['reason']}" if run.get("reason") else "")
         loads.setdefault(state, []).append(float(run.get("load") or 0))
     return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())
 

@@ -107,7 +107,7 @@ def row_command(row_set: RowSet, run: int) -> str:
     return run_command(record)
 
 
-def study_command(study: Path, measured: Sequence[BenchmarkRecord] = ()) -> str:
+def study_command(study: Path, measured: Sequence[BenchmarkRecord] = (), cluster: str = "") -> str:
     """Return the command that rebuilds a study's report.
 
     Parameters
@@ -116,8 +116,12 @@ def study_command(study: Path, measured: Sequence[BenchmarkRecord] = ()) -> str:
         Its file.
     measured : sequence of BenchmarkRecord
         Its benchmarks; if they need permission to switch a fabric, the command gives it.
+    cluster : str, optional
+        Cluster that the run named.
     """
     words = [f"studies={_shell_word(study_selector(study))}"]
+    if cluster:
+        words.append(f"cluster={_shell_word(cluster)}")
     if any(record.switched for record in measured):
         words.append("apply_routing=true")
     return f"snakemake report --config {' '.join(words)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from routelab.report.page.summary import published_counts
 from routelab.report.table import ReportTable
+from routelab.report.table_formats import deviation_text
 from routelab.results.missing_results import STATUS_TEXTS, MissingResult
 from routelab.study import Study
 
@@ -35,7 +36,7 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
     list of dict
         ``part``: the part of the paper; ``table`` and ``title``: ours; ``result``: ``reproduced``,
         ``differs``, ``not reproducible`` or ``no result``; ``differing`` and ``numbers``: numbers
-        that differ, and all that could be compared.
+        that differ, and all that could be compared; ``deviation``: how far they differ, in words.
     """
     results = []
     for table in tables:
@@ -59,6 +60,7 @@ def published_results(study: Study, tables: Sequence[ReportTable]) -> list[dict[
                 "title": table.title,
                 "result": result,
                 "differing": differing,
+                "deviation": deviation_text(table),
                 "numbers": counts.total(),
             }
         )

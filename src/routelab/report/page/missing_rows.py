@@ -22,17 +22,25 @@ from routelab.results.outcome import Outcome
 
 TABLE = "route table"
 BOUND = "bound"
+METRICS = "set of metrics", "sets of metrics"
 WORK = ("work", "benchmark")
 """Attributes of records with the work of a job, except for route tables."""
 
 
 def missing_results(study: str, study_rows: StudyRows) -> list[MissingResult]:
     """Return all results that a study lacks, the most serious first."""
-    return collect_missing(
+    jobs = [
         JobStatus(study, noun, f"{noun}s", outcome.status, outcome.reason)
         for noun, outcomes in ((*_outcomes(study_rows), (BOUND, study_rows.bound_outcomes)))
         for outcome in outcomes
-    )
+    ]
+    routes = study_rows.routes
+    if routes.incomplete:
+        for run, outcome in enumerate(routes.outcomes):
+            if outcome.status == OK:
+                measured = routes.incomplete.get(run, outcome)
+                jobs.append(JobStatus(study, *METRICS, measured.status, measured.reason))
+    return collect_missing(jobs)
 
 
 def _outcomes(study_rows: StudyRows) -> list[tuple[str, Sequence[Outcome]]]:
@@ -85,6 +93,7 @@ def missing_rows(study_rows: StudyRows) -> list[dict[str, str]]:
     """Return jobs and bounds without a result, each with its reason and command."""
     return [
         *_missing_results(study_rows),
+        *_missing_metrics(study_rows.routes),
         *_missing_bounds(study_rows.routes),
         *_missing_throughput(study_rows.simulations),
     ]
@@ -103,6 +112,20 @@ def _missing_results(study_rows: StudyRows) -> list[dict[str, str]]:
         for row_set in study_rows.of_jobs
         for run, (record, outcome) in enumerate(zip(row_set.records, row_set.outcomes, strict=True))
         if outcome.status != OK
+    ]
+
+
+def _missing_metrics(routes: RouteRows) -> list[dict[str, str]]:
+    """Return runs some of whose metrics have no numbers."""
+    return [
+        {
+            "routing": routes.records[run].routing,
+            "topology": routes.records[run].topology,
+            "work": "metrics",
+            **_status_fields(outcome),
+            "command": row_command(routes, run),
+        }
+        for run, outcome in routes.incomplete.items()
     ]
 
 

@@ -8,16 +8,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from routelab._runtime.progress import report_phase
-from routelab.api import Plugin
+from routelab.api import InputError, Plugin
+from routelab.jobs.plugin_errors import sentence
 from routelab.registry.requirements import collect_errors
 from routelab.report.figures.styles import SeriesStyles
 from routelab.report.labels import number_text
@@ -45,6 +47,25 @@ from routelab.results.missing_results import MissingResult
 from routelab.study import Study
 from routelab.toolkit.csv_cells import escape_cell
 
+Made = TypeVar("Made")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class BrokenPart:
+    """A table or figure that does not fit the results; the page says why at its place."""
+
+    kind: str
+    name: str
+    title: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """What is missing, and why."""
+        return as_sentence(f"The {self.kind} {self.name} cannot be made: {self.reason}")
+
 
 @dataclass(frozen=True)
 class Report:
@@ -54,6 +75,7 @@ class Report:
     study_rows: StudyRows
     tables: Sequence[ReportTable]
     figures: Sequence[PageFigure]
+    broken: Sequence[BrokenPart] = ()
 
     @cached_property
     def losses(self) -> list[MissingResult]:
@@ -64,6 +86,10 @@ class Report:
     def answer(self) -> Answer:
         """The answer to the study's question."""
         specs = self.study.tables
+        asked = self.study.headline.table or next(iter(specs), "")
+        for part in self.broken:
+            if (part.kind, part.name) == ("table", asked):
+                return Answer(part.sentence)  # another table would answer another question
         rows = [(table, self.study_rows.rows_for(specs[table.name])) for table in self.tables]
         return find_answer(self.study, self.study_rows, rows, self.losses)
 
@@ -85,6 +111,8 @@ def write_study_report(
     flows: Sequence[SimulationRecord] = (),
     benchmarks: Sequence[BenchmarkRecord] = (),
     also: Collection[str] = (),
+    *,
+    keep_going: bool = False,
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -108,17 +136,19 @@ def write_study_report(
         All benchmarks in its comparisons.
     also : collection of str
         Suffixes of further files of every figure: ``png``, ``pdf``.
+    keep_going : bool
+        Whether a table or figure that does not fit the results only leaves a gap with the reason.
 
     Raises
     ------
     InputError
-        If tables or figures do not fit the results; lists all mistakes.
+        If tables or figures do not fit the results; lists all mistakes. Nothing is written then.
     """
     report_phase(study.name, "results")
-    report = build_report(study, StudyRows(jobs, simulations, flows, benchmarks), directory, also)
-    study_rows = report.study_rows
+    study_rows = StudyRows(jobs, simulations, flows, benchmarks)
+    report = build_report(study, study_rows, directory, also, keep_going=keep_going)
     report_phase(study.name, "pages")
-    command = study_command(study.path, benchmarks)
+    command = study_command(study.path, benchmarks, study.cluster)
     write_files(report, command, plugins, directory)
     measurements = page_comparisons(study_rows.benchmarks, directory)
     works = cited_works(study.reference, plugins, study_rows.benchmarks.versions)
@@ -131,6 +161,7 @@ def write_study_report(
         summary=summary,
         source=study.reference.source if study.reference else None,
         **figure_section(report),
+        broken=report.broken,
         **runs_section(report),
         measurements=measurements,
         alarms=[RESTORE_ALARM] * any(RESTORE_ALARM in row["alarms"] for row in measurements),
@@ -143,9 +174,14 @@ def write_study_report(
 
 
 def build_report(
-    study: Study, study_rows: StudyRows, directory: Path, also: Collection[str] = ()
+    study: Study,
+    study_rows: StudyRows,
+    directory: Path,
+    also: Collection[str] = (),
+    *,
+    keep_going: bool = False,
 ) -> Report:
-    """Build all tables, and draw and save all figures.
+    """Build all tables, and draw and save all figures; see `write_study_report`.
 
     Raises
     ------
@@ -164,11 +200,34 @@ def build_report(
         report_phase(study.name, f"figure {name}")
         return write_figure(study, name, study_rows, styles, directory / "figures", also)
 
-    parts = collect_errors(
-        *(partial(table, name) for name in study.tables),
-        *(partial(figure, name) for name in study.figures),
+    if not keep_going:
+        parts = collect_errors(
+            *(partial(table, name) for name in study.tables),
+            *(partial(figure, name) for name in study.figures),
+        )
+        return Report(study, study_rows, parts[: len(study.tables)], parts[len(study.tables) :])
+    tables = [_contained("table", name, study.tables[name].title, table) for name in study.tables]
+    figures = [
+        _contained("figure", name, study.figures[name].title, figure) for name in study.figures
+    ]
+    return Report(
+        study,
+        study_rows,
+        [part for part in tables if isinstance(part, ReportTable)],
+        [part for part in figures if isinstance(part, PageFigure)],
+        [part for part in (*tables, *figures) if isinstance(part, BrokenPart)],
     )
-    return Report(study, study_rows, parts[: len(study.tables)], parts[len(study.tables) :])
+
+
+def _contained(
+    kind: str, name: str, title: str | None, make: Callable[[str], Made]
+) -> Made | BrokenPart:
+    """Make a part of the page, or say why it cannot be made."""
+    try:
+        return make(name)
+    except Exception as error:
+        logger.warning("%s %s: %s", kind, name, error, exc_info=not isinstance(error, InputError))
+        return BrokenPart(kind, name, title or name, sentence(error))
 
 
 def write_files(report: Report, command: str, plugins: Sequence[Plugin], directory: Path) -> None:
@@ -216,6 +275,7 @@ def summary_section(report: Report) -> dict[str, Any]:
         "sentences": [sentence for sentence in sentences if sentence != answer.sentence],
         "tables": [table.name for table in report.tables],
         "figures": [figure.name for figure in report.figures if figure.description],
+        "broken": [part.sentence for part in report.broken],
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, report.tables),
     }

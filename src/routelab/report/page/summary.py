@@ -11,7 +11,7 @@ from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.row_set import OK, RowSet, key_text
 from routelab.report.rows.study_rows import StudyRows
 from routelab.report.table import ReportTable
-from routelab.report.table_formats import layout
+from routelab.report.table_formats import deviation_text, layout
 from routelab.results.missing_results import NOT_RUN, STATUS_TEXTS, cause_text, status_text
 from routelab.results.outcome import Outcome
 from routelab.simulation.packet.router import Router
@@ -198,18 +198,17 @@ def _published_sentence(table: ReportTable) -> list[str]:
     counts = published_counts(table)
     if not counts:
         return []
-    number = _count(counts.total(), "published number")
-    text = f"{number}: {counts['equal']} equal to ours as printed"
-    if counts["inside"]:
-        text += f", {counts['inside']} within the range of our runs"
-    differences = [
-        f"{word} in {number}"
-        for word, number in (("lower", counts["below"]), ("higher", counts["above"]))
-        if number
-    ]
-    return [
-        f"{table.title}, {text}{'; ours is ' + ' and '.join(differences) if differences else ''}."
-    ]
+    total, differing = counts.total(), counts["below"] + counts["above"]
+    if not differing:
+        where = " or within the range of our runs" if counts["inside"] else ""
+        return [
+            f"{table.title}: all {total} published numbers are equal to ours as printed{where}."
+        ]
+    far = deviation_text(table)
+    text = f"{table.title}: {differing} of {total} published numbers differ"
+    sides = [(word, counts[key]) for word, key in (("lower", "below"), ("higher", "above"))]
+    ours = " and ".join(f"{word} in {number}" for word, number in sides if number)
+    return [f"{text}{f', {far}' if far else ''}. Ours is {ours} of them."]
 
 
 def _count(number: int, noun: str) -> str:

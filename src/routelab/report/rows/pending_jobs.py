@@ -61,7 +61,8 @@ def outcome_on_table(outcome: Outcome, table: Outcome | None) -> Outcome:
     """
     digest = None if table is None else table.provenance.get("digest")
     source_digest = outcome.provenance.get("sources", {}).get("table")
-    if outcome.status != "ok" or digest in (None, source_digest):
+    has_result = outcome.status == "ok" or outcome.files
+    if not has_result or digest in (None, source_digest):
         return outcome
     reason = "it was computed from another route table than the present one; run again"
-    return replace(outcome, status="failed", reason=reason, facts={})
+    return replace(outcome, status="failed", reason=reason, facts={}, files={})

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from routelab.api import InputError
+from routelab.registry.columns import installed_columns
 from routelab.report.rows.bounds import bound_outcomes, with_bounds
 from routelab.report.rows.derivation import derive_columns
 from routelab.report.rows.pending_jobs import outcome_in, outcome_on_table
@@ -68,7 +69,9 @@ class RouteRows(RowSet):
     ----------
     tables : dict of (str, str) to Outcome
         Outcomes of the jobs that make the tables, by topology and routing. `outcomes` has that of
-        a measurement instead if only this failed.
+        a measurement instead if it has no result at all.
+    incomplete : dict of int to Outcome
+        Outcomes of measurements in which some metrics have no numbers, by run.
     """
 
     def __init__(self, records: Sequence[RouteRecord]) -> None:
@@ -76,11 +79,17 @@ class RouteRows(RowSet):
         self.tables = {
             (record.topology, record.routing): _table_outcome(record) for record in self.records
         }
-        self.outcomes = tuple(
-            with_bounds(_outcome_of(record, table), record.rules_bound, record.network_bound)
-            for record in self.records
-            for table in [self.tables[record.topology, record.routing]]
-        )
+        outcomes: list[Outcome] = []
+        self.incomplete: dict[int, Outcome] = {}
+        for run, record in enumerate(self.records):
+            table = self.tables[record.topology, record.routing]
+            measured = _measured_outcome(record, table)
+            if measured.status != OK and measured.files:
+                self.incomplete[run] = measured
+                measured = table
+            outcome = table if measured.status == OK else measured
+            outcomes.append(with_bounds(outcome, record.rules_bound, record.network_bound))
+        self.outcomes = tuple(outcomes)
         self._channels: dict[int, pd.DataFrame] = {}
 
     @cached_property
@@ -140,12 +149,15 @@ class RouteRows(RowSet):
                 "topology": record.topology,
                 "routing": record.routing,
                 "status": outcome.status,
-                "reason": outcome.reason,
+                "reason": self.incomplete.get(run, outcome).reason,
             }
             row["nodes"] = terminals_of(record, outcome)
             rows.append(row)
         columns = None if rows else ["topology", "routing", "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
+        if self.incomplete:  # a metric that never has a result has no column in any row
+            declared = installed_columns().of("routes")
+            frame = frame.reindex(columns=list(dict.fromkeys([*frame.columns, *declared])))
         add_bare_names(frame, ("routing", "topology"))
         derive_columns(frame)
         return frame
@@ -214,10 +226,9 @@ def _table_outcome(record: RouteRecord) -> Outcome:
     return outcome_of("route", record)
 
 
-def _outcome_of(record: RouteRecord, table: Outcome) -> Outcome:
-    """Return the outcome of a run: that of its table, or of the measurements if only they fail."""
+def _measured_outcome(record: RouteRecord, table: Outcome) -> Outcome:
+    """Return the outcome of the measurements of a table; that of the table without any."""
     if table.status != OK or record.survey_result or record.metrics_directory is None:
         return table
     names = record.topology_name, record.routing_name
-    measured = outcome_on_table(outcome_in(record.metrics_directory, "metrics", *names), table)
-    return table if measured.status == OK else measured
+    return outcome_on_table(outcome_in(record.metrics_directory, "metrics", *names), table)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from routelab.api import HopRoutingPlugin
-from routelab.study import Study
+from routelab.study import Study, Use
 from routelab.workflow.parts.instances import Instance
 
 
@@ -59,3 +59,10 @@ class Parts:
     def tables(self) -> dict[str, Instance]:
         """Return the routings that have tables, by id."""
         return {r: routing for r, routing in self.routings.items() if not is_hop_by_hop(routing)}
+
+    def combines(self, routing: str, workload: str) -> bool:
+        """Return whether the study runs a workload with a routing; both are ids."""
+        for entry in self.study.workloads:
+            if isinstance(entry, Use) and entry.as_ == workload and entry.routings:
+                return routing in entry.routings
+        return True

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from routelab.api import InputError
+from routelab.api import InputError, PluginError
 from routelab.jobs.job import BaseJob
-from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.columns import default_metrics, left_out_metrics, plugin_columns
 from routelab.results.fingerprint import page_fingerprint
 from routelab.study import (
     Choice,
@@ -27,6 +28,7 @@ from routelab.workflow.parts.study_plugins import Parts, is_hop_by_hop
 from routelab.workflow.plan.columns import column_mistakes
 from routelab.workflow.plan.headlines import unknown_in_headline
 from routelab.workflow.plan.plan import Plan, StudyPlan, cut_batches
+from routelab.workflow.plan.rows import row_mistakes
 from routelab.workflow.plan.samples import select_networks
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.predictions import predictions
@@ -34,7 +36,9 @@ from routelab.workflow.stages.predictions import predictions
 __all__ = ["Plan", "StudyPlan", "expand_studies"]
 
 
-def expand_studies(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
+def expand_studies(
+    studies: Sequence[Path | str], results: Path | str = "results", cluster: str = ""
+) -> Plan:
     """Return all jobs of `studies`.
 
     Parameters
@@ -43,6 +47,8 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
         Study files. Files that their parameters name are looked up in the study's folder.
     results : path
         Folder of the outcomes.
+    cluster : str, optional
+        Cluster to measure on instead of those that the studies name.
 
     Returns
     -------
@@ -53,7 +59,7 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
     ConfigError
         An `InputError` with everything that is wrong in any of the studies.
     """
-    expansion = _Expansion(Path(results))
+    expansion = _Expansion(Path(results), cluster)
     for path in dict.fromkeys(map(Path, studies)):
         expansion.add(path)
     return expansion.plan()
@@ -62,13 +68,15 @@ def expand_studies(studies: Sequence[Path | str], results: Path | str = "results
 class _Expansion:
     """Jobs and mistakes, collected study by study."""
 
-    def __init__(self, results: Path) -> None:
+    def __init__(self, results: Path, cluster: str) -> None:
         self._results = results
+        self._cluster = cluster
         self.mistakes: list[str] = []
         self._unknown = 0  # names without a plugin, whose columns are unknown
         self.studies: dict[str, Parts] = {}
         self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
         self.quarantined: dict[str, None] = {}
+        self.left_out: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
 
@@ -77,7 +85,7 @@ class _Expansion:
         self._meanings = {}
         unknown = self._unknown
         try:
-            study = load_study(path)
+            study = load_study(path, self._cluster)
         except ConfigError as error:
             self.mistakes += error.mistakes
             return
@@ -98,6 +106,7 @@ class _Expansion:
             self.mistakes += unknown_in_headline(parts)
         if self._unknown == unknown and not _any_quarantined(parts):
             self.mistakes += column_mistakes(parts)
+            self.mistakes += row_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
@@ -158,7 +167,11 @@ class _Expansion:
         studies = {
             name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
         }
-        return Plan(self._results, jobs, studies, cut_batches(self.jobs), tuple(self.quarantined))
+        return Plan(
+            *(self._results, jobs, studies, cut_batches(self.jobs)),
+            quarantined=tuple(self.quarantined),
+            left_out=tuple(self.left_out),
+        )
 
     def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Return the instances of each entry of a list of the study, by id."""
@@ -212,7 +225,8 @@ class _Expansion:
         """Return the study's metrics by name (default: the usual ones, in surveys none)."""
         names = study.metrics or []
         if study.metrics is None and not study.survey:
-            names = installed_catalogue().default_metrics()
+            names = default_metrics()
+            self.left_out |= dict.fromkeys(left_out_metrics().values())
         metrics = {}
         for position, name in enumerate(names):
             try:
@@ -225,7 +239,22 @@ class _Expansion:
                 # a job measures all metrics, so none of the study's jobs could be ok
                 self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
             metrics[instance.text] = instance
+        self.mistakes += _shared_columns(study, metrics)
         return metrics
+
+
+def _shared_columns(study: Study, metrics: Mapping[str, Instance]) -> Iterator[str]:
+    """Find columns that two metrics of a study have: a table could show only one of them."""
+    owners: dict[str, str] = {}
+    for name, instance in metrics.items():
+        with suppress(PluginError):  # found again where columns are looked up
+            for column in plugin_columns(instance.plugins):
+                other = owners.setdefault(column.name, name)
+                if other != name:
+                    yield (
+                        f"{study.place('metrics')}{other} and {name} both have the column "
+                        f"{column.name!r}; name one of them"
+                    )
 
 
 def _any_quarantined(parts: Parts) -> bool:

@@ -70,6 +70,8 @@ class Plan:
         By kind and id.
     quarantined : tuple of str
         Why plugins of the studies cannot be used; their jobs fail for this reason.
+    left_out : tuple of str
+        Why metrics are not measured by studies that name none.
     postponed : set of (str, str)
         Batches, by kind and id, that this run skips.
     """
@@ -79,6 +81,7 @@ class Plan:
     studies: Mapping[str, StudyPlan]
     batches: Mapping[tuple[str, str], Batch]
     quarantined: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     postponed: set[tuple[str, str]] = field(default_factory=set)
 
     @property

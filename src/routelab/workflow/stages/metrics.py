@@ -146,4 +146,8 @@ class MetricJob(TableJob):
             graph = graph_of_rules(network, routing.rules)
         measured = stage.measure_table(table, graph, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
-        return Result({}, lambda folder, _: stage.write_metrics(measured, folder))
+        return Result(
+            {},
+            lambda folder, _: stage.write_metrics(measured, folder),
+            problem=measured.problem,
+        )

@@ -28,6 +28,9 @@ from routelab.workflow.stages.networks import NetworkJob, TopologyJob, network_j
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
 
+MISSING_METRICS = "missing_metrics"
+"""Fact of a table with why some of its metrics have no numbers."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RouteJob(NetworkJob):
@@ -101,6 +104,8 @@ class RouteJob(NetworkJob):
         network = self.require_network(network, facts)
         routed, facts, measured = stage.route_network(network, routing, metrics)
         report_phase(routing.name, "ok", ended=True)
+        if measured.problem is not None:
+            facts[MISSING_METRICS] = measured.problem.reason
         write = partial(stage.write_routes, routed, measured)
         return Result(facts, write, table_digest(routed.table))
 

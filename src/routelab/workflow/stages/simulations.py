@@ -26,7 +26,6 @@ from routelab.simulation.checkpoint import FinishedParts
 from routelab.simulation.proofs import FOLDER as PROOFS
 from routelab.simulation.proofs import Proofs
 from routelab.simulation.sample_work import brief_engine, trial_work
-from routelab.study.entries import Use
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_name, class_names, code_digest
 from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
@@ -280,15 +279,9 @@ class FlowJob(EngineJob):
     @classmethod
     def of_workloads(cls, parts: Parts) -> Iterator[Self]:
         """Iterate over the jobs of the study's workloads, each with all or some routings."""
-        routings = {
-            entry.as_: entry.routings
-            for entry in parts.study.workloads
-            if isinstance(entry, Use) and entry.routings
-        }
-        works = workload_engines(parts.study, parts.workloads)
-        for job in cls.of(parts, parts.pairs, works):
+        for job in cls.of(parts, parts.pairs, workload_engines(parts.study, parts.workloads)):
             _, routing, workload, _ = job.ids
-            if routing in routings.get(workload, [routing]):
+            if parts.combines(routing, workload):
                 yield job
 
 

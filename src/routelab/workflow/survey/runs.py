@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from routelab._runtime.progress import report_phase
-from routelab.api import Topology
+from routelab.api import PluginError, Topology
 from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
@@ -36,8 +36,10 @@ def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> R
 
     def work(topology: Topology) -> Row:
         _, facts, measured = route_network(topology, algorithm, metric_plugins)
+        if measured.problem is not None:  # the study names the metric: a row is whole or failed
+            raise PluginError(measured.problem.reason)
         report_phase(algorithm.name, "ok", ended=True)
-        metrics = [(m.metric, m.value, c.unit, c.better) for m, c in measured]
+        metrics = [(m.metric, m.value, c.unit, c.better) for m, c in measured.rows]
         return {"facts": facts, "metrics": metrics}
 
     return timed_row(network, work)

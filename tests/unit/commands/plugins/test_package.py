@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from routelab import api
 from routelab.api import KINDS, InputError
 from routelab.commands.plugins.package import (
     EXAMPLES,
@@ -22,8 +23,10 @@ from routelab.commands.plugins.package import (
     make_new_plugin,
     write_package,
 )
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.contract import check_contract
 from routelab.study import load_study
+from routelab.testing import run_checks
 
 FILES = {
     "README.md",
@@ -169,9 +172,9 @@ MAKES = re.compile(
 
 
 def shown(new: NewPlugin) -> str:
-    """What the guide shows of a plugin: all of it but imports and citation."""
-    text = new.texts()[f"{new.package}/__init__.py"]
-    text = text[text.index(f"class {new.class_name}Parameters") :]
+    """What the guide shows of a plugin: all of it but its introduction and citation."""
+    text = new.texts()[f"{new.package}/__init__.py"].split('"""\n\n', 1)[1]
+    text = text.replace("    Citation,\n", "")
     return re.sub(r"^    citations = \(\n(        .*\n)*    \)\n", "", text, flags=re.MULTILINE)
 
 
@@ -182,3 +185,20 @@ def test_the_guide_shows_the_written_files():
     for template, key in made:
         if template != HOP_BY_HOP:  # docs/concepts/hop-by-hop.md explains a similar one
             assert f"```python\n{shown(new_of(template, key))}```\n" in guide, (template, key)
+
+
+EXAMPLES_IN_GUIDE = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
+
+
+@pytest.mark.parametrize("source", EXAMPLES_IN_GUIDE, ids=range(len(EXAMPLES_IN_GUIDE)))
+def test_every_example_can_be_copied(source, site):
+    """It has its imports, keeps the contract, and works on a torus or a mesh."""
+    pattern = r"^class (\w+)\((\w*Plugin|Composition)\)"
+    ((class_name, base),) = re.findall(pattern, source, re.M)
+    (key,) = re.findall(r'^    name = "(.*)"$', source, re.M)
+    kind = getattr(api, base).kind
+    site.install("copied", {kind: {key: f"copied:{class_name}"}}, {"copied.py": source})
+    installed_catalogue.cache_clear()
+    checks = run_checks(kind, key, only=["contract", "result"])
+    assert [check for check in checks if check.status == "failed"] == []
+    assert any(check.status == "passed" and check.check != "contract" for check in checks)

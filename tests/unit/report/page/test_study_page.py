@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -184,6 +185,26 @@ def test_all_mistakes_of_tables_and_figures_are_reported_together(world, write_s
     assert [line.partition(": ")[2].split(":")[0] for line in str(error.value).splitlines()] == [
         "tables.a",
         "figures.b",
+    ]
+
+
+def test_a_table_that_does_not_fit_leaves_a_gap_with_the_reason(world, write_study, tmp_path):
+    world.add("bfs", "4")
+    study = write_study(
+        "tables: {a: {rows: [routing], values: [foo]}, good: {rows: [routing], values: [max_load]}}"
+        "\nfigures: {b: {kind: ecdf, x: bar, title: Bars}}\n"
+    )
+    folder = tmp_path / "report"
+    write_study_report(study, world.records, world.results, folder, keep_going=True)
+    text = "".join(Page((folder / "index.html").read_text()).text)
+    assert "Not shown: a; Bars. The reasons are at their places." in text
+    assert re.search(r"The table a cannot be made: \S+: tables\.a: no column 'foo'", text)
+    assert re.search(r"The figure b cannot be made: \S+: figures\.b: x: no column 'bar'", text)
+    assert (folder / "tables/good.csv").read_text().startswith("routing,max_load\n")
+    broken = json.loads((folder / "summary.json").read_text())["broken"]
+    assert [sentence.partition(" cannot")[0] for sentence in broken] == [
+        "The table a",
+        "The figure b",
     ]
 
 

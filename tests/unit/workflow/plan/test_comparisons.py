@@ -152,6 +152,23 @@ def test_every_network_is_compared_once_with_all_settings(write):
     assert "4 comparisons" in told
 
 
+def test_a_run_can_name_another_cluster(write):
+    """A cluster that the study names, too, is the same measurement; another one is its own."""
+    path = write(STUDY)
+    own = expand_studies([path]).of("comparisons")
+    same = expand_studies([path], cluster="fast").of("comparisons")
+    assert {job.folder: job.fingerprint for job in same.values()} == {
+        job.folder: job.fingerprint for job in own.values()
+    }
+    Path("config/clusters/slow.yaml").write_text(FAST.replace("short", "long"))
+    others = expand_studies([path], cluster="slow").of("comparisons")
+    assert {job.partition for job in others.values()} == {"long"}
+    assert {ids[2].replace("slow", "fast") for ids in others} == {ids[2] for ids in own}
+    assert not {job.folder for job in others.values()} & {job.folder for job in own.values()}
+    with pytest.raises(InputError, match="no cluster 'none'"):
+        expand_studies([path], cluster="none")
+
+
 def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):
     plan = expand_studies([write(STUDY)])
     small = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4")

@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.jobs.job import MAX_ID
-from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.columns import default_metrics
 from routelab.study.study import OTHER_FOLDERS
 from routelab.workflow.plan.expansion import expand_studies
 
@@ -114,7 +114,19 @@ def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
     (job,) = expand_studies([write("all", study())]).of("metrics").values()
     # rerouting-churn routes the network once a link
     assert "rerouting-churn" not in job.metrics
-    assert list(job.metrics) == installed_catalogue().default_metrics()
+    assert list(job.metrics) == default_metrics()
+
+
+def test_metrics_with_a_common_column_are_refused_together(write, tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text("source,target,bytes\n0,1,8\n")
+    metrics = [f"traffic-load~matrix={tmp_path}/{name}.csv" for name in "ab"]
+    with pytest.raises(InputError) as raised:
+        expand_studies([write("both", study(more=f"metrics: {json.dumps(metrics)}\n"))])
+    said = f"metrics: {metrics[0]} and {metrics[1]} both have the column 'traffic_max_load'"
+    assert said in str(raised.value)
+    apart = [f"{metric},label={name}" for metric, name in zip(metrics, "ab", strict=True)]
+    expand_studies([write("apart", study(more=f"metrics: {json.dumps(apart)}\n"))])
 
 
 def test_an_alias_has_one_meaning_in_a_study(write):

@@ -87,7 +87,7 @@ class Fabric:
     def program_problems(self, job: FabricJob) -> list[str]:
         """Report programs that cannot run on this machine; one line each."""
         problems = {
-            name: _program_problem(_fill_placeholders(getattr(self._commands, name), job)[0])
+            name: program_problem(_fill_placeholders(getattr(self._commands, name), job)[0])
             for name in ("apply", "restore")
         }
         return [f"{name}: {problem}" for name, problem in problems.items() if problem]
@@ -135,5 +135,6 @@ def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
     ]
 
 
-def _program_problem(program: str) -> str:
+def program_problem(program: str) -> str:
+    """Return why a program cannot run on this machine; empty if it can."""
     return "" if shutil.which(program) else f"program {program} is not found or not executable"

@@ -1,0 +1,19 @@
+"""Whoever waits for the first compilation hears of it, once."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from routelab.jobs.child import run_in_child
+from routelab.jobs.compile_events import when_compiling
+
+
+def test_the_first_compilation_is_announced_once():
+    def work():
+        told = []
+        when_compiling(lambda: told.append("compiles"))
+        before = len(told)
+        results = [njit(lambda number, step=step: number + step)(1) for step in (1, 2)]
+        return before, results, told
+
+    assert run_in_child(work) == (0, [2, 3], ["compiles"])
