@@ -59,9 +59,9 @@ def test_a_wrong_choice_of_studies(folder, choice, message):
 
 
 def test_other_config_is_named_once_and_changes_nothing(folder):
-    run = folder.run("-n", "--config", "colour=red", "size=3")
+    run = folder.run("-n", "--config", "verbose=true", "size=3")
     assert run.returncode == 0
-    assert (run.stdout + run.stderr).count("routelab reads no config colour, size.") == 1
+    assert (run.stdout + run.stderr).count("routelab reads no config verbose, size.") == 1
 
 
 def test_studies_are_chosen_by_name_and_path(folder):

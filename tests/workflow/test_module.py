@@ -60,7 +60,7 @@ def run_module(folder, address, *arguments):
     """Run a workflow of another repository that has the routelab workflow as a module."""
     for name, text in {
         "workflow/Snakefile": SNAKEFILE.format(address=address),
-        "config/config.yaml": "studies: [mine]\nstudy: theirs\ncolour: red\n",
+        "config/config.yaml": "studies: [mine]\nstudy: theirs\nverbose: 1\n",
         "config/studies/mine.yaml": STUDY,
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

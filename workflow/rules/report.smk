@@ -20,7 +20,7 @@ rule page:
         folder=subpath(output[0], parent=True),
         cluster=lambda wildcards: study_plan(wildcards).study.cluster,
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q} --cluster {params.cluster:q}"
+        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q} --cluster={params.cluster:q}"
         " --results results -o {params.folder:q} --keep-going > {log:q} 2>&1"
 
 
@@ -55,7 +55,7 @@ rule figures:
         cluster=config.get("cluster", ""),
     shell:
         'for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report "$study"'
-        " --cluster {params.cluster:q} --results results --also pdf,png --keep-going; done > {log:q} 2>&1"
+        " --cluster={params.cluster:q} --results results --also pdf,png --keep-going; done > {log:q} 2>&1"
 
 
 # Batches are targets, too: Snakemake does not make a missing file anew while what was made from
