@@ -62,7 +62,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         see `apply_routing_option`. ``fresh``: see `fresh_stages`.
     """
     try:
-        if workflow.modifier.is_main_snakefile():  # another repository passes all of its configuration
+        if workflow.modifier.is_main_snakefile():  # another repository passes all it has
             unknown = unknown_keys(config)
             if unknown and workflow.is_main_process:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
