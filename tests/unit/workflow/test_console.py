@@ -77,6 +77,14 @@ def test_a_finished_page_shows_where_it_is(short):
     assert text(short, event=Event.JOB_FINISHED, job_id=4) == f"{page} is written"
 
 
+def test_a_finished_page_names_the_tables_that_it_lacks(short, tmp_path):
+    page = tmp_path / "index.html"
+    (tmp_path / "summary.json").write_text('{"broken": ["The table t cannot be made: why."]}')
+    text(short, **job("page", 4, study="small"), output=[str(page)])
+    told = text(short, event=Event.JOB_FINISHED, job_id=4)
+    assert told == f"{page} is written\nThe table t cannot be made: why."
+
+
 def test_unknown_records_are_printed_as_snakemake_does(short):
     assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
     # facts are missing, as they may be with another version of Snakemake

@@ -13,8 +13,10 @@ from routelab.report.page.index_entry import published_results
 from routelab.report.page.index_page import write_index
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.study_page import write_study_report
+from routelab.report.page.summary import _published_sentence
 from routelab.report.rows.routes import RouteRows
 from routelab.report.rows.study_rows import StudyRows
+from routelab.report.table_formats import deviation_text
 from routelab.report.tables import build_table
 from routelab.results.json_files import load_sealed, write_json
 
@@ -191,6 +193,7 @@ def test_all_mistakes_of_tables_and_figures_are_reported_together(world, write_s
 def test_a_table_that_does_not_fit_leaves_a_gap_with_the_reason(world, write_study, tmp_path):
     world.add("bfs", "4")
     study = write_study(
+        "headline: {value: foo, baseline: bfs}\n"
         "tables: {a: {rows: [routing], values: [foo]}, good: {rows: [routing], values: [max_load]}}"
         "\nfigures: {b: {kind: ecdf, x: bar, title: Bars}}\n"
     )
@@ -201,7 +204,9 @@ def test_a_table_that_does_not_fit_leaves_a_gap_with_the_reason(world, write_stu
     assert re.search(r"The table a cannot be made: \S+: tables\.a: no column 'foo'", text)
     assert re.search(r"The figure b cannot be made: \S+: figures\.b: x: no column 'bar'", text)
     assert (folder / "tables/good.csv").read_text().startswith("routing,max_load\n")
-    broken = json.loads((folder / "summary.json").read_text())["broken"]
+    summary = json.loads((folder / "summary.json").read_text())
+    broken = summary["broken"]
+    assert summary["finding"] == broken[0]  # the other table does not answer instead
     assert [sentence.partition(" cannot")[0] for sentence in broken] == [
         "The table a",
         "The figure b",
@@ -303,3 +308,24 @@ def test_provenance_sums_and_joins(world):
         ("CPU time of all runs", "0.5 s"),
         ("Peak memory of one run", "50 MB"),
     ]
+
+
+def test_the_distance_from_published_numbers_is_told(world, write_study):
+    """Two of three differ, by 1 and 3; numbers of two columns have no common mean."""
+    for routing, load in (("bfs", 4), ("dor", 5), ("sssp", 6)):
+        world.add(routing, "4", load=[load, 1])
+    beside = "beside: {reference: table.csv, on: [routing]"
+    study = write_study(
+        "tables:\n"
+        f"  t: {{rows: [routing], values: [max_load], {beside}, columns: [max_load]}}}}\n"
+        f"  u: {{rows: [routing], values: [max_load, min_load], {beside}}}}}\n",
+        "routing,max_load,min_load\nbfs,4,2\ndor,4,1\nsssp,9,1\n",
+    )
+    view = StudyRows(world.records).routes
+    one, both = (build_table(name, study.tables[name], view, study.reference, "") for name in "tu")
+    far = "by 2 routes on average (1 to 3)"
+    assert (deviation_text(one), deviation_text(both)) == (far, "")
+    (told,) = _published_sentence(one)
+    assert told == (
+        f"t: 2 of 3 published numbers differ, {far}. Ours is lower in 1 and higher in 1 of them."
+    )
