@@ -4,7 +4,7 @@ from routelab.study.entries import Choice, Named, Range, Sweep, Systems, Use, ch
 from routelab.study.errors import ConfigError
 from routelab.study.headline import Headline
 from routelab.study.reference import Reference, Source, load_reference
-from routelab.study.study import Bound, Limits, Study, Survey, load_study
+from routelab.study.study import Bound, Limits, Study, Survey, load_study, read_study
 from routelab.study.views import STATISTICS, Beside, Between, Figure, Pivot, Relative, Table
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "choices",
     "load_reference",
     "load_study",
+    "read_study",
 ]

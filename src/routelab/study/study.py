@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -287,6 +288,33 @@ def load_study(path: Path | str, cluster: str = "") -> Study:
     ConfigError
         An `InputError` with all mistakes, one line each.
     """
+    study, mistakes = read_study(path, cluster)
+    if mistakes or study is None:
+        raise ConfigError(mistakes)
+    return study
+
+
+def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[str]]:
+    """Read a study and the reference that it cites, as far as its mistakes allow.
+
+    Parameters
+    ----------
+    path, cluster
+        As for `load_study`.
+
+    Returns
+    -------
+    study : Study or None
+        Without unknown keys and wrong tables and figures, so that the rest can be checked; None
+        if its networks, routings or work cannot be read.
+    mistakes : list of str
+        All of them, one line each.
+
+    Raises
+    ------
+    ConfigError
+        If the file is not a mapping in YAML.
+    """
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
         raise ConfigError(
@@ -295,10 +323,15 @@ def load_study(path: Path | str, cluster: str = "") -> Study:
     engines, problems = _engines(document)
     measured, bench_problems = read_study_settings(document, "bench", BenchSettings)
     problems += bench_problems + _useless_sweeps(document, measured[DEFAULT])
+    mistakes: list[str] = []
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
-        raise ConfigError([*describe(error, document, Study), *problems]) from None
+        mistakes = describe(error, document, Study)
+        try:
+            study = Study.model_validate(_readable_part(document.data, error))
+        except ValidationError:
+            return None, [*mistakes, *problems]
     study._document = document
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
@@ -307,7 +340,7 @@ def load_study(path: Path | str, cluster: str = "") -> Study:
         study._cluster = cluster
         on_it = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
         study._bench_settings = tuple(dict.fromkeys(on_it))
-    mistakes = [*_name_mistakes(study), *problems]
+    mistakes += [*_name_mistakes(study), *problems]
     for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
         mistakes.append(f"{study.place('headline', key)}{mistake}")
     try:
@@ -316,9 +349,29 @@ def load_study(path: Path | str, cluster: str = "") -> Study:
         mistakes += error.mistakes
     else:
         mistakes += _reference_mistakes(study)
-    if mistakes:
-        raise ConfigError(mistakes)
-    return study
+    return study, mistakes
+
+
+def _readable_part(data: Mapping[str, Any], error: ValidationError) -> dict[int | str, Any]:
+    """Return a study without unknown keys and without the views that have mistakes.
+
+    The headline goes with a view, because it may name it.
+    """
+    rest: dict[int | str, Any] = {key: copy.deepcopy(part) for key, part in data.items()}
+    for detail in error.errors(include_url=False):
+        location = detail["loc"]
+        if location[:1] == ("title",):
+            rest["title"] = ""
+        elif location[:1] in (("tables",), ("figures",), ("headline",)):
+            rest.pop("headline", None)
+            views = rest.get(location[0])
+            if len(location) > 1 and isinstance(views, dict):
+                views.pop(location[1], None)
+            else:
+                rest.pop(location[0], None)
+        elif detail["type"] == "extra_forbidden" and len(location) == 1:
+            rest.pop(location[0], None)
+    return rest
 
 
 def _engines(

@@ -15,7 +15,7 @@ from routelab.registry.columns import (
     installed_columns,
     plugin_columns,
 )
-from routelab.registry.suggest import did_you_mean
+from routelab.registry.suggest import closest
 from routelab.routing.fact_columns import SHAPE
 from routelab.study import Bound, Figure, Study, Table
 from routelab.study.bench_settings import BenchSettings
@@ -26,11 +26,11 @@ from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.study_plugins import Parts
 
 _WORK = {
-    "simulations": ("traffic", "simulation"),
-    "flows": ("workload", "flow"),
-    "benchmarks": ("benchmark", "bench"),
+    "simulations": ("traffic", "traffic", "simulation"),
+    "flows": ("workload", "workloads", "flow"),
+    "benchmarks": ("benchmark", "benchmarks", "bench"),
 }
-"""Kind of plugin and key of settings of each kind of rows other than routes."""
+"""Kind of plugin, list and key of settings in a study, of each kind of rows other than routes."""
 
 _ROWS = {
     "loads": "simulations",
@@ -59,8 +59,15 @@ _GIVEN = {"run"}
 """Columns that all rows have without a declaration: the number of the row."""
 
 
-def column_mistakes(parts: Parts) -> Iterator[str]:
+def column_mistakes(parts: Parts, *, complete: bool = True) -> Iterator[str]:
     """Find columns that do not exist, belong to other rows, or are not produced by the study.
+
+    Parameters
+    ----------
+    parts : Parts
+    complete : bool, optional
+        Whether all plugins that the study names are known. If not, a column is only reported if
+        no installed plugin has a column or parameter of this name.
 
     Yields
     ------
@@ -73,15 +80,16 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
         ("figures", study.figures),
     )
     available = _AvailableColumns(parts)
+    names_elsewhere = frozenset() if complete else _installed_names()
     yield from available.clashes()
     for part, part_views in views:
         for name, view in part_views.items():
             for key, column in named_columns(view):
                 problem = available.problem(column, view)
-                if problem:
+                if problem and column not in names_elsewhere:
                     yield f"{study.place(part, name, key)}{problem}"
             for parameter in view.over:
-                if parameter not in available.parameters(view.of):
+                if parameter not in available.parameters(view.of) | names_elsewhere:
                     hint = suggestion(parameter, available.parameters(view.of))
                     yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
 
@@ -156,7 +164,7 @@ class _AvailableColumns:
         if declared is not None:
             lack = self._missing(declared, view)
             return f"column {name!r}: {lack}" if lack else None
-        return self._absent(name, rows, view.relative.column if view.relative else None)
+        return self._absent(name, rows, view)
 
     def _missing(self, column: Column, view: Table | Figure) -> str | None:
         """Return what is missing in the study for a column; None if nothing is."""
@@ -172,34 +180,44 @@ class _AvailableColumns:
             return None if has else "needs bounds for any routing; add 'bound: {any_routing: true}'"
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
-    def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
-        """Return why none of the `rows` has a column, with the nearest way to get one.
-
-        `relative`: the column that the view compares, or None.
-        """
+    def _absent(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:
+        """Return why none of the `rows` of a view has a column, with the nearest way to get one."""
         other_rows = [row for row in self._columns.rows_of(name) if row not in rows]
         if other_rows:
             nearest = min(other_rows, key=_WHOLE.index)
-            return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
+            return f"column {name!r} belongs to other rows; {self._fix_for(nearest)}"
         for entry in installed_catalogue().entries():
-            if entry.plugin is not None and name in {
-                column.name for column in entry.plugin.columns
-            }:
+            columns = entry.plugin.columns if entry.plugin is not None else ()
+            column_rows = [of for column in columns if column.name == name for of in column.of]
+            if column_rows:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
+                if entry.kind == "engine":
+                    fix = self._fix_for(min(column_rows, key=_WHOLE.index))
                 return (
                     f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
                     f"study does not use; {fix}"
                 )
         base, _, ending = name.rpartition("_")
         if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
-            if relative is not None:
-                return f"no column {name!r}; 'relative' in this view compares {relative!r}"
+            if view.relative:
+                compared = view.relative.column
+                return f"no column {name!r}; 'relative' in this view compares {compared!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
         names = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
             names |= self._columns.of(row).keys()
-        hint = did_you_mean(name, names) or "; `routelab plugins columns` lists the columns"
-        return f"no column {name!r}{hint}"
+        nearest_name = closest(name, names)
+        if nearest_name is None:
+            return f"no column {name!r}; `routelab plugins columns` lists the columns"
+        lack = self.problem(nearest_name, view)
+        also = f" (and then: {lack})" if lack else ""
+        return f"no column {name!r}; did you mean {nearest_name!r}?{also}"
+
+    def _fix_for(self, rows: str) -> str:
+        """Return how a view gets rows of another kind, and with which work the study has them."""
+        _, work, _ = _WORK.get(_base_rows(rows), ("", "routings", ""))
+        fix = f"use 'of: {rows}'"
+        return fix if getattr(self._study, work) else f"{fix}, and add '{work}' to the study"
 
     def parameters(self, of: str) -> set[str]:
         """Return the parameters and settings of rows, with and without their kind."""
@@ -209,13 +227,8 @@ class _AvailableColumns:
             *_qualified("routing", self._parts.routings.values()),
         }
         if base in _WORK:
-            kind, settings = _WORK[base]
-            work = {
-                "traffic": self._parts.traffic,
-                "workload": self._parts.workloads,
-                "benchmark": self._parts.benchmarks,
-            }[kind]
-            qualified.update(_qualified(kind, work.values()))
+            kind, work, settings = _WORK[base]
+            qualified.update(_qualified(kind, getattr(self._parts, work).values()))
             models = [type(engine.parameters) for engine in self._engines(base)] or [BenchSettings]
             qualified |= {
                 f"{settings}.{name}"
@@ -224,6 +237,16 @@ class _AvailableColumns:
                 if not field.exclude
             }
         return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+
+def _installed_names() -> frozenset[str]:
+    """Return the names of all columns and parameters of installed plugins."""
+    plugins = (entry.plugin for entry in installed_catalogue().entries())
+    parameters = (p.Parameters.model_fields for p in plugins if p is not None)
+    columns = (column.name for column in installed_columns())
+    return frozenset(
+        (*columns, *(name.removesuffix("_") for names in parameters for name in names))
+    )
 
 
 def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str | None:

@@ -19,7 +19,7 @@ from routelab.study import (
     Table,
     Use,
     choices,
-    load_study,
+    read_study,
 )
 from routelab.study.errors import suggestion
 from routelab.study.study import ENTRIES
@@ -72,22 +72,25 @@ class _Expansion:
         self._results = results
         self._cluster = cluster
         self.mistakes: list[str] = []
-        self._unknown = 0  # names without a plugin, whose columns are unknown
         self.studies: dict[str, Parts] = {}
         self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}  # of each study by kind
         self.quarantined: dict[str, None] = {}
         self.left_out: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._unknown: set[str] = set()  # lists with a name that is no plugin, of one study
         self._instances: dict[tuple[object, ...], Instance] = {}
 
     def add(self, path: Path) -> None:
         """Read a study and add its jobs."""
         self._meanings = {}
-        unknown = self._unknown
+        self._unknown = set()
         try:
-            study = load_study(path, self._cluster)
+            study, mistakes = read_study(path, self._cluster)
         except ConfigError as error:
             self.mistakes += error.mistakes
+            return
+        self.mistakes += mistakes
+        if study is None:
             return
         if study.name in self.studies:
             same_name = self.studies[study.name].study.path
@@ -101,11 +104,13 @@ class _Expansion:
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
-        self.mistakes += _unknown_references(study, parts.routings)
-        if parts.routings:
+        # What follows from an unknown name alone is not a second mistake.
+        if "routings" not in self._unknown:
+            self.mistakes += _unknown_references(study, parts.routings)
             self.mistakes += unknown_in_headline(parts)
-        if self._unknown == unknown and not _any_quarantined(parts):
-            self.mistakes += column_mistakes(parts)
+        if not _any_quarantined(parts):
+            self.mistakes += column_mistakes(parts, complete=not self._unknown)
+        if not self._unknown and not _any_quarantined(parts):
             self.mistakes += row_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
@@ -190,7 +195,7 @@ class _Expansion:
                     instance = self._instance(kind, choice, study.path.parent)
                 except InputError as error:
                     self.mistakes.append(f"{place}{error}")
-                    self._unknown += 1
+                    self._unknown.add(part)
                     continue
                 if instance.quarantine:
                     self.quarantined[instance.quarantine] = None
@@ -233,7 +238,7 @@ class _Expansion:
                 instance = self._instance("metric", Choice(name), study.path.parent)
             except InputError as error:
                 self.mistakes.append(f"{study.place('metrics', position)}{error}")
-                self._unknown += 1
+                self._unknown.add("metrics")
                 continue
             if instance.quarantine:
                 # a job measures all metrics, so none of the study's jobs could be ok

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from routelab.cli import main
+from routelab.study import ConfigError
+from routelab.workflow.plan.preview import check_studies
 
 BAD = """\
 titel: Bad
@@ -37,3 +44,66 @@ def test_all_mistakes_of_several_files_are_reported_together(tmp_path, monkeypat
     ]
     assert len(lines) == len(starts), lines
     assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True)), lines
+
+
+WORDS = {
+    "torus": "torrus",
+    "angara-sssp": "angara-ssp",
+    "channel-load": "chanel-load",
+    "topology": "topolgy",
+    "max_load": "max_lod",
+    "min_load": "min_lod",
+    "bar": "baar",
+}
+"""Words of a good study by a key of their own, each with the way in which it is misspelled."""
+
+GOOD = """\
+title: Good
+topologies: [{{{torus}: {{dims: 4x2}}}}]
+routings: [dor, {angara-sssp}]
+metrics: [{channel-load}]
+headline: {{table: t, value: max_load, compare: [angara-sssp], baseline: dor}}
+tables:
+  t: {{rows: [topology, routing], values: [max_load]}}
+  u: {{rows: [{topology}, routing], values: [{max_load}, {min_load}]}}
+figures:
+  f: {{kind: {bar}, x: routing, y: max_load}}
+"""
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sets(st.sampled_from(sorted(WORDS)), min_size=1))
+def test_all_misspelled_words_are_reported_at_once_and_nothing_that_follows_from_them(words):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "good.yaml")
+        written = {word: WORDS[word] if word in words else word for word in WORDS}
+        path.write_text(GOOD.format(**written))
+        with pytest.raises(ConfigError) as caught:
+            check_studies([path])
+        mistakes = caught.value.mistakes
+        reported = [word for word in WORDS for line in mistakes if f"'{WORDS[word]}'" in line]
+        assert sorted(reported) == sorted(words), mistakes
+        assert len(mistakes) == len(words), mistakes
+        for word in words - {"bar"}:  # of a kind of figure all are listed
+            assert any(f"did you mean '{word}'?" in line for line in mistakes), (word, mistakes)
+
+
+def test_a_suggestion_says_what_the_suggested_word_needs(tmp_path):
+    path = tmp_path / "study.yaml"
+    text = "title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n{}tables:\n  t: {{rows: {}}}\n"
+    path.write_text(text.format("", "[routing], values: [gapp, latency_mean]"))
+    with pytest.raises(ConfigError, match=r"'gap'.*bound: true"):
+        check_studies([path])
+    with pytest.raises(ConfigError, match=r"latency_mean.*of: loads.*add 'traffic'"):
+        check_studies([path])
+    path.write_text(text.format("bound: true\n", "[routing], values: [gap]"))
+    check_studies([path])
+
+
+def test_a_study_with_an_unknown_key_is_checked_as_without_it(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("title: t\ncolour: red\ntopologies: [tours~dims=4]\nroutings: [dor, door]\n")
+    with pytest.raises(ConfigError) as caught:
+        check_studies([path])
+    places = [line.removeprefix(f"{path}:").split(": ")[1] for line in caught.value.mistakes]
+    assert places == ["colour", "topologies[0]", "routings[1]"]
