@@ -91,3 +91,21 @@ def test_routings_with_equal_tables_are_named_before_the_first_launch(
     said = "# dor, dfsssp apply equal tables: differences between them are noise\n"
     assert main([*command, "--apply-routing"]) == 0
     assert said in capsys.readouterr().out
+
+
+def test_commands_are_shown_where_slurm_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    text = CLUSTER.format(folder=tmp_path).replace(f"program: {tmp_path}/mpiexec", "launcher: srun")
+    Path("mine.yaml").write_text(text + "hosts: n[01-04]\n")
+    (tmp_path / "mpiexec").write_text("#!/bin/sh\n")
+    (tmp_path / "mpiexec").chmod(0o755)
+    command = ["bench", "--cluster", "mine.yaml", "--benchmark", "npb", "--routing", "dor"]
+    assert main([*command, "--dry-run"]) == 0
+    printed = capsys.readouterr()
+    assert "\nsalloc --nodes=4 '--nodelist=n[01-04]'" in printed.out
+    assert "no salloc" in printed.err
+    assert main(command) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from routelab.api import InputError, RoutelabError, RunOutput
 from routelab.study.cluster.hostlist import compress, expand, find_hosts
 from routelab.study.cluster.keys import Cluster
+
+logger = logging.getLogger(__name__)
 
 UNREACHABLE_SECONDS = 120.0
 """Longest time to wait for a controller that does not answer."""
@@ -157,7 +160,12 @@ def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
 
 
 def salloc(
-    cluster: Cluster, hosts: Sequence[str], minutes: int, command: Sequence[str]
+    cluster: Cluster,
+    hosts: Sequence[str],
+    minutes: int,
+    command: Sequence[str],
+    *,
+    dry: bool = False,
 ) -> list[str]:
     """Return the command that runs another one in an allocation of the hosts.
 
@@ -168,6 +176,8 @@ def salloc(
     minutes : int
         Longest time.
     command : sequence of str
+    dry : bool, optional
+        Whether the command is only shown; then a missing salloc is only a warning.
 
     Raises
     ------
@@ -176,12 +186,15 @@ def salloc(
     """
     program = shutil.which("salloc")
     if program is None:
-        raise InputError(
+        problem = (
             "launcher srun: no allocation (SLURM_JOB_ID is not set) and no salloc to request "
             "one; run this on a host with Slurm's commands"
         )
+        if not dry:
+            raise InputError(problem)
+        logger.warning("%s", problem)
     return [
-        program,
+        program or "salloc",
         f"--nodes={len(hosts)}",
         f"--nodelist={compress(slurm_names(hosts))}",
         "--exclusive",

@@ -47,7 +47,7 @@ def run_options(arguments: argparse.Namespace) -> int:
         dry=arguments.dry_run,
     )
     if arguments.dry_run:
-        for line in texts.rehearsal_lines(measurement, _in_salloc(measurement)):
+        for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
             print(line)
         return 0
     _warn(measurement)
@@ -135,13 +135,13 @@ def _measure(
         return None, SessionEnd(stopped=stop_reason)
 
 
-def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
+def _in_salloc(measurement: stage.ComparisonSession, *, dry: bool = False) -> list[str]:
     """Return this command in an allocation of the hosts; empty if it needs none.
 
     Raises
     ------
     InputError
-        If Slurm is not available.
+        If Slurm is not available, unless the command is only shown (`dry`).
     """
     plan = measurement.plan
     if plan.file.cluster.launcher != "srun" or allocation() is not None:
@@ -155,7 +155,7 @@ def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
     command = [sys.executable, "-m", "routelab", *words]
-    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, command)
+    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, command, dry=dry)
 
 
 def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> int:
