@@ -115,3 +115,12 @@ def test_failed_parts_are_named(capsys) -> None:
     assert facts["failed_links_names"] == ["0.0-1.0", "0.1-1.1"]
     assert main(["topology", name]) == 0
     assert "0.0-1.0, 0.1-1.1\n" in capsys.readouterr().out
+
+
+def test_a_terminal_of_80_columns_shows_the_gap(capsys, monkeypatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["evaluate", "torus~dims=4x2", "angara-bfs", "angara-sssp", "--bound"]) == 0
+    heading, *_ = capsys.readouterr().out.splitlines()
+    assert len(heading) <= 80
+    assert {"max_load", "gap", "lower_bound_rules"} <= set(heading.split())

@@ -141,7 +141,8 @@ def default_metrics() -> list[str]:
 
     Of two with the same column the first is measured, see `metric_clashes`.
     """
-    return [entry.key for entry in _usual_metrics() if entry.key not in left_out_metrics()]
+    left_out = left_out_metrics()
+    return [entry.key for entry in _usual_metrics() if entry.key not in left_out]
 
 
 def left_out_metrics() -> dict[str, str]:

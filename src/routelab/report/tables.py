@@ -359,28 +359,29 @@ def _notes(
     for key, runs in groups.items():
         group = jobs.loc[runs]
         is_ok = group["status"] == OK
-        failures = group[~is_ok]
-        if failures.empty:
-            shown = group.reindex(columns=list(values))
-            failures = group[is_ok & (group["reason"] != "") & shown.isna().any(axis=1)]
-        if failures.empty:
-            continue
+        lacks_value = group.reindex(columns=list(values)).isna().any(axis=1)
         row_text = ", ".join(
             text
             if column in ("routing", "topology", "traffic", "workload", "benchmark")
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        lacks = "some values" if (failures["status"] == OK).all() else "a result"
-        texts = list(map(cause_text, failures["status"], failures["reason"]))
-        if by:
-            names = map(key_text, failures[by])
-            texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
-        texts = list(dict.fromkeys(texts))
-        causes = "; ".join(texts[:MOST_CAUSES])
-        if len(texts) > MOST_CAUSES:
-            causes += f"; and {len(texts) - MOST_CAUSES} more"
-        notes.append(
-            f"Without {lacks}: {len(failures)} of {len(group)} runs of {row_text} ({causes})"
-        )
+        for lacks, is_incomplete in (
+            ("a result", ~is_ok),
+            ("some values", is_ok & lacks_value & (group["reason"] != "")),
+        ):
+            incomplete = group[is_incomplete]
+            if incomplete.empty:
+                continue
+            texts = list(map(cause_text, incomplete["status"], incomplete["reason"]))
+            if by:
+                names = map(key_text, incomplete[by])
+                texts = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
+            texts = list(dict.fromkeys(texts))
+            causes = "; ".join(texts[:MOST_CAUSES])
+            if len(texts) > MOST_CAUSES:
+                causes += f"; and {len(texts) - MOST_CAUSES} more"
+            notes.append(
+                f"Without {lacks}: {len(incomplete)} of {len(group)} runs of {row_text} ({causes})"
+            )
     return notes

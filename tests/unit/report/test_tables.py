@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from routelab.api import InputError
 from routelab.report.rows.routes import RouteRows
 from routelab.report.tables import build_table
+from routelab.results.outcome import read_outcome, write_outcome
 
 PUBLISHED = "routing,nodes,sigma4,max_load\nbfs,4,0.5,6\nbfs,8,,9\nother,4,1,1\n"
 
@@ -125,6 +128,22 @@ def test_counting_shows_the_distribution_of_results(world, write_study):
         (28, 8, 2),
     ]
     assert table.notes == ("Without a result: 1 of 5 runs of sssp (reached a limit: because)",)
+
+
+def test_failed_runs_and_runs_without_some_values_are_both_noted(world, write_study):
+    world.add("sssp~tie_seed=0", load=[3], metrics={"sigma4": 2.0}, tie_seed=0)
+    world.add("sssp~tie_seed=1", status="timeout", tie_seed=1)
+    half = world.add("sssp~tie_seed=2", load=[4], tie_seed=2)
+    (half.metrics_directory / "metrics.csv").write_text("metric,value,unit,better\n")
+    path = half.metrics_directory / "outcome.json"
+    outcome = read_outcome(path)
+    write_outcome(replace(outcome, status="failed", reason="half", files={"metrics.csv": {}}), path)
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [sigma4], over: {tie_seed: median}}}\n"
+    )
+    first, second = built(study, world).notes
+    assert first.startswith("Without a result: 1 of 3 runs of sssp")
+    assert second.startswith("Without some values: 1 of 3 runs of sssp")
 
 
 def test_rows_that_mix_different_things_are_refused(world, write_study):

@@ -47,7 +47,7 @@ from routelab.results.missing_results import MissingResult
 from routelab.study import Study
 from routelab.toolkit.csv_cells import escape_cell
 
-Made = TypeVar("Made")
+Part = TypeVar("Part")
 
 logger = logging.getLogger(__name__)
 
@@ -220,8 +220,8 @@ def build_report(
 
 
 def _contained(
-    kind: str, name: str, title: str | None, make: Callable[[str], Made]
-) -> Made | BrokenPart:
+    kind: str, name: str, title: str | None, make: Callable[[str], Part]
+) -> Part | BrokenPart:
     """Make a part of the page, or say why it cannot be made."""
     try:
         return make(name)

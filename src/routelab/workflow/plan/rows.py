@@ -57,9 +57,11 @@ def _runs(parts: Parts, table: Table) -> list[Run]:
         "loads": ("traffic", parts.traffic),
         "flows": ("workload", parts.workloads),
     }.get(table.of, ("benchmark", parts.benchmarks))
+    # only packets are simulated without a route table
+    pairs = parts.pairs if kind == "traffic" else parts.runs
     return [
         {"topology": networks[t], "routing": routings[r], kind: name}
-        for t, r in parts.pairs
+        for t, r in pairs
         for id_, name in _names(work, pooled).items()
         if kind != "workload" or parts.combines(r, id_)
     ]

@@ -71,3 +71,16 @@ def told(tmp_path):
 def test_rows_that_stand_for_different_runs_are_refused(told, table, more, said):
     answer = told(table, more)
     assert answer.startswith(f"tables.t: {said}") if said else not answer, answer
+
+
+def test_a_routing_without_a_table_has_no_row_of_benchmarks(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "title: t\ntopologies: [torus~dims=4]\nroutings: [dor, minimal-adaptive]\n"
+        "traffic: [uniform]\nsimulation: {loads: [0.1]}\nworkloads: [osu-alltoall]\n"
+        "tables: {t: {of: flows, rows: [workload], values: [completion_time_s]}}\n"
+    )
+    expand_studies([path])
+    path.write_text(path.read_text().replace("minimal-adaptive", "angara-sssp"))
+    with pytest.raises(InputError, match="do not distinguish routing 'dor' from 'angara-sssp'"):
+        expand_studies([path])
