@@ -109,3 +109,15 @@ def test_every_command_of_the_manual_is_one_of_routelab(generator, capsys):
 
 def test_pictures_name_no_file_of_one_machine(generator):
     assert not [network for network, _ in generator.SHOWN.values() if "=/" in network]
+
+
+def test_flow_charts_are_drawn_without_a_script(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    charts = importlib.import_module("flow_charts")
+    text = (DOCS / "concepts/runs.md").read_text("utf-8")
+    edges = re.findall(r"^ +(\w+) --> (\w+)$", text, re.MULTILINE)
+    page = charts.on_page_markdown(text)
+    assert "```mermaid" not in page
+    drawing = page[page.index("<svg") : page.index("</svg>")]
+    assert drawing.count("<path") == len(edges)
+    assert sorted(re.findall(r"(\w+)</text>", drawing)) == sorted({name for edge in edges for name in edge})
