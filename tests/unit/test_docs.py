@@ -120,4 +120,5 @@ def test_flow_charts_are_drawn_without_a_script(monkeypatch) -> None:
     assert "```mermaid" not in page
     drawing = page[page.index("<svg") : page.index("</svg>")]
     assert drawing.count("<path") == len(edges)
-    assert sorted(re.findall(r"(\w+)</text>", drawing)) == sorted({name for edge in edges for name in edge})
+    names = {name for edge in edges for name in edge}
+    assert sorted(re.findall(r"(\w+)</text>", drawing)) == sorted(names)
