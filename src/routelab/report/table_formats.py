@@ -10,7 +10,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, Literal
 
-from routelab.report.labels import label, number_text, with_unit
+from routelab.report.labels import heading_parts, label, number_text, with_unit
 from routelab.report.number_formats import ColumnFormat, column_formats, finite_number
 from routelab.report.table import ReportColumn, ReportTable
 from routelab.toolkit.csv_cells import write_csv_rows
@@ -224,12 +224,12 @@ def deviation_text(table: ReportTable) -> str:
     Returns
     -------
     str
-        Such as ``"by 1.9 points on average (0.1 to 4.2)"``. Empty if none differs, or if numbers of
-        several columns differ, which have no common mean.
+        Such as ``"by 1.9 points on average (0.1 to 4.2)"``; empty if none differs. Numbers of
+        several columns have no common mean, so that each column is named with its own.
     """
     formats = column_formats(table)
     gaps: dict[str, list[float]] = {}
-    unit = ""
+    units: dict[str, str] = {}
     for reference in table.with_role("reference"):
         for column in table.with_role("value"):
             if (reference.of, reference.by) != (column.name, column.by):
@@ -238,18 +238,26 @@ def deviation_text(table: ReportTable) -> str:
             cells = [_reference_cell(row, reference, column, form) for row in table.rows]
             differing = [cell for cell in cells if cell.relation in ("below", "above")]
             if differing:
-                unit = form.unit
+                units[column.source] = form.unit
                 gaps.setdefault(column.source, []).extend(
                     float(cell.difference[1:]) for cell in differing
                 )
-    if len(gaps) != 1:
-        return ""
-    ((_, numbers),) = gaps.items()
+    texts = {source: _distance_text(gaps[source], units[source]) for source in gaps}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return ", ".join(f"{heading_parts(c, table.of)[0]} {text}" for c, text in texts.items())
+
+
+def _distance_text(gaps: Sequence[float], unit: str) -> str:
+    """Return the mean of distances with its unit, and their range."""
     words = {"%": " points", "": ""}.get(unit, f" {unit}")
-    text = f"by {fmean(numbers):.2g}{words}"
-    if len(numbers) == 1:
-        return text
-    return f"{text} on average ({min(numbers):.3g} to {max(numbers):.3g})"
+    if len(gaps) == 1 and gaps[0] == 1:
+        words = words.removesuffix("s")
+    mean, least, largest = (
+        f"{gap:,.0f}" if gap >= 1000 else f"{gap:.3g}"
+        for gap in (fmean(gaps), min(gaps), max(gaps))
+    )
+    return f"by {mean}{words}" + (f" on average ({least} to {largest})" if len(gaps) > 1 else "")
 
 
 def to_csv(table: ReportTable) -> str:
