@@ -4,7 +4,7 @@ from routelab.toolkit.csv_cells import escape_cell, unescape_cell
 from routelab.toolkit.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.toolkit.direction_labels import DirectionLabels, torus_directions
 from routelab.toolkit.failures import with_random_failures
-from routelab.toolkit.grids import Grid, GridParameters, build_grid, full_grid
+from routelab.toolkit.grids import Grid, GridParameters, TorusParameters, build_grid, full_grid
 from routelab.toolkit.listed_routes import ListedRoutes, too_many_routes
 from routelab.toolkit.reductions import determinized, merged
 from routelab.toolkit.route_choices import RouteChoices, route_choices
@@ -51,6 +51,7 @@ __all__ = [
     "SourceSymmetry",
     "TerminalGrid",
     "TieParameters",
+    "TorusParameters",
     "add_ordered_moves",
     "build_grid",
     "determinized",

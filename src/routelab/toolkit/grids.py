@@ -78,6 +78,16 @@ class GridParameters(Parameters):
     )
 
 
+class TorusParameters(GridParameters):
+    """Parameters of tori, whose rings may close with a shift."""
+
+    twist: Words = parameter(
+        (),
+        description="Rings that close with a shift, e.g. XZ4+YZ4: behind the last switch along X, "
+        "and along Y, comes the first one 4 further along Z",
+    )
+
+
 @dataclass(frozen=True)
 class Grid:
     """Shape of a whole grid.
@@ -87,20 +97,60 @@ class Grid:
     dims : tuple of int
     wrap : tuple of bool
         Whether the lines of each dimension are rings.
+    twist : tuple of tuple of int
+        ``twist[d][e]``: how far a ring of dimension d is shifted along dimension e where it closes,
+        0 to ``dims[e] - 1``; empty if no ring is shifted.
     """
 
     dims: tuple[int, ...]
     wrap: tuple[bool, ...]
+    twist: tuple[tuple[int, ...], ...] = ()
 
 
 def grid_directions(dimensions: int) -> tuple[Direction, ...]:
     """List the labels +X +Y … −X −Y … of a grid with that many dimensions."""
-    names = [*"XYZK", *(f"D{d + 1}" for d in range(4, dimensions))][:dimensions]
     return tuple(
         Direction(f"{mark}{name}", d, sign)
         for mark, sign in (("+", 1), ("-", -1))
-        for d, name in enumerate(names)
+        for d, name in enumerate(_dimension_names(dimensions))
     )
+
+
+def _dimension_names(dimensions: int) -> list[str]:
+    return [*"XYZK", *(f"D{d + 1}" for d in range(4, dimensions))][:dimensions]
+
+
+def parse_twist(words: Sequence[str], dims: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the shifts that words such as ``XZ4`` stand for, as `Grid.twist`.
+
+    Raises
+    ------
+    InputError
+        If a word does not name two rings of the grid and a shift below the size of the second; if
+        a ring is shifted twice along one dimension, or along a dimension whose own shift, perhaps
+        through others, comes back to it.
+    """
+    names = _dimension_names(len(dims))
+    twist = np.zeros((len(dims), len(dims)), dtype=np.int64)
+    for word in words:
+        match = re.fullmatch(r"([XYZK]|D[0-9]+)([XYZK]|D[0-9]+)-?([0-9]{1,7})", word)
+        if not match or not {match[1], match[2]} <= {*names} or match[1] == match[2]:
+            known = ", ".join(names)
+            raise InputError(
+                f"twist: {word!r} is not a shift; write two of the dimensions {known} and a number "
+                "of switches, such as XY2"
+            )
+        d, e, shift = names.index(match[1]), names.index(match[2]), int(match[3])
+        if min(dims[d], dims[e]) < 3:
+            raise InputError(f"twist: {word}: a dimension of size 2 is a single link and no ring")
+        if not 0 < shift < dims[e]:
+            raise InputError(f"twist: {word}: the shift must be from 1 to {dims[e] - 1}")
+        if twist[d, e]:
+            raise InputError(f"twist: {match[1]} is shifted along {match[2]} twice")
+        twist[d, e] = shift
+    if np.linalg.matrix_power(twist > 0, len(dims)).any():
+        raise InputError("twist: shifts must not lead back to the dimension that they began with")
+    return tuple(map(tuple, twist.tolist())) if words else ()
 
 
 def build_grid(
@@ -108,6 +158,7 @@ def build_grid(
     dims: Sequence[int],
     wrap: bool,
     *,
+    twist: Sequence[str] = (),
     terminals: int = 1,
     failed_switches: Sequence[int] = (),
     failed_links: Sequence[str] = (),
@@ -134,6 +185,8 @@ def build_grid(
     wrap : bool
         Close the dimensions of size 3 and more to rings. One of size 2 has a single
         bidirectional link either way (as in the Angara paper, section 5.1).
+    twist : sequence of str
+        Rings that close with a shift; see `parse_twist`.
     terminals : int
         Terminals at each switch.
     failed_switches, nodes : sequence of int
@@ -156,7 +209,11 @@ def build_grid(
     problem = _dims_problem(dims)
     if problem:
         raise InputError(f"{family}: {problem}")
-    whole = _WholeGrid(tuple(dims), tuple(wrap and size > 2 for size in dims))
+    rings = tuple(wrap and size > 2 for size in dims)
+    try:
+        whole = _WholeGrid(Grid(tuple(dims), rings, parse_twist(twist, dims)))
+    except InputError as error:
+        raise InputError(f"{family}: {error}") from None
     damage = _Damage(whole, family)
     damage.strike(failed_switches, failed_links)
     damage.strike_at_random(fail_switches, fail_links, seed)
@@ -193,7 +250,8 @@ def build_grid(
         failed_links=[
             f"{names[s]}-{names[whole.neighbour[s, d]]}" for s, d in np.argwhere(damage.links)
         ],
-        attributes={"dims": list(dims), "wrap": list(whole.wrap)},
+        attributes={"dims": list(dims), "wrap": list(rings)}
+        | ({"twist": list(map(list, whole.grid.twist))} if twist else {}),
     )
 
 
@@ -209,7 +267,7 @@ def _allocate(
     """Choose `count` of the `free` switches, bool (S,), over `working` channels, bool (S, 2n)."""
     try:
         if shape == "box":
-            return free_box(whole.dims, whole.wrap, free, count, seed)
+            return free_box(whole.grid.dims, whole.grid.wrap, free, count, seed)
         return connected_set(lambda s: whole.neighbour[s][working[s]].tolist(), free, count, seed)
     except InputError as error:
         raise InputError(f"{family}: {error}") from None
@@ -221,8 +279,25 @@ def full_grid(topology: Topology) -> Grid | None:
     Only coordinates, direction labels and channels count: every switch of the product of the
     dimensions and every channel between neighbours, with the label of its dimension and sign,
     exists once, and no other channel exists. Dimensions of size 3 and more may be rings or lines;
-    those of size 1 and 2 are lines.
+    those of size 1 and 2 are lines. Rings close without a shift; see `whole_torus` for others.
     """
+    return _whole_grid(topology, ())
+
+
+def whole_torus(topology: Topology) -> Grid | None:
+    """Verify as `full_grid` does, also for rings with the shifts in ``attributes["twist"]``."""
+    declared = topology.attributes.get("twist", ())
+    dimensions = len(topology.directions) // 2
+    try:
+        twist = np.asarray(declared, dtype=np.int64)
+    except (TypeError, ValueError):
+        return full_grid(topology)
+    if twist.shape != (dimensions, dimensions):
+        return full_grid(topology)
+    return _whole_grid(topology, tuple(map(tuple, twist.tolist())))
+
+
+def _whole_grid(topology: Topology, twist: tuple[tuple[int, ...], ...]) -> Grid | None:
     labels = [(label.dimension, label.sign) for label in topology.directions]
     if topology.coordinates is None or not topology.coordinates.size:
         return None
@@ -247,8 +322,8 @@ def full_grid(topology: Topology) -> Grid | None:
     source = topology.channel_source
     at_end = coordinates[source, direction % count] == np.array(dims)[direction % count] - 1
     closing = set((direction % count)[at_end & (direction < count)].tolist())
-    grid = Grid(dims, tuple(d in closing and size > 2 for d, size in enumerate(dims)))
-    whole = _WholeGrid(grid.dims, grid.wrap)
+    grid = Grid(dims, tuple(d in closing and size > 2 for d, size in enumerate(dims)), twist)
+    whole = _WholeGrid(grid)
     key = index[source] * (2 * count) + direction
     if len(np.unique(key)) != len(key) or len(key) != int(whole.present.sum()):
         return None
@@ -259,23 +334,39 @@ def full_grid(topology: Topology) -> Grid | None:
 class _WholeGrid:
     """Arrays of a grid without failures (S switches, n dimensions)."""
 
-    def __init__(self, dims: tuple[int, ...], wrap: tuple[bool, ...]) -> None:
-        self.dims, self.wrap = dims, wrap
-        self.size, self.dimensions = prod(dims), len(dims)
-        index = np.arange(self.size).reshape(dims)
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self.size, self.dimensions = prod(grid.dims), len(grid.dims)
+        index = np.arange(self.size).reshape(grid.dims)
         self.coordinates: Int64Array = np.stack(
-            np.unravel_index(index.reshape(-1), dims), axis=1
+            np.unravel_index(index.reshape(-1), grid.dims), axis=1
         ).astype(np.int64)
-        columns = []
-        for sign in (1, -1):
-            for d in range(self.dimensions):
-                moved = np.roll(index, -sign, axis=d)
-                if not wrap[d]:
-                    np.moveaxis(moved, d, 0)[-1 if sign > 0 else 0] = -1
-                columns.append(moved.reshape(-1))
         # neighbour[s, k]: switch in direction k of s, −1 at the end of a line
-        self.neighbour: Int64Array = np.stack(columns, axis=1).astype(np.int64)
+        self.neighbour: Int64Array = np.empty((self.size, 2 * self.dimensions), dtype=np.int64)
+        for d in range(self.dimensions):
+            for direction, step in ((d, 1), (self.dimensions + d, -1)):
+                moved = np.roll(index, -step, axis=d)
+                last, first = (-1, 0) if step > 0 else (0, -1)
+                if not grid.wrap[d]:
+                    np.moveaxis(moved, d, 0)[last] = -1
+                elif grid.twist:
+                    behind = np.moveaxis(self._shifted(index, d, step), d, 0)[first]
+                    np.moveaxis(moved, d, 0)[last] = behind
+                self.neighbour[:, direction] = moved.reshape(-1)
         self.present: BoolArray = self.neighbour >= 0
+
+    def _shifted(self, index: Int64Array, dimension: int, turns: int) -> Int64Array:
+        """Return the switches behind `turns` closings of the rings of a dimension; as `index`."""
+        dims, twist = self.grid.dims, self.grid.twist
+        place = self.coordinates + turns * np.array(twist[dimension])
+        # A shift may close another ring, which shifts once more.
+        while ((place < 0) | (place >= np.array(dims))).any():
+            for d in range(self.dimensions):
+                closings = place[:, d] // dims[d]
+                place[:, d] -= closings * dims[d]
+                place += closings[:, None] * np.array(twist[d])
+        shifted: Int64Array = np.ravel_multi_index(tuple(place.T), dims).reshape(index.shape)
+        return shifted
 
     @property
     def names(self) -> list[str]:
@@ -283,16 +374,33 @@ class _WholeGrid:
 
     def complete_rings(self, source: Int64Array, direction: Int64Array) -> NDArray[np.int64]:
         """Return each channel's ring id, −1 if its ring misses a channel or it has no ring."""
-        sizes, wrap = np.array(self.dims), np.array(self.wrap)
-        dimension = direction % self.dimensions
-        strides = np.array([prod(self.dims[d + 1 :]) for d in range(self.dimensions)])
-        ring_start = source - self.coordinates[source, dimension] * strides[dimension]
+        ring_start = self._ring_starts()
+        directions = 2 * self.dimensions
         rings, ring, members = np.unique(
-            ring_start * (2 * self.dimensions) + direction, return_inverse=True, return_counts=True
+            ring_start[source, direction] * directions + direction,
+            return_inverse=True,
+            return_counts=True,
         )
-        of_ring = rings % self.dimensions
-        complete = wrap[of_ring] & (members == sizes[of_ring])
+        first, way = rings // directions, rings % directions
+        size = np.array([np.bincount(column, minlength=self.size) for column in ring_start.T])
+        complete = np.array(self.grid.wrap)[way % self.dimensions] & (members == size[way, first])
         return np.where(complete, np.cumsum(complete) - 1, -1)[ring]
+
+    def _ring_starts(self) -> Int64Array:
+        """Return the smallest switch of the ring of each switch and direction; shape (S, 2n)."""
+        start = np.tile(np.arange(self.size)[:, None], 2 * self.dimensions)
+        for direction in range(2 * self.dimensions):
+            if not self.grid.wrap[direction % self.dimensions]:
+                continue
+            # Each turn doubles the number of hops over which the smallest switch is known.
+            smallest, ahead = start[:, direction], self.neighbour[:, direction]
+            while True:
+                better = np.minimum(smallest, smallest[ahead])
+                if np.array_equal(better, smallest):
+                    break
+                smallest, ahead = better, ahead[ahead]
+            start[:, direction] = smallest
+        return start
 
 
 class _Damage:

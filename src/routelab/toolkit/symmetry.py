@@ -9,7 +9,7 @@ graph is compared with its image.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from routelab.api.topology import Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays
 from routelab.kernels.symmetry import SymmetryArrays, fill_images, keeps_routes, source_images
 from routelab.toolkit.direction_labels import torus_directions
-from routelab.toolkit.grids import Grid, full_grid
+from routelab.toolkit.grids import Grid, whole_torus
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +87,16 @@ class SourceSymmetry:
         ----------
         step : array of int, shape (n,)
             A divisor of ``arrays.period`` for each of the n dimensions, and a multiple of this
-            group's own step. 1 keeps all translations, the period itself none.
+            group's own step. 1 keeps all translations, the period itself none. Where rings close
+            with a shift, the steps become as small as the group needs.
         """
         arrays = self.arrays
-        steps = np.asarray(step, dtype=np.int32)
+        steps = np.array(step, dtype=np.int32)
+        # A ring that closes with a shift leads to a switch which the group must reach, too.
+        for _ in steps:
+            for d, e in np.argwhere(arrays.twist):
+                if steps[d] < arrays.period[d]:
+                    steps[e] = gcd(steps[e], arrays.twist[d, e])
         return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
@@ -123,7 +129,7 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
         Of order 1, with one class per switch, if the graph has no symmetry.
     """
     topology = graph.topology
-    grid = full_grid(topology)
+    grid = whole_torus(topology)
     labels = torus_directions(topology)
     if grid is None or labels.reason is not None or not any(grid.wrap):
         return SourceSymmetry(topology, _no_symmetry(topology))
@@ -150,6 +156,11 @@ def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topolo
         )
         if not (is_same and keeps_routes(graph, switches, channels)):
             period[d] = 1
+    # A ring that closes with a shift needs the translations along that dimension, too.
+    for _ in period:
+        for d, e in np.argwhere(symmetry.twist):
+            if period[e] == 1:
+                period[d] = 1
     return period
 
 
@@ -164,6 +175,7 @@ def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> Sym
         period=frozen_array(np.where(grid.wrap, grid.dims, 1), np.int32),
         step=frozen_array(np.ones(len(grid.dims)), np.int32),
         stride=frozen_array(stride, np.int32),
+        twist=frozen_array(np.array(grid.twist).reshape(2 * (len(grid.twist),)), np.int32),
         switch_at=frozen_array(switch_at, np.int32),
         channel_at=out_channel,
     )
@@ -203,6 +215,7 @@ def _no_symmetry(topology: Topology) -> SymmetryArrays:
         period=unit,
         step=unit,
         stride=unit,
+        twist=frozen_array(np.empty((0, 0)), np.int32),
         switch_at=switches,
         channel_source=topology.channel_source,
         channel_direction=topology.channel_direction,

@@ -8,7 +8,7 @@ Interconnect*, section 5.1 (https://doi.org/10.48550/arXiv.2110.00851).
 from __future__ import annotations
 
 from routelab.api import Topology, TopologyPlugin
-from routelab.toolkit import GridParameters, build_grid
+from routelab.toolkit import TorusParameters, build_grid
 from routelab_plugins import works
 
 
@@ -20,7 +20,7 @@ class Torus(TopologyPlugin):
     citations = (
         works.MUKOSEY2020("order of directions (section 2.1), dimensions of size 2 (section 5.1)"),
     )
-    Parameters = GridParameters
+    Parameters = TorusParameters
 
     def build(self) -> Topology:
         """Build the torus; see `routelab.toolkit.build_grid`."""
