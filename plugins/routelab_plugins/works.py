@@ -51,6 +51,19 @@ BESTA2014 = partial(
     " (SC), 2014",
     "10.1109/SC.2014.34",
 )
+CAMARA2010 = partial(
+    Citation,
+    "Cámara, José M.; Moretó, Miquel; Vallejo, Enrique; Beivide, Ramón; Miguel-Alonso, José; "
+    "Martínez, Carmen; Navaridas, Javier. Twisted Torus Topologies for Enhanced Interconnection "
+    "Networks. IEEE Transactions on Parallel and Distributed Systems 21(12), pp. 1765–1778, 2010",
+    "",
+)
+CAMARERO2013 = partial(
+    Citation,
+    "Camarero, Cristóbal; Martínez, Carmen; Beivide, Ramón. Symmetric Interconnection Networks "
+    "from Cubic Crystal Lattices. arXiv:1311.2019, 2013",
+    "",
+)
 CAMARERO2014 = partial(
     Citation,
     "Camarero, Cristóbal; Vallejo, Enrique; Beivide, Ramón. Topological Characterization of "
