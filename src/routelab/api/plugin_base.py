@@ -33,8 +33,8 @@ class Capabilities:
     tolerates_failures : bool
         Works on networks with missing switches and links.
     flow_control : {"plain", "bubble"} or None
-        Flow control under which the routes are free of deadlock on one virtual channel; None:
-        no such claim, a layers plugin must ensure it.
+        Flow control under which the routes are free of deadlock on one virtual channel, or on those
+        that rules prescribe; None: no such claim, a layers plugin must ensure it.
     virtual_channels : int or None
         Virtual channels needed; None: depends on the network.
     max_switches : int or None

@@ -13,14 +13,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routelab.api.contents import Contents
 from routelab.api.errors import InputError
-from routelab.api.topology import BoolArray, Int32Array, Topology, frozen_array
+from routelab.api.topology import BoolArray, Int16Array, Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays, reverse_adjacency
+from routelab.kernels.legality import prescribed_channels
+
+if TYPE_CHECKING:
+    from routelab.api.route_table import RouteTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,9 @@ class RoutingGraph(Contents):
         Turns that the rules prohibit, each as three switches: a packet from the first must not
         leave the second for the third. For reports only, and empty for rules that are not defined
         by turns; the edges decide which routes are legal.
+    vertex_vc : int16 array, shape (V,), or None
+        Virtual channel of hops that lead to each vertex; None if the rules leave virtual channels
+        to a layers plugin.
     """
 
     topology: Topology
@@ -67,6 +75,7 @@ class RoutingGraph(Contents):
     facts: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
     channel_facts: Mapping[str, Int32Array] = field(default_factory=lambda: MappingProxyType({}))
     prohibited: Int32Array = field(default_factory=lambda: frozen_array(np.empty((0, 3)), np.int32))
+    vertex_vc: Int16Array | None = None
 
     @classmethod
     def create(
@@ -84,6 +93,7 @@ class RoutingGraph(Contents):
         facts: Mapping[str, float | str] | None = None,
         channel_facts: Mapping[str, ArrayLike] | None = None,
         prohibited: ArrayLike = (),
+        vertex_vc: ArrayLike | None = None,
     ) -> RoutingGraph:
         """Build a routing graph from a list of edges in any order, and check it.
 
@@ -95,7 +105,8 @@ class RoutingGraph(Contents):
             If an index is out of range. If an edge's channel does not join the switches of the
             edge's vertices. If a begin vertex belongs to another switch. If a fact of the channels
             does not have one number per channel, or another fact is neither a number nor a text. If
-            a prohibited turn is not three switches.
+            a prohibited turn is not three switches. If `vertex_vc` is not one number from 0 on for
+            each vertex, or the graph is not deterministic, so that a hop could have several.
         """
         switch = np.asarray(vertex_switch, dtype=np.int32)
         source = np.asarray(edge_source, dtype=np.int32)
@@ -152,9 +163,23 @@ class RoutingGraph(Contents):
             facts=MappingProxyType(dict(facts or {})),
             channel_facts=MappingProxyType(of_channels),
             prohibited=frozen_array(turns, np.int32),
+            vertex_vc=None if vertex_vc is None else frozen_array(vertex_vc, np.int16),
         )
+        graph._check_virtual_channels()
         _ = graph.checksums
         return graph
+
+    def _check_virtual_channels(self) -> None:
+        if self.vertex_vc is None:
+            return
+        if self.vertex_vc.shape != (self.num_vertices,) or self.vertex_vc.min(initial=0) < 0:
+            raise InputError(
+                "routing graph: vertex_vc must hold one virtual channel, from 0 on, for each vertex"
+            )
+        if not self.deterministic:
+            raise InputError(
+                "routing graph: a vertex with virtual channels has two edges over one channel"
+            )
 
     @classmethod
     def of_walks(cls, topology: Topology, turn_set: str = "") -> RoutingGraph:
@@ -193,6 +218,20 @@ class RoutingGraph(Contents):
         """Whether no vertex has two edges over one channel: one path is one physical route."""
         source, channel = self.edge_source, self.edge_channel
         return not bool(np.any((source[1:] == source[:-1]) & (channel[1:] == channel[:-1])))
+
+    def virtual_channels(self, table: RouteTable) -> Int16Array:
+        """Return the virtual channels that the rules prescribe; int16, one for each hop of a table.
+
+        All are 0 if the rules prescribe none, and behind a hop that the rules forbid.
+        """
+        if self.vertex_vc is None:
+            return np.zeros(len(table.hop_channel), dtype=np.int16)
+        starts, endpoints = (table.pair_start, table.path_start), table.topology.endpoints
+        channels: Int16Array = prescribed_channels(
+            *(self.arrays, self.vertex_vc, *starts),
+            *(table.hop_channel, endpoints, table.num_destinations),
+        )
+        return channels
 
     @cached_property
     def arrays(self) -> GraphArrays:

@@ -78,9 +78,9 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
     after = [_edges_to(graph, int(end)) for end in ends]
     routes: dict[tuple[int, int], list[list[int]]] = {}
-    turns: set[tuple[int, int]] = set()
+    turns: set[tuple[tuple[int, int], tuple[int, int]]] = set()
     for e, f in _turns(graph):
-        turn = int(graph.edge_channel[e]), int(graph.edge_channel[f])
+        turn = _hop(graph, e), _hop(graph, f)
         if turn in turns:
             continue
         u, w = int(graph.edge_source[e]), int(graph.edge_target[f])
@@ -94,7 +94,14 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
                 *_channels_after(graph, after[pair[1]], w),
             ]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
-    return _table(graph, routes, flow_control)
+    table = _table(graph, routes, flow_control)
+    return table if graph.vertex_vc is None else table.with_vcs(graph.virtual_channels(table))
+
+
+def _hop(graph: RoutingGraph, edge: int) -> tuple[int, int]:
+    """Return the channel and the virtual channel of an edge's hop."""
+    vc = 0 if graph.vertex_vc is None else int(graph.vertex_vc[graph.edge_target[edge]])
+    return int(graph.edge_channel[edge]), vc
 
 
 def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:

@@ -1,8 +1,6 @@
-"""No layers: every hop on virtual channel 0."""
+"""No layers: every hop on the virtual channel that the rules prescribe, or else on 0."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from routelab.api import Capabilities, LayersPlugin, RouteTable
 
@@ -10,14 +8,14 @@ from routelab.api import Capabilities, LayersPlugin, RouteTable
 class NoLayers(LayersPlugin):
     """Leaves the routes unchanged.
 
-    For rules that are deadlock-free on one virtual channel under the flow control that their table
-    declares, which also stays unchanged.
+    For rules that are deadlock-free on one virtual channel, or on those that they prescribe, under
+    the flow control that their table declares, which also stays unchanged.
     """
 
     name = "none"
-    summary = "One virtual channel for everything"
-    capabilities = Capabilities(multipath=True)
+    summary = "The virtual channels that the rules prescribe; one for everything if they do not"
+    capabilities = Capabilities(multipath=True, virtual_channels=None)
 
     def assign(self, table: RouteTable) -> RouteTable:
-        """Return the same routes on virtual channel 0."""
-        return table.with_vcs(np.zeros(len(table.hop_vc), dtype=np.int16))
+        """Return the table."""
+        return table

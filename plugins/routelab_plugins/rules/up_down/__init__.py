@@ -46,6 +46,7 @@ class UpDownParameters(Parameters):
         description="Spanning tree: breadth first (up: towards the smaller level, then index), or "
         "depth first (up: towards the smaller preorder number)",
     )
+    vcs: int = parameter(1, ge=1, le=16, description="Number of virtual channels")
     root: str = parameter("center", description=f"Root of the tree: {ROOTS_AND_BEST}")
 
 
@@ -58,7 +59,7 @@ class UpDown(RulesPlugin):
         works.SCHROEDER1991("up*/down* rule"),
         works.SANCHO2000("depth-first trees"),
     )
-    capabilities = Capabilities(minimal=False, flow_control="plain")
+    capabilities = Capabilities(minimal=False, flow_control="plain", virtual_channels=None)
     Parameters = UpDownParameters
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
@@ -66,7 +67,7 @@ class UpDown(RulesPlugin):
 
         Every connected part of the network gets a tree; the chosen root serves its own part.
         """
-        return _graph_from(topology, self.order(topology))
+        return _graph_from(topology, self.order(topology), self.parameters.vcs)
 
     def order(self, topology: Topology) -> Int64Array:
         """Return the place of each switch in the order, from the root; int64, shape (S,)."""
@@ -74,10 +75,12 @@ class UpDown(RulesPlugin):
         if choice != "best" or topology.num_switches == 0:
             return self._order_from(topology, root_of(topology, choice, self.name))
 
-        def unevenness_of(root: int) -> float:
-            return unevenness(_graph_from(topology, self._order_from(topology, root)))
+        vcs = self.parameters.vcs
 
-        budget = affordable(_graph_from(topology, np.arange(topology.num_switches)))
+        def unevenness_of(root: int) -> float:
+            return unevenness(_graph_from(topology, self._order_from(topology, root), vcs))
+
+        budget = affordable(_graph_from(topology, np.arange(topology.num_switches), vcs))
         return self._order_from(topology, best_root(topology, unevenness_of, budget))
 
     def _order_from(self, topology: Topology, root: int) -> Int64Array:
@@ -92,23 +95,25 @@ class UpDown(RulesPlugin):
         return place
 
 
-def _graph_from(topology: Topology, order: Int64Array) -> RoutingGraph:
-    """Return the graph of routes up, to earlier places in `order`, and then only down."""
+def _graph_from(topology: Topology, order: Int64Array, vcs: int = 1) -> RoutingGraph:
+    """Return the graph of routes up, to earlier places in `order`, then down; `vcs` times."""
     count = topology.num_switches
+    switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
-    switches = np.arange(count)
-    up = order[target] < order[source]
-    channels = np.arange(topology.num_channels)
-    # vertex u: going up, vertex count + u: gone down
-    edge_source = np.concatenate((source, source[~up] + count))
-    edge_target = np.concatenate((np.where(up, target, target + count), target[~up] + count))
+    down = (order[target] > order[source]).astype(np.int64)
+    # Vertex p * count + u: at switch u in phase p. A packet goes up in even phases and down in odd
+    # ones, and takes the next hop in the earliest phase that is left for it.
+    phases = np.arange(2 * vcs)
+    next_phase = phases[:, None] + (phases[:, None] + down) % 2
+    phase, channel = np.nonzero(next_phase < 2 * vcs)
     return RoutingGraph.create(
         topology,
-        vertex_switch=np.concatenate((switches, switches)),
-        accepting=np.ones(2 * count, dtype=np.bool_),
+        vertex_switch=np.tile(switches, 2 * vcs),
+        accepting=np.ones(2 * vcs * count, dtype=np.bool_),
         begin=switches,
-        edge_source=edge_source,
-        edge_target=edge_target,
-        edge_channel=np.concatenate((channels, channels[~up])),
+        edge_source=phase * count + source[channel],
+        edge_target=next_phase[phase, channel] * count + target[channel],
+        edge_channel=channels[channel],
         turn_set="up-down",
+        vertex_vc=np.repeat(phases // 2, count) if vcs > 1 else None,
     )
