@@ -1,0 +1,258 @@
+"""Cheapest legal routes of any length, at prices that rise with the load of a channel.
+
+`balanced` chooses among a pair's shortest routes. Where these leave channels idle, a detour of a few
+pairs lowers the maximum load: on a Dragonfly, in a random network, and wherever rules such as
+`up-down~vcs=2` allow many routes. No list of routes is made here:
+
+1. **Prices.** A hop costs 1 + exp(β (load - maximum)), normalized to a mean of 1 + 1, times the
+   channel's emphasis and a random factor up to 1.2; β is 40 divided by the mean load.
+2. **Sweep.** One pass over the edges of the routing graph finds the cheapest legal routes of all
+   pairs: edges are ordered so that each follows those that lead to it, if the graph has no cycle.
+3. **Exchange.** Each pair is offered its cheapest route, in random order, and takes it if it is not
+   dearer at the loads of this moment. Groups of sources stay together, for the cache.
+4. **Emphasis.** Channels at the goal (one less than the best maximum) or above get dearer by 5 %.
+5. **Proof.** The prices prove a bound for routes of any length: if every pair took its cheapest
+   route, the mean load, weighted with the prices, would be the sum of these prices over that of all
+   channels. Where it meets the maximum, the search ends; else after `rounds` without progress.
+
+Choosing by exponential prices: Young, *Randomized rounding without solving the linear program*
+(SODA 1995); emphasis: Morris, *The breakout method for escaping from local minima* (AAAI 1993).
+All channels count alike, whatever their capacity.
+
+A round costs O(E Q) for the sweep, with Q sources, and O(hops) for the exchange; memory is
+8 V Q bytes and 4 bytes for each hop that a route may have.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Column,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    parameter,
+)
+from routelab.api.topology import Int32Array, Int64Array
+from routelab_plugins import works
+
+from .kernels import exchange, sweep
+
+SHARPNESS = 40.0
+"""β times the mean load."""
+
+NOISE = 0.2
+"""Largest random surcharge of a channel's price, relative to it."""
+
+EMPHASIS = 1.05
+"""Factor by which channels above the goal get dearer in each round."""
+
+PROOF_ROUNDS = 10
+"""Rounds from one attempt to prove the present maximum to the next."""
+
+GROUP = 16
+"""Number of sources whose pairs are exchanged together."""
+
+SPARE_HOPS = 6
+"""Hops that a route may have beyond the longest of the first sweep."""
+
+
+class CheapestParameters(Parameters):
+    """Effort of the search, and what gets a route of its own."""
+
+    seed: int = parameter(0, ge=0, le=2**63 - 1, description="Seed of prices and orders")
+    rounds: int = parameter(
+        100, ge=1, le=10**6, description="Rounds without a smaller maximum load until the search ends"
+    )
+    pairs: Literal["switches", "terminals"] = parameter(
+        "switches", description="Route pairs of switches, or each terminal of the target by itself"
+    )
+
+
+class Cheapest(SelectionPlugin):
+    """Exchanges routes at exponential prices; stops when the prices prove optimality."""
+
+    name = "cheapest"
+    summary = "Near-optimal maximum load with legal routes of any length, by exponential prices"
+    citations = (
+        works.YOUNG1995("choosing by exponential prices"),
+        works.MORRIS1993("emphasis that grows where the goal is missed"),
+    )
+    capabilities = Capabilities(minimal=False)
+    columns = (
+        Column(
+            "rounds",
+            "`cheapest`: number of rounds of sweep and exchange",
+            group="Computing effort",
+        ),
+    )
+    Parameters = CheapestParameters
+
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """Refuse rules that hold for shortest routes only."""
+        if graph.minimal_only:
+            return "these rules speak for shortest routes only, and it also takes longer ones"
+        return None
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """Choose one legal route for each pair; see the module for steps and costs."""
+        topology, options = graph.topology, self.parameters
+        random = np.random.default_rng(options.seed)
+        per_terminal = options.pairs == "terminals"
+        search = _Search(graph, per_terminal)
+        best, routes = search.load_limit, search.routes
+        rounds = since_best = 0
+        while since_best < options.rounds and best > search.bound:
+            search.round(random)
+            rounds += 1
+            since_best += 1
+            if search.load.max(initial=0) < best:
+                best, since_best = int(search.load.max(initial=0)), 0
+                routes = tuple(array.copy() for array in search.routes)
+            if rounds % PROOF_ROUNDS == 0:
+                search.improve_bound()
+            search.emphasis[search.load >= best] *= EMPHASIS
+            search.emphasis /= search.emphasis.mean()
+        hops, length = routes
+        width = np.arange(hops.shape[1])
+        return RouteTable.from_lengths(
+            topology,
+            length,
+            hops[width < length[:, None]],
+            per_terminal=per_terminal,
+            counters={"rounds": rounds},
+        )
+
+
+class _Search:
+    """The routes of all rows, a row for each pair, and the loads that they add up to.
+
+    Attributes
+    ----------
+    routes : tuple of (int32 array, shape (R, W), int32 array, shape (R,))
+        Channels of each row's route, and their number; -1 for none.
+    load : int64 array, shape (C,)
+    emphasis : float64 array, shape (C,)
+    load_limit : int
+        More than the load of any channel can be.
+    bound : int
+        Proven: no legal routes have a smaller maximum load.
+    """
+
+    def __init__(self, graph: RoutingGraph, per_terminal: bool) -> None:
+        topology = graph.topology
+        ends = topology.endpoints
+        targets = topology.terminal_switch if per_terminal else ends
+        demand = topology.demand
+        self._sources = len(ends)
+        self._row_source = np.repeat(np.arange(len(ends), dtype=np.int32), len(targets))
+        self._row_target = np.tile(np.arange(len(targets), dtype=np.int32), len(ends))
+        target_demand = np.ones(len(targets), np.int64) if per_terminal else demand
+        self._weight = (demand[:, None] * target_demand).reshape(-1)
+        self.load_limit = int(self._weight.sum()) + 1
+        self._begins = graph.begin[ends]
+        self._order = _edge_order(graph)
+        self._edges = (graph.edge_source[self._order], graph.edge_channel[self._order])
+        self._edge_target = graph.edge_target[self._order]
+        self._stops = _accepting_vertices(graph, targets)
+        self._distance = np.empty((graph.num_vertices, len(ends)), dtype=np.float32)
+        self._last_edge = np.empty((graph.num_vertices, len(ends)), dtype=np.int32)
+        self.load: Int64Array = np.zeros(topology.num_channels, dtype=np.int64)
+        self.emphasis = np.ones(topology.num_channels)
+        self._price_sum = np.ones(topology.num_channels)
+        self.bound = 0
+        self.improve_bound()
+        lengths = self._distance[np.isfinite(self._distance)]
+        width = int(lengths.max(initial=0)) + SPARE_HOPS
+        self.routes: tuple[Int32Array, ...] = (
+            np.empty((len(self._weight), width), dtype=np.int32),
+            np.full(len(self._weight), -1, dtype=np.int32),
+        )
+
+    def improve_bound(self) -> None:
+        """Prove a bound with the mean of all prices so far, which were one for each hop at first."""
+        if not len(self._price_sum):
+            return
+        price = self._price_sum / self._price_sum.mean()
+        self._sweep(price[self._edges[1]])
+        nearest = np.minimum.reduceat(self._distance[self._stops[1]], self._stops[0][:-1])
+        covered = self._weight * nearest.T.reshape(-1).astype(np.float64)
+        # Prices are sums of floats with 24 bits.
+        proven = covered[np.isfinite(covered)].sum() / price.sum() * (1 - 1e-5)
+        self.bound = max(self.bound, ceil(proven))
+
+    def _sweep(self, edge_price: np.ndarray) -> None:
+        sweep(
+            *(self._edges[0], self._edge_target, edge_price.astype(np.float32), self._begins),
+            *(self._distance, self._last_edge),
+        )
+
+    def round(self, random: np.random.Generator) -> None:
+        """Sweep and exchange once."""
+        mean, top = max(self.load.mean(), 1.0), int(self.load.max(initial=0))
+        # A row may add its weight to the fullest channel.
+        loads = np.arange(top + 1 + int(self._weight.max(initial=0)))
+        cost = np.exp(np.minimum(SHARPNESS / mean * (loads - top), 60.0))
+        cost = 1.0 + cost / max((self.emphasis * cost[self.load]).mean(), 1e-30)
+        price = self.emphasis * cost[self.load]
+        self._sweep(price[self._edges[1]] * (1 + NOISE * random.random(len(self._edge_target))))
+        self._price_sum += (price - self.emphasis) / max((price - self.emphasis).mean(), 1e-30)
+        exchange(
+            *(self._rows(random), self._edges, (self._distance, self._last_edge), self._stops),
+            *(self._row_source, self._row_target, self._weight),
+            *(cost, self.emphasis, self.routes, self.load),
+        )
+    def _rows(self, random: np.random.Generator) -> Int64Array:
+        """Return all rows in random order, those of a group of sources together."""
+        size = max(1, len(self._weight) // max(1, self._sources)) * GROUP
+        starts = random.permutation(np.arange(0, len(self._weight), size))
+        blocks = [np.arange(start, min(start + size, len(self._weight))) for start in starts]
+        return np.concatenate([random.permutation(block) for block in blocks] or [np.arange(0)])
+
+
+def _edge_order(graph: RoutingGraph) -> Int64Array:
+    """Return the edges so that each follows all that lead to its source, as far as possible.
+
+    Vertices are numbered as a depth-first search leaves them, from the last one to the first: a
+    topological order, if the graph has no cycle.
+    """
+    start, target = graph.edge_start.tolist(), graph.edge_target.tolist()
+    place = np.full(graph.num_vertices, -1)
+    number = graph.num_vertices
+    entered = [False] * graph.num_vertices
+    for root in graph.begin.tolist():
+        if entered[root]:
+            continue
+        entered[root] = True
+        stack = [(root, start[root])]
+        while stack:
+            v, e = stack.pop()
+            if e == start[v + 1]:
+                number -= 1
+                place[v] = number
+                continue
+            stack.append((v, e + 1))
+            if not entered[target[e]]:
+                entered[target[e]] = True
+                stack.append((target[e], start[target[e]]))
+    order: Int64Array = np.argsort(place[graph.edge_source], kind="stable")
+    # Edges that no route reaches are left out.
+    return order[place[graph.edge_source[order]] >= 0]
+
+
+def _accepting_vertices(graph: RoutingGraph, targets: Int32Array) -> tuple[Int32Array, Int32Array]:
+    """Return the vertices in which routes may stop at each target: offsets and vertices."""
+    vertices = np.flatnonzero(graph.accepting)
+    vertices = vertices[np.argsort(graph.vertex_switch[vertices], kind="stable")]
+    of_switch = np.searchsorted(
+        graph.vertex_switch[vertices], np.arange(graph.topology.num_switches + 1)
+    )
+    stops = [vertices[of_switch[switch] : of_switch[switch + 1]] for switch in targets]
+    offsets = np.cumsum([0, *map(len, stops)], dtype=np.int32)
+    return offsets, np.concatenate([*stops, np.empty(0)]).astype(np.int32)
