@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 STUDY = "angara-small/index.html"
-PAGES = ["index.html", STUDY, "networks/index.html", "sizes/index.html"]
+PAGES = ["index.html", "values.html", STUDY, "networks/index.html", "sizes/index.html"]
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 
 
@@ -97,6 +97,33 @@ def test_tables_sort_from_the_keyboard(browser):
     for key, order in ((ENTER, sorted), (SPACE, lambda n, key: sorted(n, key=key, reverse=True))):
         browser.press(key)
         assert column(browser, 2) == order(nodes, key=int)
+
+
+def test_the_table_over_all_studies_filters_and_sorts(browser):
+    browser.open("values.html")
+
+    def shown():
+        rows = browser.all("#values tbody tr")
+        cells = [row.find_elements("css selector", "th, td") for row in rows if row.is_displayed()]
+        return [[cell.text for cell in row] for row in cells]
+
+    everything = shown()
+    box, routing = browser.one(".filter input"), browser.one(".filter select[aria-label$=routing]")
+    box.send_keys("SIZES dor")
+    expected = [row for row in everything if row[0] == "sizes" and "dor" in row[3]]
+    assert 0 < len(expected) < len(everything)
+    assert shown() == expected
+    box.clear()
+    routing.send_keys("dor")
+    expected = [row for row in everything if row[3] == "dor"]
+    assert {row[0] for row in expected} == {"angara-small", "sizes"}
+    assert shown() == expected
+    assert browser.one(".filter output").text == f"{len(expected)} of {len(everything)} rows"
+    value = browser.all("#values thead button")[5]
+    for reverse in (False, True):
+        value.click()
+        numbers = [float(row[5]) for row in expected]
+        assert [float(row[5]) for row in shown()] == sorted(numbers, reverse=reverse)
 
 
 # --- Pictures of networks ---

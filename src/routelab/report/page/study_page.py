@@ -32,6 +32,7 @@ from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing_rows import as_sentence, loss_json, missing_results, missing_rows
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
+from routelab.report.page.study_values import study_values
 from routelab.report.page.summary import summarize, verdicts
 from routelab.report.page.versions import write_versions
 from routelab.report.rows.bench_rows import BenchmarkRecord
@@ -278,6 +279,7 @@ def summary_section(report: Report) -> dict[str, Any]:
         "broken": [part.sentence for part in report.broken],
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, report.tables),
+        "values": study_values(study, report.tables),
     }
 
 

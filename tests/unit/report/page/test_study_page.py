@@ -286,6 +286,7 @@ def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
     write_index(report.parent)
     page = Page((report.parent / "index.html").read_text())
     assert [link for _, link in page.links if link.endswith(".html")] == [
+        "values.html",
         *["demo/index.html"] * 2,
         "broken/index.html",
     ]
