@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -145,3 +145,18 @@ def with_random_failures(
     order = np.argsort(rank[topology.num_switches :][candidates], kind="stable")
     cut = topology.links[candidates[order[:links]]]
     return topology.without(switches=failed.tolist(), channels=cut.reshape(-1).tolist())
+
+
+def failed_link_ends(topology: Topology) -> Iterator[tuple[int, int, str]]:
+    """Yield both switches and the name of each failed link between remaining switches.
+
+    Parallel links that failed are one.
+    """
+    number = {name: switch for switch, name in enumerate(topology.switch_names)}
+    for name in dict.fromkeys(topology.failed_links):
+        # the names of switches may contain these marks, too
+        for mark in re.finditer("[->]", name):
+            ends = name[: mark.start()], name[mark.end() :]
+            if number.keys() >= set(ends):
+                yield number[ends[0]], number[ends[1]], name
+                break
