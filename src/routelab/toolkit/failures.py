@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -154,9 +154,22 @@ def failed_link_ends(topology: Topology) -> Iterator[tuple[int, int, str]]:
     """
     number = {name: switch for switch, name in enumerate(topology.switch_names)}
     for name in dict.fromkeys(topology.failed_links):
-        # the names of switches may contain these marks, too
-        for mark in re.finditer("[->]", name):
-            ends = name[: mark.start()], name[mark.end() :]
-            if number.keys() >= set(ends):
-                yield number[ends[0]], number[ends[1]], name
-                break
+        if ends := split_link_name(name, number):
+            yield number[ends[0]], number[ends[1]], name
+
+
+def split_link_name(name: str, switches: Container[str]) -> tuple[str, str] | None:
+    """Return the names of the switches in the name of a failed link; None if they are unknown.
+
+    Parameters
+    ----------
+    name : str
+        ``a-b``, or ``a>b`` for a single channel.
+    switches : container of str
+        Names of switches, which may contain these marks, too.
+    """
+    for mark in re.finditer("[->]", name):
+        ends = name[: mark.start()], name[mark.end() :]
+        if ends[0] in switches and ends[1] in switches:
+            return ends
+    return None
