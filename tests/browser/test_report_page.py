@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import re
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.browser
 
@@ -169,3 +172,13 @@ def test_a_command_is_copied(browser):
 
 
 # --- Sizes, colours, paper ---
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_of_networks_have_the_colours_of_the_page(browser, scheme):
+    browser.open(STUDY, prefers_color_scheme=scheme)
+    picture = browser.one("#figure-torus .picture object")
+    browser.js("arguments[0].scrollIntoView()", picture)
+    image = Image.open(io.BytesIO(picture.screenshot_as_png)).convert("L")
+    assert (np.median(image) > 128) == (scheme == "light")
+    assert np.ptp(image) > 150  # texts and channels are there, too

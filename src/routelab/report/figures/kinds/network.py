@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from routelab.api import Topology
-from routelab.report.figures.channel_styles import group_places, load_colours
+from routelab.report.figures.channel_styles import group_places, scale_map
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.network_panels import (
     Panel,
@@ -69,7 +69,7 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
         tooltips,
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         cycles={panel.title: panel.cycle for panel in panels if panel.cycle},
-        on_paper=True,
+        on_paper=_is_large(panels),
     )
 
 
@@ -99,7 +99,7 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
     top = _top(panels)
     figure, axes, inch = _frame(panels)
     tooltips = {}
-    as_image = sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
+    as_image = _is_large(panels)
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
         name = f"channels-{i}"
         texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
@@ -114,7 +114,7 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
             tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
     if not panels[0].groups:
         bar = figure.colorbar(
-            ScalarMappable(Normalize(0, top), load_colours()),
+            ScalarMappable(Normalize(0, top), scale_map()),
             ax=axes,
             location="top",
             shrink=0.5,
@@ -136,6 +136,11 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
         )
     figure.supxlabel("\n".join(_hints(panels, colour)), **_SMALL)
     return figure, tooltips
+
+
+def _is_large(panels: list[Panel]) -> bool:
+    """Return whether files have the channels as an image, whose colours no page replaces."""
+    return sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
 
 
 def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
