@@ -131,7 +131,8 @@ def picture_of(topology: Topology) -> Picture:
             channel_lines = [_straight(start, end, side)]
         lines += channel_lines
         owners += [channel] * len(channel_lines)
-    if len(lines) > topology.num_channels:
+    failed = tuple(_failed_links(topology, switches, sizes, rings))
+    if len(lines) > topology.num_channels or len(failed) > len(dict(failed)):
         hint += " Open ends close a ring with those at the other side."
     return Picture(
         switches,
@@ -141,7 +142,7 @@ def picture_of(topology: Topology) -> Picture:
         ticks,
         hint,
         tuple(captions),
-        tuple(_failed_links(topology, switches, sizes, rings)),
+        failed,
         np.zeros((0, 2)) if sizes is None else unroll(_failed_cells(topology, sizes), sizes),
     )
 

@@ -88,3 +88,11 @@ def test_a_failed_switch_is_where_it_was():
     whole = load("topology", "torus~dims=4x2x2").build()
     damaged = load("topology", "torus~dims=4x2x2,failed_switches=5+15").build()
     assert np.array_equal(picture_of(damaged).failed_switches, picture_of(whole).switches[[5, 15]])
+
+
+def test_the_ends_of_a_failed_link_that_closed_the_only_ring_are_explained():
+    hints = {
+        name: picture_of(load("topology", name).build()).hint
+        for name in ("mesh~dims=4", "torus~dims=4", "torus~dims=4,failed_links=0-3")
+    }
+    assert hints["torus~dims=4,failed_links=0-3"] == hints["torus~dims=4"] != hints["mesh~dims=4"]
