@@ -13,6 +13,7 @@ import contextlib
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
+from importlib.resources import files as files_of
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -314,7 +315,7 @@ def write_gallery() -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Add the pages that are not in git; mkdocs calls this."""
+    """Add the pages and the script that are not in git; mkdocs calls this."""
     from mkdocs.structure.files import File
 
     for name, text in (
@@ -323,6 +324,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         ("columns", columns_page()),
     ):
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    script = (files_of("routelab.report") / "templates/tables.js").read_text("utf-8")
+    files.append(File.generated(config, "assets/tables.js", content=script))
 
 
 if __name__ == "__main__":

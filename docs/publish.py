@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ import yaml
 
 from routelab.report.labels import duration_text, label
 from routelab.report.number_formats import ROUNDING
+from routelab.report.page.study_values import study_values
 from routelab.report.page.summary import UNDECIDED
+from routelab.report.stored_tables import table_from_csv
+from routelab.study import load_study
 
 HOME = Path(__file__).parents[1]
 RESULTS = HOME / "docs/results"
@@ -36,6 +40,26 @@ What the studies of routelab find, each with the command that repeats it. All nu
 the tables beside the pages."""
 UNPUBLISHED = """\
 The two studies `desmos-rerun-*` measure on a cluster; their files begin with the commands."""
+VALUES = """\
+The values that answer the questions of the studies, with proven bounds and published numbers. They
+are read from the tables beside the pages. The distance is that of the value from the bound, in
+percent of the bound. A measured load may exceed its bound within the error of the measurement."""
+VALUE_HEADINGS = {
+    "network": "network",
+    "traffic": "traffic",
+    "routing": "routing",
+    "label": "quantity",
+    "value": "value",
+    "bound": "proven bound",
+    "distance": "distance (%)",
+    "published": "published",
+}
+"""Headings of the table over all studies, by the keys of its rows."""
+SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+ET.register_namespace("", SVG[1:-1])
+ET.register_namespace("xlink", HREF[1:-5])
+ILLEGIBLE = ("text_", "xtick_", "ytick_", "legend_")
+"""Beginnings of the ids of a figure's parts that nobody could read in a small picture."""
 UPPER_BOUND = "accepted_bound"
 KEPT = ("question", "finding", "sentences", "cpu_seconds", "table", "source", "published")
 """Facts of a report's summary that a page needs."""
@@ -130,6 +154,18 @@ class Result:
             raise SystemExit(f"{self.study}: cell {name}: {len(rows)} rows of {table} fit")
         text = rows[0][column]
         return f"{number(column, str(100 * float(text)))} %" if unit else number(column, text)
+
+    def values(self) -> list[dict[str, str]]:
+        """Return the rows of the study in the table over all studies."""
+        study = load_study(HOME / f"config/studies/{self.study}.yaml")
+        tables = []
+        for path in sorted(self.folder.glob("*.csv")):
+            if spec := study.tables.get(path.stem):
+                table = table_from_csv(path.stem, spec, path.read_text("utf-8"))
+                # without a key of its rows, a table from an earlier study mixes conditions
+                if len(table.with_role("row")) == len(spec.rows):
+                    tables.append(table)
+        return study_values(study, tables)
 
     @property
     def question(self) -> str:
@@ -259,12 +295,14 @@ def index_page(results: Sequence[Result]) -> str:
         "# Results",
         INTRODUCTION,
         headline_table(results, ""),
+        "[All values in one table](values.md), with bounds and published numbers.",
         "## All studies",
         "\n".join(
             [
-                "| question | answer | CPU time |",
-                "| --- | --- | --- |",
+                "| figure | question | answer | CPU time |",
+                "| --- | --- | --- | --- |",
                 *(
+                    f"| [![{one.caption}]({one.study}/preview.svg)]({one.study}.md) "
                     f"| [{one.question}]({one.study}.md) | {one.answer} | {one.cpu} |"
                     for one in results
                 ),
@@ -275,6 +313,61 @@ def index_page(results: Sequence[Result]) -> str:
         "\n".join(_unpublished(results)),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def values_page(results: Sequence[Result]) -> str:
+    """Return the page with one table over all studies."""
+    lines = [
+        f"| study | {' | '.join(VALUE_HEADINGS.values())} |",
+        f"| --- |{' --- |' * 4}{' ---: |' * 4}",
+    ]
+    without = []
+    for one in results:
+        rows = one.values()
+        without += [] if rows else [f"[{one.study}]({one.study}.md)"]
+        for row in rows:
+            cells = (re.sub(r"([\\`*_<|])", r"\\\1", row[key]) for key in VALUE_HEADINGS)
+            lines.append(f"| [{one.study}]({one.study}.md) | {' | '.join(cells)} |")
+    missing = f"{len(without)} of {len(results)} studies have no such values"
+    return "\n\n".join(
+        [
+            "# Values of all studies",
+            VALUES,
+            f"{missing}: {', '.join(without)}." if without else "All published studies have rows.",
+            '<div data-filter="0 2 3 4" markdown>',
+            "\n".join(lines),
+            "</div>\n",
+        ]
+    )
+
+
+def preview(figure: str) -> str:
+    """Return a small picture of a figure: without texts, ticks and legends, and rounded."""
+    root = ET.fromstring(figure)
+    _thin(root)
+    used = {use.get(HREF) for use in root.iter(f"{SVG}use")}
+    for definitions in root.iter(f"{SVG}defs"):
+        for shape in definitions.findall(f"{SVG}path"):
+            if f"#{shape.get('id')}" not in used:
+                definitions.remove(shape)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _thin(element: ET.Element) -> None:
+    element.text, element.tail = element.text and element.text.strip(), None
+    for child in list(element):
+        _thin(child)
+        is_group = child.tag == f"{SVG}g"
+        name = child.attrib.pop("id", "") if is_group else ""
+        if name.startswith(ILLEGIBLE) or (is_group and not len(child)):
+            element.remove(child)
+    # marks are drawn around their own centre: their curves need a digit
+    digits = 0 if "clip-path" in element.attrib else 1
+    for key in {"d", "x", "y"}.intersection(element.attrib):
+        numbers = re.split(r"(-?\d+\.\d+)", element.attrib[key])
+        numbers[1::2] = (f"{float(text):.{digits}f}" for text in numbers[1::2])
+        path = " ".join("".join(numbers).split())
+        element.set(key, re.sub(r" ?([A-Za-z]) ?", r"\1", path))
 
 
 def _unpublished(results: Sequence[Result]) -> Iterator[str]:
@@ -292,6 +385,10 @@ def pages() -> dict[Path, str]:
     results = [Result(study, text) for study, text in texts().items() if (RESULTS / study).is_dir()]
     found = {RESULTS / f"{one.study}.md": study_page(one) for one in results}
     found[RESULTS / "index.md"] = index_page(results)
+    found[RESULTS / "values.md"] = values_page(results)
+    for one in results:
+        figure = (one.folder / "figure.svg").read_text("utf-8")
+        found[one.folder / "preview.svg"] = preview(figure)
     for path, home in ((HOME / "README.md", "docs/results/"), (HOME / "docs/index.md", "results/")):
         before, _, rest = path.read_text("utf-8").partition(BEGIN)
         after = rest.partition(END)[2]

@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index.html", "angara-small/index.html", "sizes/index.html")
+PAGES = ("index.html", "values.html", "angara-small/index.html", "sizes/index.html")
 SERIOUS = ("serious", "critical")
 RUN = """
 const done = arguments[arguments.length - 1];

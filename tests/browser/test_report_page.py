@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import html
+import io
 import re
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.browser
 
 STUDY = "angara-small/index.html"
-PAGES = ["index.html", STUDY, "networks/index.html", "sizes/index.html"]
+PAGES = ["index.html", "values.html", STUDY, "networks/index.html", "sizes/index.html"]
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 
 
@@ -99,6 +103,33 @@ def test_tables_sort_from_the_keyboard(browser):
         assert column(browser, 2) == order(nodes, key=int)
 
 
+def test_the_table_over_all_studies_filters_and_sorts(browser):
+    browser.open("values.html")
+
+    def shown():
+        rows = browser.all("#values tbody tr")
+        cells = [row.find_elements("css selector", "th, td") for row in rows if row.is_displayed()]
+        return [[cell.text for cell in row] for row in cells]
+
+    everything = shown()
+    box, routing = browser.one(".filter input"), browser.one(".filter select[aria-label$=routing]")
+    box.send_keys("SIZES dor")
+    expected = [row for row in everything if row[0] == "sizes" and "dor" in row[3]]
+    assert 0 < len(expected) < len(everything)
+    assert shown() == expected
+    box.clear()
+    routing.send_keys("dor")
+    expected = [row for row in everything if row[3] == "dor"]
+    assert {row[0] for row in expected} == {"angara-small", "sizes"}
+    assert shown() == expected
+    assert browser.one(".filter output").text == f"{len(expected)} of {len(everything)} rows"
+    value = browser.all("#values thead button")[5]
+    for reverse in (False, True):
+        value.click()
+        numbers = [float(row[5]) for row in expected]
+        assert [float(row[5]) for row in shown()] == sorted(numbers, reverse=reverse)
+
+
 # --- Pictures of networks ---
 
 
@@ -169,3 +200,76 @@ def test_a_command_is_copied(browser):
 
 
 # --- Sizes, colours, paper ---
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_of_networks_have_the_colours_of_the_page(browser, scheme):
+    browser.open(STUDY, prefers_color_scheme=scheme)
+    picture = browser.one("#figure-torus .picture object")
+    browser.js("arguments[0].scrollIntoView()", picture)
+    image = Image.open(io.BytesIO(picture.screenshot_as_png)).convert("L")
+    assert (np.median(image) > 128) == (scheme == "light")
+    assert np.ptp(image) > 150  # texts and channels are there, too
+
+
+BROKEN_WORDS = """
+const broken = [];
+for (const element of document.querySelectorAll("h1, h2:not(.unseen), h3, caption, th")) {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    for (const word of texts.currentNode.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((box) => box.top));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+}
+return broken;
+"""
+RIGHT_ENDS = "return arguments[0].map((element) => element.getBoundingClientRect().right)"
+PAPER = 703
+"""Pixels between the margins of a sheet of A4."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_phone_shows_whole_headings_and_never_scrolls_sideways(browser, page):
+    browser.open(page, 390, 844, touch=True)
+    width, visible = browser.js(
+        "const root = document.documentElement; return [root.scrollWidth, root.clientWidth]"
+    )
+    assert width <= visible == 390
+    headings = browser.all("h1, h2:not(.unseen), h3, caption span")
+    assert headings
+    assert max(browser.js(RIGHT_ENDS, headings)) <= visible
+    assert browser.js(BROKEN_WORDS) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paper_shows_all_columns(browser, page):
+    browser.open(page, PAPER, type="print")
+    blocks = browser.all("table, pre, .picture :is(img, object)")
+    assert blocks
+    assert max(browser.js(RIGHT_ENDS, blocks)) <= PAPER
+    assert browser.js(BROKEN_WORDS) == []
+
+
+def test_tables_with_many_columns_have_sheets_across(browser):
+    browser.open(STUDY)
+    sheets = sheet_sizes(browser)
+    assert {width < height for width, height in sheets} == {True}
+    browser.js(
+        "for (const row of document.querySelectorAll('#table-loads tr'))"
+        "  for (let i = 0; i < 12; i++) row.append(row.lastElementChild.cloneNode(true))"
+    )
+    across = [width > height for width, height in sheet_sizes(browser)]
+    assert any(across)
+    assert not all(across)
+
+
+def sheet_sizes(browser):
+    """Return width and height of the sheets of a printed page."""
+    printed = browser.cdp("Page.printToPDF", preferCSSPageSize=True)["data"]
+    boxes = re.findall(rb"/MediaBox \[0 0 (\S+) (\S+)\]", base64.b64decode(printed))
+    return [(float(width), float(height)) for width, height in boxes]

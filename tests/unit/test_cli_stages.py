@@ -113,8 +113,27 @@ def test_failed_parts_are_named(capsys) -> None:
     assert (facts["failed_links"], facts["failed_switches"]) == (2, 1)
     assert facts["failed_switches_names"] == ["3.1"]
     assert facts["failed_links_names"] == ["0.0-1.0", "0.1-1.1"]
+    assert facts["failed_switches_numbers"] == ["7"]
+    assert facts["failed_links_numbers"] == ["0-2", "1-3"]
     assert main(["topology", name]) == 0
-    assert "0.0-1.0, 0.1-1.1\n" in capsys.readouterr().out
+    assert "0.0-1.0 (0-2), 0.1-1.1 (1-3)\n" in capsys.readouterr().out
+
+
+def test_the_numbers_of_failed_links_fail_the_same_links(capsys) -> None:
+    for whole in ("torus~dims=4x4,failed_switches=3", "dragonfly~h=1,p=2,failed_switches=3"):
+        assert main(["topology", f"{whole},fail_links=4", "--format", "json"]) == 0
+        facts = json.loads(capsys.readouterr().out)
+        links = "+".join(facts["failed_links_numbers"])
+        assert main(["topology", f"{whole},failed_links={links}", "--format", "json"]) == 0
+        again = json.loads(capsys.readouterr().out)
+        assert sorted(again["failed_links_names"]) == sorted(facts["failed_links_names"])
+
+
+def test_channels_have_the_numbers_of_the_whole_network(capsys) -> None:
+    assert main(["topology", "mesh~dims=3x3,nodes=1+4+5", "--format", "csv"]) == 0
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    numbers = {row["source"]: row["source_number"] for row in rows}
+    assert numbers == {"0.1": "1", "1.1": "4", "1.2": "5"}
 
 
 def test_a_terminal_of_80_columns_shows_the_gap(capsys, monkeypatch) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import yaml
 
 from routelab.deadlock import check_table
 from routelab.registry.instances import load
@@ -36,6 +39,39 @@ def test_a_page_counts_all_numbers_that_a_paper_published(publish):
         page = (ROOT / f"docs/results/{study}.md").read_text("utf-8")
         shown = [int(count) for count in re.findall(r": \d+ of (\d+) published numbers are", page)]
         assert sum(shown) == sum(one["numbers"] for one in facts["published"]), study
+
+
+def test_the_table_over_all_studies_has_every_value_of_the_kept_answers(publish):
+    page = (ROOT / "docs/results/values.md").read_text("utf-8")
+    for study in publish.texts():
+        declared = yaml.safe_load((ROOT / f"config/studies/{study}.yaml").read_text("utf-8"))
+        table, value = declared["headline"]["table"], declared["headline"]["value"]
+        with (ROOT / f"docs/results/{study}/{table}.csv").open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        pivot = declared["tables"][table].get("pivot", {}).get("value")
+        others = {*declared["tables"][table]["rows"], *declared["tables"][table].get("values", ())}
+        names = {
+            name
+            for name in lines[0]
+            if (name not in others if pivot == value else name.startswith(f"{value} ("))
+            or (pivot is None and name == value)
+        }
+        kept = [float(line[name]) for line in lines for name in sorted(names) if line[name]]
+        rows = [line.split(" | ") for line in page.splitlines() if f"({study}.md)" in line]
+        shown = [float(row[5]) for row in rows]
+        assert len(shown) == len(kept) > 0, study
+        assert sorted(shown) == pytest.approx(sorted(kept), rel=0.01, abs=0.06), study
+
+
+def test_small_pictures_are_small_and_say_what_they_show(publish):
+    index = (ROOT / "docs/results/index.md").read_text("utf-8")
+    pictures = re.findall(r"!\[(.+?)\]\((\S+?/preview\.svg)\)", index)
+    assert [path.partition("/")[0] for _, path in pictures] == list(publish.texts())
+    for _, path in pictures:
+        picture = ROOT / "docs/results" / path
+        shapes = ET.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}path")
+        assert sum("style" in shape.attrib for shape in shapes) > 5, path
+        assert picture.stat().st_size < min(50_000, picture.with_name("figure.svg").stat().st_size)
 
 
 def test_every_published_study_is_in_the_manual(publish):

@@ -78,6 +78,8 @@ if option:
         outcome = {{"status": status, "reason": reason, "provenance": provenance}}
         path.write_text(json.dumps(outcome))
 output.write_text(" ".join(words))
+if "--index" in words:
+    output.with_name("values.html").write_text(" ".join(words))
 """
 
 STUDY = """\

@@ -24,12 +24,13 @@ rule page:
         " --results results -o {params.folder:q} --keep-going > {log:q} 2>&1"
 
 
-# The list of all pages, with the answer of each.
+# The list of all pages, with the answer of each, and the table of their values.
 rule index:
     input:
         expand("results/report/{study}/index.html", study=list(plan.studies)),
     output:
         report("results/report/index.html", category="Index"),
+        "results/report/values.html",
     log:
         "results/logs/report.log",
     benchmark:

@@ -73,6 +73,12 @@ class Column:
         give neighbouring groups different colours.
     group : str
         Section of the reference page.
+    bound_of : str
+        Column of the same rows that this one bounds: a value that is proven to be the best
+        possible one.
+    gap_of : str
+        Column of the same rows whose distance from its bound this one is. It is empty in rows to
+        which no bound applies.
     problem : str
         What is wrong with the declaration, and where it is. It is refused where the plugin is
         loaded, so that the other plugins of its module can be used.
@@ -90,6 +96,8 @@ class Column:
     decimals: int | None = None
     nominal: bool = False
     group: str = ""
+    bound_of: str = ""
+    gap_of: str = ""
     problem: str = field(default="", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from routelab.commands._shared.arguments import add_result_options
@@ -54,13 +55,19 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(name: str, network: Any, form: str) -> None:
     """Print a network in the format `form`."""
     from routelab.routing.fact_columns import COLUMNS
-    from routelab.routing.topology import network_facts
+    from routelab.routing.topology import network_facts, switch_numbers
     from routelab.routing.topology_file import channel_rows
 
+    numbers = switch_numbers(name, network)
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
 
-        write_csv_rows(sys.stdout, channel_rows(network))
+        columns, *rows = channel_rows(network)
+        write_csv_rows(sys.stdout, [(*columns, "source_number", "target_number")])
+        # columns 1 and 2 are the names of the switches
+        write_csv_rows(
+            sys.stdout, ((*row, numbers.get(row[1]), numbers.get(row[2])) for row in rows)
+        )
         return
     facts = {
         "topology": name,
@@ -69,13 +76,44 @@ def _print(name: str, network: Any, form: str) -> None:
         "failed_switches": len(network.failed_switches),
         "failed_links": len(network.failed_links),
     }
-    names = {"failed_switches": network.failed_switches, "failed_links": network.failed_links}
-    facts |= {f"{part}_names": list(parts) for part, parts in names.items() if parts}
+    facts |= _failures(network, numbers, form)
     facts = {**facts, **network.attributes, **facts}
     if form == "json":
         print(json.dumps(facts, indent=2))
     else:
         print_facts({key: _text(value) for key, value in facts.items()}, COLUMNS)
+
+
+def _failures(network: Any, numbers: Mapping[str, int], form: str) -> dict[str, Any]:
+    """Return the names of failed parts and their numbers: as lists in JSON, else as texts."""
+    from routelab.routing.topology import names_text
+
+    facts: dict[str, Any] = {}
+    for part in ("failed_switches", "failed_links"):
+        names = getattr(network, part)
+        if not names:
+            continue
+        part_numbers = _failed_numbers(names, numbers)
+        if form == "json":
+            facts |= {f"{part}_names": list(names), f"{part}_numbers": part_numbers}
+            continue
+        texts = [
+            name if number in ("", name) else f"{name} ({number})"
+            for name, number in zip(names, part_numbers, strict=True)
+        ]
+        facts[f"{part}_names"] = names_text(texts)
+    return facts
+
+
+def _failed_numbers(names: Sequence[str], numbers: Mapping[str, int]) -> list[str]:
+    """Return failed switches or links as parameters take them; empty for unknown ones."""
+    from routelab.toolkit.failures import split_link_name
+
+    texts = []
+    for name in names:
+        ends = (name,) if name in numbers else split_link_name(name, numbers) or ()
+        texts.append("-".join(str(numbers[end]) for end in ends))
+    return texts
 
 
 def _text(value: object) -> str:

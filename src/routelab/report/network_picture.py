@@ -17,14 +17,16 @@ A network is a grid if its switches have coordinates, unless these describe leve
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.report.network_layout import layout_of, switch_levels
+from routelab.toolkit.failures import failed_link_ends
 from routelab.toolkit.families.groups import coordinate_name, switch_groups
 
 Points = NDArray[np.float64]
@@ -64,6 +66,10 @@ class Picture:
         How to read the picture.
     captions : tuple of (float, float, str)
         Places and names of groups of switches.
+    failed_links : tuple of (str, float64 array)
+        Name and line of each failed link between remaining switches; a cut link has two lines.
+    failed_switches : float64 array, shape (F, 2)
+        Places of the failed switches of a grid whose switches are named by their coordinates.
     """
 
     switches: Points
@@ -73,12 +79,17 @@ class Picture:
     block_ticks: Ticks
     hint: str
     captions: tuple[tuple[float, float, str], ...] = ()
+    failed_links: tuple[tuple[str, Points], ...] = ()
+    failed_switches: Points = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Return left, right, bottom and top of the drawing, with a margin."""
         caption_points = np.array([place[:2] for place in self.captions]).reshape(-1, 2)
-        points = np.concatenate([self.switches, caption_points, *self.lines])
+        failed_lines = [line for _, line in self.failed_links]
+        points = np.concatenate(
+            [self.switches, self.failed_switches, caption_points, *self.lines, *failed_lines]
+        )
         (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
         return left - 0.5, right + 0.5, bottom - 0.5, top + 0.5
 
@@ -86,7 +97,8 @@ class Picture:
 def picture_of(topology: Topology) -> Picture:
     """Lay out a network: unrolled if it is a grid, otherwise by its levels, groups or distances."""
     grid = topology.coordinates
-    steps = _row_steps(topology)
+    channel_ends = np.stack((topology.channel_source, topology.channel_target), axis=1)
+    steps = _row_steps(topology, channel_ends)
     captions: list[tuple[float, float, str]] = []
     hint = "Traffic keeps to the right; a barb is at the end of a channel."
     if grid is None or not _is_grid(topology, steps):
@@ -107,7 +119,7 @@ def picture_of(topology: Topology) -> Picture:
     lanes: Counter[tuple[int, int]] = Counter()
     rings = _ring_dimensions(steps, sizes) if sizes is not None else set()
     for channel, (dimension, length) in enumerate(steps):
-        ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
+        ends = int(channel_ends[channel, 0]), int(channel_ends[channel, 1])
         side = SIDE * (1 + 1.6 * lanes[ends])
         lanes[ends] += 1
         start, end = switches[ends[0]], switches[ends[1]]
@@ -119,9 +131,55 @@ def picture_of(topology: Topology) -> Picture:
             channel_lines = [_straight(start, end, side)]
         lines += channel_lines
         owners += [channel] * len(channel_lines)
-    if len(lines) > topology.num_channels:
+    failed = tuple(_failed_links(topology, switches, sizes, rings))
+    if len(lines) > topology.num_channels or len(failed) > len(dict(failed)):
         hint += " Open ends close a ring with those at the other side."
-    return Picture(switches, tuple(lines), tuple(owners), marks, ticks, hint, tuple(captions))
+    return Picture(
+        switches,
+        tuple(lines),
+        tuple(owners),
+        marks,
+        ticks,
+        hint,
+        tuple(captions),
+        failed,
+        np.zeros((0, 2)) if sizes is None else unroll(_failed_cells(topology, sizes), sizes),
+    )
+
+
+def _failed_links(
+    topology: Topology, switches: Points, sizes: Sequence[int] | None, rings: set[int]
+) -> Iterator[tuple[str, Points]]:
+    """Yield the lines of failed links, in the middle between the places of their channels."""
+    ends = list(failed_link_ends(topology))
+    steps = _row_steps(topology, np.array([pair[:2] for pair in ends], dtype=int).reshape(-1, 2))
+    for (a, b, name), (dimension, length) in zip(ends, steps, strict=True):
+        start, end = switches[a], switches[b]
+        if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
+            cut = _cut_channel(start, end, 0.0, switches, dimension)
+            yield from ((name, line[:2]) for line in cut)
+        elif sizes is not None and dimension not in rings and length > 1:
+            yield name, _arc(start, end, 0.0)[:-1]
+        else:
+            yield name, _straight(start, end, 0.0)[:2]
+
+
+def _failed_cells(topology: Topology, sizes: Sequence[int]) -> NDArray[np.int32]:
+    """Return the coordinates of failed switches, which are known if they are the names.
+
+    Returns
+    -------
+    cells : int32 array, shape (F, n)
+    """
+    assert topology.coordinates is not None
+    names = [".".join(map(str, row)) for row in topology.coordinates.tolist()]
+    cells = []
+    if tuple(names) == topology.switch_names:
+        for name in topology.failed_switches:
+            cell = tuple(int(digit) for digit in name.split(".") if digit.isdecimal())
+            if len(cell) == len(sizes) and all(np.less(cell, sizes)):
+                cells.append(cell)
+    return np.array(cells, dtype=np.int32).reshape(-1, len(sizes))
 
 
 def _is_grid(topology: Topology, steps: Sequence[tuple[int, int]]) -> bool:
@@ -193,12 +251,19 @@ def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
     return ticks
 
 
-def _row_steps(topology: Topology) -> list[tuple[int, int]]:
-    """Return dimension and length of each channel along a row of the grid; (−1, 0) for others."""
+def _row_steps(topology: Topology, ends: NDArray[np.integer[Any]]) -> list[tuple[int, int]]:
+    """Return dimension and length of each step along a row of the grid; (−1, 0) for others.
+
+    Parameters
+    ----------
+    topology : Topology
+    ends : int array, shape (k, 2)
+        First and last switch of each step.
+    """
     if topology.coordinates is None or topology.coordinates.shape[1] == 0:
-        return [(-1, 0)] * topology.num_channels
+        return [(-1, 0)] * len(ends)
     places = topology.coordinates
-    step = np.abs(places[topology.channel_target] - places[topology.channel_source])
+    step = np.abs(places[ends[:, 1]] - places[ends[:, 0]])
     along = np.count_nonzero(step, axis=1) == 1
     dimension = np.where(along, step.argmax(axis=1), -1)
     length = np.where(along, step.max(axis=1), 0)

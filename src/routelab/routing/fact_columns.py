@@ -62,6 +62,19 @@ NETWORK: Final = (
         group=_NETWORK,
     ),
     Column(
+        "failed_switches_names",
+        "number of failed switches and the first names; only if there are any",
+        heading="failed switches",
+        group=_NETWORK,
+    ),
+    Column(
+        "failed_links_names",
+        "number of failed links between remaining switches and the first names; only if there are "
+        "any",
+        heading="failed links",
+        group=_NETWORK,
+    ),
+    Column(
         "left_out",
         "end ports of an InfiniBand fabric that are no terminals, because of the description of "
         "their node; only if there are any",

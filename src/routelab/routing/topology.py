@@ -13,6 +13,7 @@ from routelab.api.topology import Int32Array
 from routelab.jobs.plugin_errors import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
+from routelab.registry.names import without_parameters
 from routelab.results.outcome import OUTCOME, Outcome, read_outcome
 from routelab.routing.fact_columns import NETWORK, SHAPE
 from routelab.routing.topology_file import load_topology, save_topology, write_channels_csv
@@ -34,6 +35,15 @@ MAX_SWITCHES: Final = 20_000
 
 NAMED_PARTS = 5
 """Parts of a disconnected network that are named."""
+
+NAMED_FAILURES = 10
+"""Failed links, and failed switches, that are named in every result."""
+
+FAILURES = {
+    *("failed_switches", "failed_links", "fail_switches", "fail_links"),
+    *("nodes", "allocate", "shape"),
+}
+"""Parameters of networks that remove parts of them."""
 
 
 def load_network(text: str | Topology) -> tuple[str, Topology]:
@@ -126,7 +136,7 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
 
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Return the sizes of a network; ``parts`` and `NOTES` only where there are any."""
+    """Return the sizes of a network; ``parts``, failures and `NOTES` only where there are any."""
     parts = connected_parts(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
@@ -137,7 +147,44 @@ def topology_facts(topology: Topology) -> dict[str, Any]:
     }
     if len(parts) > 1:
         facts["parts"] = _parts_text(parts, topology)
+    for name in ("failed_switches", "failed_links"):
+        if failed_parts := getattr(topology, name):
+            facts[f"{name}_names"] = names_text(failed_parts)
     return facts | {name: value for name, value in topology.attributes.items() if name in NOTES}
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Return the number of failed parts and the first names."""
+    more = len(names) - NAMED_FAILURES
+    text = f"{len(names)}: {', '.join(names[:NAMED_FAILURES])}"
+    return f"{text} and {more} more" if more > 0 else text
+
+
+def switch_numbers(name: str, topology: Topology) -> dict[str, int]:
+    """Return the number of each switch, which parameters such as ``failed_links`` take, by name.
+
+    They count the switches of the whole network, so it is built again if parts are missing.
+
+    Parameters
+    ----------
+    name : str
+        Canonical name of the network.
+    topology : Topology
+
+    Returns
+    -------
+    dict
+        With the failed switches; empty if the name does not tell how to build the whole network.
+    """
+    whole = topology
+    whole_name = without_parameters(name, FAILURES)
+    if whole_name != name or topology.failed_switches:
+        try:
+            whole = load("topology", whole_name).build()
+        except InputError:
+            return {}
+    numbers = {switch: number for number, switch in enumerate(whole.switch_names)}
+    return numbers if numbers.keys() >= set(topology.switch_names) else {}
 
 
 def network_facts(topology: Topology) -> dict[str, Any]:

@@ -22,7 +22,8 @@ class Headline(StudyPart):
         default=None, description="Table with the answer; the first table by default"
     )
     figure: str | None = Field(
-        default=None, description="Figure below the answer; the first figure by default"
+        default=None,
+        description="Figure below the answer; by default the first that shows the value",
     )
     value: str | None = Field(
         default=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -145,3 +145,31 @@ def with_random_failures(
     order = np.argsort(rank[topology.num_switches :][candidates], kind="stable")
     cut = topology.links[candidates[order[:links]]]
     return topology.without(switches=failed.tolist(), channels=cut.reshape(-1).tolist())
+
+
+def failed_link_ends(topology: Topology) -> Iterator[tuple[int, int, str]]:
+    """Yield both switches and the name of each failed link between remaining switches.
+
+    Parallel links that failed are one.
+    """
+    number = {name: switch for switch, name in enumerate(topology.switch_names)}
+    for name in dict.fromkeys(topology.failed_links):
+        if ends := split_link_name(name, number):
+            yield number[ends[0]], number[ends[1]], name
+
+
+def split_link_name(name: str, switches: Container[str]) -> tuple[str, str] | None:
+    """Return the names of the switches in the name of a failed link; None if they are unknown.
+
+    Parameters
+    ----------
+    name : str
+        ``a-b``, or ``a>b`` for a single channel.
+    switches : container of str
+        Names of switches, which may contain these marks, too.
+    """
+    for mark in re.finditer("[->]", name):
+        ends = name[: mark.start()], name[mark.end() :]
+        if ends[0] in switches and ends[1] in switches:
+            return ends
+    return None

@@ -11,7 +11,7 @@ from routelab.results.tables import further_columns, read_tuples
 from routelab.routing.apply import apply_routing
 from routelab.routing.facts import routing_facts
 from routelab.routing.route import Measured, route_network, write_routes
-from routelab.routing.topology import load_network, topology_facts, write_topology
+from routelab.routing.topology import NAMED_FAILURES, load_network, topology_facts, write_topology
 from routelab.toolkit import build_grid
 
 
@@ -102,3 +102,14 @@ def test_notes_on_a_file_are_logged_when_it_is_read_and_facts_of_its_network(tmp
     notes = "not read: column bandwidth"
     assert [record.getMessage() for record in caplog.records] == [f"net.csv: {notes}"]
     assert [topology_facts(known)["file_notes"] for known in (network, again)] == [notes] * 2
+
+
+@pytest.mark.parametrize("failures", [1, NAMED_FAILURES, NAMED_FAILURES + 3])
+def test_facts_count_failed_links_and_name_the_first(failures) -> None:
+    grid = build_grid("torus", (5, 5), wrap=True, fail_links=failures)
+    facts = topology_facts(grid)
+    assert facts["failed_links_names"].startswith(f"{failures}: ")
+    named = [name for name in grid.failed_links if name in facts["failed_links_names"]]
+    assert named == list(grid.failed_links[:NAMED_FAILURES])
+    assert ("3 more" in facts["failed_links_names"]) == (failures > NAMED_FAILURES)
+    assert "failed_switches_names" not in facts

@@ -17,6 +17,7 @@ COLUMNS: Final = (
         "lower bound of `max_load` for all tables of shortest routes that the rules allow",
         heading="proven lower bound under the rules",
         unit="routes",
+        bound_of="max_load",
     ),
     _column(
         "lower_bound_topology",
@@ -24,6 +25,7 @@ COLUMNS: Final = (
         "between the two bounds is the cost of the rules",
         heading="proven lower bound for minimal routing",
         unit="routes",
+        bound_of="max_load",
     ),
     _column(
         "bound_method",
@@ -40,6 +42,7 @@ COLUMNS: Final = (
         heading="gap to the bound",
         unit="routes",
         better="lower",
+        gap_of="max_load",
     ),
     _column(
         "optimal",

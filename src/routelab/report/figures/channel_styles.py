@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import seaborn as sns
-from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba_array
+from matplotlib.colors import ListedColormap, to_hex, to_rgba_array
 from numpy.typing import NDArray
 
 from routelab.api import Topology
@@ -58,7 +58,7 @@ class ChannelStyles:
 def load_styles(values: Values, top: float) -> ChannelStyles:
     """Return the styles of channels with amounts: darker and thicker up to the amount `top`."""
     shares = values / top
-    return ChannelStyles(load_colours()(shares), THIN + (THICK - THIN) * shares)
+    return ChannelStyles(scale_map()(shares), THIN + (THICK - THIN) * shares)
 
 
 def group_styles(topology: Topology, values: Values) -> ChannelStyles:
@@ -152,10 +152,9 @@ def _link_middles(topology: Topology, picture: Picture) -> Points:
     return link_middles
 
 
-def load_colours() -> Colormap:
-    """Return colours from light to dark in perceptually even steps, all visible on white."""
-    steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
-    return LinearSegmentedColormap.from_list("load", steps)
+def scale_map() -> ListedColormap:
+    """Return the colours of `scale_colours` on light pages; SVG files replace each on dark ones."""
+    return ListedColormap(scale_colours(dark=False))
 
 
 def scale_colours(dark: bool) -> list[str]:

@@ -14,7 +14,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from routelab.report.figures.channel_styles import scale_colours
+from routelab.report.figures.channel_styles import NO_GROUP, scale_colours
 from routelab.report.figures.styles import FAINT, INK
 from routelab.results.atomic import atomic_file
 from routelab.toolkit.csv_cells import escape_cell
@@ -61,6 +61,7 @@ DARK = {
     "#e3e3e3": "#30343a",
     "#cccccc": "#4a4f57",
     "#0072b2": "#3d9be0",
+    NO_GROUP: "#4a4f57",
 }
 """Replacements of these colours in SVG files for readers who prefer dark pages."""
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -199,4 +200,8 @@ def _dark_style(content: str) -> str:
     ]
     # black areas have no colour attribute
     rules.append(f"svg {{ fill: {DARK['#000000']} }}")
-    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
+    # a browser draws an embedded document without dark colours on white
+    return (
+        ":root { color-scheme: light dark } "
+        f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"
+    )

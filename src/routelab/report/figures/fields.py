@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import ListedColormap, LogNorm, Normalize
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator
 from numpy.typing import ArrayLike
 
-from routelab.report.figures.channel_styles import scale_colours
+from routelab.report.figures.channel_styles import scale_colours, scale_map
 from routelab.report.labels import number_text
 
 FIRST_DARK = 7
@@ -83,14 +83,9 @@ class ColourScale:
         )
 
 
-def field_colours() -> ListedColormap:
-    """Return the colours of fields on light pages; SVG files replace each on dark ones."""
-    return ListedColormap(scale_colours(dark=False))
-
-
 def draw_fields(axis: Axes, grid: ArrayLike, scale: ColourScale, line: float) -> None:
     """Draw a grid of numbers as coloured fields with white lines of this width between them."""
-    axis.pcolormesh(grid, norm=scale.norm, cmap=field_colours(), edgecolor="white", linewidth=line)
+    axis.pcolormesh(grid, norm=scale.norm, cmap=scale_map(), edgecolor="white", linewidth=line)
     axis.grid(visible=False)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
@@ -98,7 +93,7 @@ def draw_fields(axis: Axes, grid: ArrayLike, scale: ColourScale, line: float) ->
 
 def add_colour_bar(figure: Figure, axes: Sequence[Axes], scale: ColourScale, title: str) -> None:
     """Draw the colour scale above all panels."""
-    mappable = ScalarMappable(scale.norm, field_colours())
+    mappable = ScalarMappable(scale.norm, scale_map())
     bar = figure.colorbar(mappable, ax=axes, location="top", shrink=0.5, aspect=40)
     bar.set_label(title)
     bar.outline.set_visible(False)

@@ -118,7 +118,7 @@ def write_figure(
         notes,
         drawing.turns,
         drawing.cycles,
-        drawing.on_paper,
+        drawing.on_paper or not is_small,
         "svg" if is_small else "png",
         bool(drawing.tooltips) and is_small,
     )

@@ -19,22 +19,29 @@ MAX_SVG = 1_000_000
 
 
 def write_index(report: Path) -> None:
-    """Write ``index.html`` over the pages of all studies in `report`.
+    """Write ``index.html`` and ``values.html`` over the pages of all studies in `report`.
 
     Studies that cite a publication are grouped under it, those with the most published numbers
     first. A study whose ``summary.json`` cannot be
     read is listed with the reason. The card of a study with missing results lists the most serious
-    losses.
+    losses. The other page is one table of the values that answer the studies' questions.
     """
     papers: dict[str, dict[str, Any]] = {}
     other_cards: list[dict[str, Any]] = []
+    values: list[dict[str, str]] = []
+    without: list[dict[str, str]] = []
     for path in sorted(report.glob("*/summary.json")):
         href = f"{quote(path.parent.name)}/index.html"
         try:
             summary = read_json(path, FORMAT)
         except InputError as error:
             other_cards.append({"title": path.parent.name, "href": href, "problem": str(error)})
+            without.append({"study": path.parent.name, "href": href})
             continue
+        address = {"study": summary["study"], "href": href}
+        found = summary.get("values", ())  # earlier versions wrote none
+        values += [row | address for row in found]
+        without += [] if found else [address]
         card = {
             **summary,
             "href": href,
@@ -56,6 +63,7 @@ def write_index(report: Path) -> None:
         ]
     for paper in papers.values():
         paper["studies"].sort(key=_published_numbers)
+    write_page("values.html.j2", report / "values.html", values=values, without=without)
     write_page(
         "index.html.j2",
         report / "index.html",

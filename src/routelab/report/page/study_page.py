@@ -28,10 +28,12 @@ from routelab.report.page.citations import cited_works
 from routelab.report.page.commands import row_command, study_command
 from routelab.report.page.headline import Answer, find_answer
 from routelab.report.page.index_entry import FORMAT, SOURCE_KEYS, published_results, status_of
+from routelab.report.page.lead_figure import lead_figure
 from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing_rows import as_sentence, loss_json, missing_results, missing_rows
 from routelab.report.page.provenance import cpu_seconds, provenance_lines
 from routelab.report.page.render import write_page, write_text
+from routelab.report.page.study_values import study_values
 from routelab.report.page.summary import summarize, verdicts
 from routelab.report.page.versions import write_versions
 from routelab.report.rows.bench_rows import BenchmarkRecord
@@ -93,12 +95,11 @@ class Report:
         rows = [(table, self.study_rows.rows_for(specs[table.name])) for table in self.tables]
         return find_answer(self.study, self.study_rows, rows, self.losses)
 
-    @property
+    @cached_property
     def lead_figure(self) -> PageFigure | None:
-        """Figure below the answer: the headline's, or the first one."""
-        drawn = [figure for figure in self.figures if figure.description]
-        declared = [figure for figure in drawn if figure.name == self.study.headline.figure]
-        return next(iter(declared or drawn), None)
+        """Figure below the answer; None if nothing is drawn."""
+        drawn = {figure.name: figure for figure in self.figures if figure.description}
+        return drawn.get(lead_figure(self.study, self.answer.table, drawn))
 
 
 def write_study_report(
@@ -278,6 +279,7 @@ def summary_section(report: Report) -> dict[str, Any]:
         "broken": [part.sentence for part in report.broken],
         "source": source and source.model_dump(include=SOURCE_KEYS),
         "published": published_results(study, report.tables),
+        "values": study_values(study, report.tables),
     }
 
 

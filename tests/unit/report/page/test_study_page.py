@@ -12,6 +12,7 @@ from routelab.api import InputError
 from routelab.report.page.index_entry import published_results
 from routelab.report.page.index_page import write_index
 from routelab.report.page.provenance import provenance_lines
+from routelab.report.page.render import breakable
 from routelab.report.page.study_page import write_study_report
 from routelab.report.page.summary import _published_sentence
 from routelab.report.rows.routes import RouteRows
@@ -20,7 +21,7 @@ from routelab.report.table_formats import deviation_text
 from routelab.report.tables import build_table
 from routelab.results.json_files import load_sealed, write_json
 
-VOID = {"meta", "img", "br", "hr", "link", "input", "col"}
+VOID = {"meta", "img", "br", "wbr", "hr", "link", "input", "col"}
 STUDY = """
 headline: {value: max_load, baseline: bfs}
 notes: ["BFS is <not> fully determined & so a range."]
@@ -111,6 +112,12 @@ def test_texts_of_users_are_escaped(report):
     assert page.scripts == 1
     assert HOSTILE in "".join(page.text)
     assert "BFS is <not> fully determined & so a range." in "".join(page.text)
+
+
+def test_names_break_between_parameters_and_stay_escaped():
+    for text in ("sssp~a=1,b=2@rules", HOSTILE):
+        assert "".join(Page(breakable(text)).text) == text
+    assert len(re.findall("<wbr>", breakable("sssp~a=1,b=2@rules"))) == 3
 
 
 def test_lost_runs_are_listed_with_reason_and_command(report):
@@ -286,6 +293,7 @@ def test_a_study_whose_summary_cannot_be_read_hides_no_other(report):
     write_index(report.parent)
     page = Page((report.parent / "index.html").read_text())
     assert [link for _, link in page.links if link.endswith(".html")] == [
+        "values.html",
         *["demo/index.html"] * 2,
         "broken/index.html",
     ]

@@ -67,6 +67,7 @@ COLUMNS: Final = (
         "seeds, their mean",
         heading="proven upper bound of accepted load",
         unit=_RATE,
+        bound_of="accepted_load",
     ),
     _column(
         "accepted_attained",

@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
+from routelab.report.figures.channel_styles import scale_map
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.fields import (
     ColourScale,
     add_colour_bar,
-    field_colours,
 )
 from routelab.report.figures.lines import lines_of
 from routelab.report.figures.panels import panels_of, ranks
@@ -63,7 +63,7 @@ def _draw_matrix(
     fields = PolyCollection(
         list(corners + sides * square),
         array=data[colour].to_numpy(float),
-        cmap=field_colours(),
+        cmap=scale_map(),
         norm=scale.norm,
         linewidth=0,
         rasterized=as_image,

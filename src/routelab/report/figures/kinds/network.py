@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from routelab.api import Topology
-from routelab.report.figures.channel_styles import group_places, load_colours
+from routelab.report.figures.channel_styles import group_places, scale_map
 from routelab.report.figures.drawing import Drawing, NotebookFigure, house_style
 from routelab.report.figures.network_panels import (
     Panel,
@@ -26,7 +26,7 @@ from routelab.report.figures.network_panels import (
 from routelab.report.figures.request import FigureRequest
 from routelab.report.figures.styles import FAINT, INK
 from routelab.report.labels import label, number_text
-from routelab.report.network_picture import RADIUS
+from routelab.report.network_picture import RADIUS, Picture
 from routelab.report.rows.row_set import OK
 from routelab.report.turn_marks import turn_arcs
 
@@ -39,6 +39,8 @@ TURN_WIDTH, BORDER_WIDTH = 1.8, 3.6
 MAX_VECTOR = 20_000
 """Largest number of channels that are lines in files; more become an image."""
 TURN_HINT = "An arc prohibits the turn between two links; with a barb, only in its direction."
+_FAILED: dict[str, Any] = {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.2}
+"""Style of failed links."""
 _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
 
 
@@ -56,7 +58,9 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
     panels = collect_panels(request, jobs)
     figure, tooltips = _draw_panels(panels, colour)
     data = pd.concat([_data(request, jobs, panel.run) for panel in panels], ignore_index=True)
-    notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
+    notes = "; ".join(
+        f"{panel.title}, {panel.note}{_failures_text(panel.topology)}" for panel in panels
+    )
     description = f"Channels coloured by {label(colour)}. {notes}."
     return Drawing(
         figure,
@@ -65,7 +69,7 @@ def draw_networks(request: FigureRequest) -> Drawing | None:
         tooltips,
         turns={panel.title: _turn_table(panel, colour) for panel in panels if panel.turns},
         cycles={panel.title: panel.cycle for panel in panels if panel.cycle},
-        on_paper=True,
+        on_paper=_is_large(panels),
     )
 
 
@@ -95,18 +99,22 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
     top = _top(panels)
     figure, axes, inch = _frame(panels)
     tooltips = {}
-    as_image = sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
+    as_image = _is_large(panels)
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
         name = f"channels-{i}"
         texts = _draw_channels(axis, panel, name, inch, colour, top, as_image=as_image)
         if not as_image:
             tooltips[name] = texts
         _draw_switches(axis, panel, inch, as_image=as_image)
+        _draw_failed(axis, panel.picture, f"failed-{i}", inch, as_image=as_image)
+        failed = [f"failed link {link}" for link, _ in panel.picture.failed_links]
+        if failed and not as_image:
+            tooltips[f"failed-{i}"] = failed
         if panel.turns:
             tooltips[f"turns-{i}"] = _draw_turns(axis, panel, f"turns-{i}", inch)
     if not panels[0].groups:
         bar = figure.colorbar(
-            ScalarMappable(Normalize(0, top), load_colours()),
+            ScalarMappable(Normalize(0, top), scale_map()),
             ax=axes,
             location="top",
             shrink=0.5,
@@ -115,8 +123,24 @@ def _draw_panels(panels: list[Panel], colour: str) -> tuple[Figure, dict[str, li
         )
         bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
         bar.outline.set_visible(False)
+    named_artists = [zip(*axis.get_legend_handles_labels(), strict=True) for axis in axes]
+    entries = {name: artist for pairs in named_artists for artist, name in pairs}
+    if entries:
+        figure.legend(
+            entries.values(),
+            entries,
+            loc="outside upper right",
+            ncols=len(entries),
+            labelcolor=FAINT,
+            fontsize=9,
+        )
     figure.supxlabel("\n".join(_hints(panels, colour)), **_SMALL)
     return figure, tooltips
+
+
+def _is_large(panels: list[Panel]) -> bool:
+    """Return whether files have the channels as an image, whose colours no page replaces."""
+    return sum(panel.topology.num_channels for panel in panels) > MAX_VECTOR
 
 
 def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
@@ -130,6 +154,16 @@ def _hints(panels: list[Panel], colour: str) -> tuple[str, ...]:
         hints.append(f"Colours: {label(colour)}; {colour_rule}.")
     hints += [TURN_HINT] * any(panel.turns for panel in panels)
     return tuple(dict.fromkeys(hints))
+
+
+def _failures_text(topology: Topology) -> str:
+    """Return the numbers of failed links and switches, as the end of a sentence."""
+    counts = {"link": len(topology.failed_links), "switch": len(topology.failed_switches)}
+    return "".join(
+        f", {count} failed {part}{'' if count == 1 else 'es' if part == 'switch' else 's'}"
+        for part, count in counts.items()
+        if count
+    )
 
 
 def _top(panels: list[Panel]) -> float:
@@ -251,6 +285,29 @@ def _draw_switches(axis: Axes, panel: Panel, inch: float, *, as_image: bool) -> 
     axis.set_xticks([at for at, _ in below], [text for _, text in below])
     axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
     axis.set_title(f"{panel.title}\n{panel.note}", color=INK)
+
+
+def _draw_failed(axis: Axes, picture: Picture, group: str, inch: float, *, as_image: bool) -> None:
+    """Draw failed links and switches dashed."""
+    style = {**_FAILED, "zorder": 1, "rasterized": as_image}
+    lines = [line for _, line in picture.failed_links]
+    if lines:
+        axis.add_collection(LineCollection(lines, gid=group, label="failed link", **style))
+    if len(picture.failed_switches):
+        x, y = picture.failed_switches.T
+        size = 2 * RADIUS * 72 * inch
+        axis.scatter(
+            x,
+            y,
+            s=size**2,
+            facecolor="none",
+            edgecolor=FAINT,
+            linestyle="--",
+            linewidth=0.8,
+            rasterized=as_image,
+            label="failed switch",
+            gid=f"switches-{group}",
+        )
 
 
 def _draw_turns(axis: Axes, panel: Panel, group: str, inch: float) -> list[str]:

@@ -1,0 +1,76 @@
+"""The figure below the answer of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from routelab.report.rows.derivation import IMPROVEMENT
+from routelab.study import Between, Figure, Relative, Study
+from routelab.study.headline import statistic_columns
+from routelab.study.views import Filter
+
+
+def lead_figure(study: Study, table_name: str, drawn: Collection[str]) -> str:
+    """Return the name of the figure below the answer; empty if none is drawn.
+
+    It is the headline's figure, or the first of these:
+
+    1. a figure of the column that the answer compares, with rows of the same kind;
+    2. a figure of the column that it derives from, or that derives from it: ``max_load`` and
+       ``max_load_gain``;
+    3. a figure of these columns with rows of another kind, or that leaves out the rows that the
+       answer is about;
+    4. any figure with rows of the same kind;
+    5. the first figure.
+
+    Parameters
+    ----------
+    study : Study
+    table_name : str
+        Table that proves the answer; empty if none does.
+    drawn : collection of str
+        Names of the figures with data, in the order of the study.
+    """
+    declared = study.headline.figure
+    if declared is not None and declared in drawn:
+        return declared
+    if table_name not in study.tables:
+        return next(iter(drawn), "")
+    ranks = {name: _rank(study, table_name, study.figures[name]) for name in drawn}
+    return min(ranks, key=ranks.__getitem__, default="")  # the first of equal ones
+
+
+def _rank(study: Study, table_name: str, figure: Figure) -> int:
+    """Return the rank of a figure; see `lead_figure`."""
+    table, value = study.tables[table_name], study.headline.value
+    same_rows = figure.of == table.of
+    if value is not None:
+        source = statistic_columns(table).get(value, value)
+        column = table.names.get(source, source)
+        base = _base_column(column, table.relative)
+        shown = {figure.x, figure.y, figure.colour} - {None}
+        bases = {_base_column(name, figure.relative) for name in shown if name is not None}
+        if base in bases:
+            if not same_rows or _are_disjoint(figure.where, study.headline.where):
+                return 3
+            return 1 if column in shown else 2
+    return 4 if same_rows else 5
+
+
+def _base_column(column: str, relative: Relative | None) -> str:
+    """Return the column that a comparison derives from; other columns are returned as they are."""
+    if relative is None:
+        return column
+    derived = (IMPROVEMENT, f"{relative.column}_ratio", f"{relative.column}_gain")
+    return relative.column if column in derived else column
+
+
+def _are_disjoint(first: Filter, second: Filter) -> bool:
+    """Return whether two filters keep different values of a column; ranges are not compared."""
+    for column in first.keys() & second.keys():
+        conditions = first[column], second[column]
+        if not any(isinstance(condition, Between) for condition in conditions):
+            a, b = (c if isinstance(c, list) else [c] for c in conditions)
+            if set(map(str, a)).isdisjoint(map(str, b)):
+                return True
+    return False
