@@ -209,6 +209,14 @@ KOIBUCHI2001 = partial(
     "(ICPP), 2001",
     "10.1109/ICPP.2001.952084",
 )
+KOIBUCHI2003 = partial(
+    Citation,
+    "Koibuchi, Michihiro; Jouraku, Akiya; Watanabe, Konosuke; Amano, Hideharu. Descending Layers "
+    "Routing: A Deadlock-Free Deterministic Routing Using Virtual Channels in System Area Networks "
+    "with Irregular Topologies. International Conference on Parallel Processing (ICPP), "
+    "pp. 527–536, 2003",
+    "",
+)
 LAKHOTIA2022 = partial(
     Citation,
     "Lakhotia, Kartik; Besta, Maciej; Monroe, Laura; Isham, Kelly; Iff, Patrick; Hoefler, "

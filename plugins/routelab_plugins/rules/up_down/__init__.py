@@ -9,6 +9,22 @@ The order is (level, index) in a breadth-first tree, as in Autonet, or the preor
 depth-first tree. The latter is by Sancho and Robles, *Improving the Up*/Down* Routing Scheme for
 Networks of Workstations*, Euro-Par 2000, doi 10.1007/3-540-44520-X_123. Neighbours are tried in the
 order of their index; that paper's heuristics for the order are not used.
+
+With `vcs` = K a route may go up and down K times, each time on the next virtual channel. Put all
+channels in the order *up, farthest from the root first, then down* and write it K times: a route is
+legal if it is a subsequence of this word, so that no cycle of dependencies exists. Descending
+Layers (Koibuchi et al., ICPP 2003) lead paths through several layers of virtual channels in this
+way, to make fewer detours; LASH-TOR (Skeie et al., ICPADS 2004) changes the layer where a given
+route breaks the order of the present one. As rules, all such routes are open to any selection, and
+the bounds of rules hold for them.
+
+Two virtual channels keep every shortest distance of a whole torus. A switch's level is the sum of
+its distances from the root in each ring, and a hop goes up if it lowers one of them. (In an odd
+ring two switches are farthest; the hop between them has the sense of their index.) A shortest way
+in a ring passes the root's place or the far side, but not both, which are half a ring apart: it
+goes up and then down, or down and then up. Take the hops of all rings together: first those that go
+up before any down, then all that go down, then those that go up behind a far side. So a shortest
+route of every pair goes up, down and up. In sparse random networks distances grow by some per cent.
 """
 
 from __future__ import annotations
@@ -39,31 +55,37 @@ from routelab_plugins import works
 
 
 class UpDownParameters(Parameters):
-    """Kind and root of the tree."""
+    """Kind and root of the tree, and virtual channels."""
 
     tree: Literal["bfs", "dfs"] = parameter(
         "bfs",
         description="Spanning tree: breadth first (up: towards the smaller level, then index), or "
         "depth first (up: towards the smaller preorder number)",
     )
-    vcs: int = parameter(1, ge=1, le=16, description="Number of virtual channels")
+    vcs: int = parameter(
+        1, ge=1, le=16, description="Virtual channels: how often a route may go up and down"
+    )
     root: str = parameter("center", description=f"Root of the tree: {ROOTS_AND_BEST}")
 
 
 class UpDown(RulesPlugin):
-    """Routes that go up first, then down."""
+    """Routes that go up first, then down, as often as there are virtual channels."""
 
     name = "up-down"
-    summary = "Up towards the root of a spanning tree, then down (up*/down*)"
+    summary = (
+        "Up towards the root of a spanning tree, then down, once per virtual channel (up*/down*)"
+    )
     citations = (
         works.SCHROEDER1991("up*/down* rule"),
         works.SANCHO2000("depth-first trees"),
+        works.KOIBUCHI2003("paths through several layers"),
+        works.SKEIE2004("routes that change virtual channels where they break the order"),
     )
     capabilities = Capabilities(minimal=False, flow_control="plain", virtual_channels=None)
     Parameters = UpDownParameters
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """Build the automaton of legal routes: two states per switch, before and after going down.
+        """Build the automaton of legal routes: two states per switch and virtual channel.
 
         Every connected part of the network gets a tree; the chosen root serves its own part.
         """

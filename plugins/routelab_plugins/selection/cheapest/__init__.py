@@ -1,8 +1,8 @@
 """Cheapest legal routes of any length, at prices that rise with the load of a channel.
 
-`balanced` chooses among a pair's shortest routes. Where these leave channels idle, a detour of a few
-pairs lowers the maximum load: on a Dragonfly, in a random network, and wherever rules such as
-`up-down~vcs=2` allow many routes. No list of routes is made here:
+`balanced` chooses among a pair's shortest routes. Where these leave channels idle, detours of a few
+pairs lower the maximum load, for example on a Dragonfly or in a random network. No list of routes
+is made here:
 
 1. **Prices.** A hop costs 1 + exp(β (load - maximum)), normalized to a mean of 1 + 1, times the
    channel's emphasis and a random factor up to 1.2; β is 40 divided by the mean load.
@@ -25,6 +25,7 @@ A round costs O(E Q) for the sweep, with Q sources, and O(hops) for the exchange
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil
 from typing import Literal
 
@@ -39,7 +40,7 @@ from routelab.api import (
     SelectionPlugin,
     parameter,
 )
-from routelab.api.topology import Int32Array, Int64Array
+from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab_plugins import works
 
 from .kernels import exchange, sweep
@@ -68,7 +69,10 @@ class CheapestParameters(Parameters):
 
     seed: int = parameter(0, ge=0, le=2**63 - 1, description="Seed of prices and orders")
     rounds: int = parameter(
-        100, ge=1, le=10**6, description="Rounds without a smaller maximum load until the search ends"
+        30,
+        ge=1,
+        le=10**6,
+        description="Rounds without a smaller maximum load until the search ends",
     )
     pairs: Literal["switches", "terminals"] = parameter(
         "switches", description="Route pairs of switches, or each terminal of the target by itself"
@@ -87,7 +91,7 @@ class Cheapest(SelectionPlugin):
     capabilities = Capabilities(minimal=False)
     columns = (
         Column(
-            "rounds",
+            "exchange_rounds",
             "`cheapest`: number of rounds of sweep and exchange",
             group="Computing effort",
         ),
@@ -118,7 +122,7 @@ class Cheapest(SelectionPlugin):
             if rounds % PROOF_ROUNDS == 0:
                 search.improve_bound()
             search.emphasis[search.load >= best] *= EMPHASIS
-            search.emphasis /= search.emphasis.mean()
+            search.emphasis /= _mean(search.emphasis)
         hops, length = routes
         width = np.arange(hops.shape[1])
         return RouteTable.from_lengths(
@@ -126,7 +130,7 @@ class Cheapest(SelectionPlugin):
             length,
             hops[width < length[:, None]],
             per_terminal=per_terminal,
-            counters={"rounds": rounds},
+            counters={"exchange_rounds": rounds},
         )
 
 
@@ -176,18 +180,20 @@ class _Search:
         )
 
     def improve_bound(self) -> None:
-        """Prove a bound with the mean of all prices so far, which were one for each hop at first."""
-        if not len(self._price_sum):
-            return
-        price = self._price_sum / self._price_sum.mean()
+        """Prove a bound with the mean of all prices so far; the first ones were 1 for each hop."""
+        price = self._price_sum / _mean(self._price_sum)
         self._sweep(price[self._edges[1]])
-        nearest = np.minimum.reduceat(self._distance[self._stops[1]], self._stops[0][:-1])
-        covered = self._weight * nearest.T.reshape(-1).astype(np.float64)
+        starts, vertices = self._stops
+        nearest = [
+            self._distance[vertices[start:end]].min(axis=0, initial=np.inf)
+            for start, end in pairwise(starts)
+        ]
+        covered = self._weight * np.array(nearest, dtype=np.float64).T.reshape(-1)
         # Prices are sums of floats with 24 bits.
-        proven = covered[np.isfinite(covered)].sum() / price.sum() * (1 - 1e-5)
+        proven = covered[np.isfinite(covered)].sum() / max(price.sum(), 1e-30) * (1 - 1e-5)
         self.bound = max(self.bound, ceil(proven))
 
-    def _sweep(self, edge_price: np.ndarray) -> None:
+    def _sweep(self, edge_price: Float64Array) -> None:
         sweep(
             *(self._edges[0], self._edge_target, edge_price.astype(np.float32), self._begins),
             *(self._distance, self._last_edge),
@@ -195,25 +201,31 @@ class _Search:
 
     def round(self, random: np.random.Generator) -> None:
         """Sweep and exchange once."""
-        mean, top = max(self.load.mean(), 1.0), int(self.load.max(initial=0))
+        mean, top = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
         # A row may add its weight to the fullest channel.
         loads = np.arange(top + 1 + int(self._weight.max(initial=0)))
         cost = np.exp(np.minimum(SHARPNESS / mean * (loads - top), 60.0))
-        cost = 1.0 + cost / max((self.emphasis * cost[self.load]).mean(), 1e-30)
+        cost = 1.0 + cost / _mean(self.emphasis * cost[self.load])
         price = self.emphasis * cost[self.load]
         self._sweep(price[self._edges[1]] * (1 + NOISE * random.random(len(self._edge_target))))
-        self._price_sum += (price - self.emphasis) / max((price - self.emphasis).mean(), 1e-30)
+        self._price_sum += (price - self.emphasis) / _mean(price - self.emphasis)
         exchange(
             *(self._rows(random), self._edges, (self._distance, self._last_edge), self._stops),
             *(self._row_source, self._row_target, self._weight),
             *(cost, self.emphasis, self.routes, self.load),
         )
+
     def _rows(self, random: np.random.Generator) -> Int64Array:
         """Return all rows in random order, those of a group of sources together."""
         size = max(1, len(self._weight) // max(1, self._sources)) * GROUP
         starts = random.permutation(np.arange(0, len(self._weight), size))
         blocks = [np.arange(start, min(start + size, len(self._weight))) for start in starts]
         return np.concatenate([random.permutation(block) for block in blocks] or [np.arange(0)])
+
+
+def _mean(values: Float64Array | Int64Array) -> float:
+    """Return the mean of positive numbers; 1 without any, so that it can be divided by."""
+    return float(values.mean()) if len(values) else 1.0
 
 
 def _edge_order(graph: RoutingGraph) -> Int64Array:
