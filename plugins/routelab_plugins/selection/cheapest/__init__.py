@@ -57,6 +57,12 @@ EMPHASIS = 1.05
 PROOF_ROUNDS = 10
 """Rounds from one attempt to prove the present maximum to the next."""
 
+LEAST_ROUNDS, MOST_ROUNDS = 15, 100
+"""Rounds without progress until the search ends, by default."""
+
+WORK = 200_000_000
+"""Number of hops that rounds without progress examine by default."""
+
 GROUP = 16
 """Number of sources whose pairs are exchanged together."""
 
@@ -68,11 +74,12 @@ class CheapestParameters(Parameters):
     """Effort of the search, and what gets a route of its own."""
 
     seed: int = parameter(0, ge=0, le=2**63 - 1, description="Seed of prices and orders")
-    rounds: int = parameter(
-        30,
+    rounds: int | None = parameter(
+        None,
         ge=1,
         le=10**6,
-        description="Rounds without a smaller maximum load until the search ends",
+        description="Rounds without a smaller maximum load until the search ends (default: 100, or "
+        "on large networks as many as examine 200 million hops, but at least 15)",
     )
     pairs: Literal["switches", "terminals"] = parameter(
         "switches", description="Route pairs of switches, or each terminal of the target by itself"
@@ -112,7 +119,10 @@ class Cheapest(SelectionPlugin):
         search = _Search(graph, per_terminal)
         best, routes = search.load_limit, search.routes
         rounds = since_best = 0
-        while since_best < options.rounds and best > search.bound:
+        most_rounds = options.rounds
+        if most_rounds is None:
+            most_rounds = max(LEAST_ROUNDS, min(MOST_ROUNDS, WORK // max(search.hops, 1)))
+        while since_best < most_rounds and best > search.bound:
             search.round(random)
             rounds += 1
             since_best += 1
@@ -145,6 +155,8 @@ class _Search:
     emphasis : float64 array, shape (C,)
     load_limit : int
         More than the load of any channel can be.
+    hops : int
+        Approximate number of hops of all routes.
     bound : int
         Proven: no legal routes have a smaller maximum load.
     """
@@ -172,7 +184,8 @@ class _Search:
         self._price_sum = np.ones(topology.num_channels)
         self.bound = 0
         self.improve_bound()
-        lengths = self._distance[np.isfinite(self._distance)]
+        lengths: Float64Array = self._distance[np.isfinite(self._distance)].astype(np.float64)
+        self.hops = int(_mean(lengths) * len(self._weight))
         width = int(lengths.max(initial=0)) + SPARE_HOPS
         self.routes: tuple[Int32Array, ...] = (
             np.empty((len(self._weight), width), dtype=np.int32),
