@@ -289,6 +289,12 @@ OSU = partial(
     "Network-Based Computing Laboratory. OSU Micro-Benchmarks. The Ohio State University",
     "",
 )
+PEARCE2007 = partial(
+    Citation,
+    "Pearce, David J.; Kelly, Paul H. J. A Dynamic Topological Sort Algorithm for Directed Acyclic "
+    "Graphs. ACM Journal of Experimental Algorithmics 11, article 1.7, 2007",
+    "10.1145/1187436.1210590",
+)
 PETRINI1997 = partial(
     Citation,
     "Petrini, Fabrizio; Vanneschi, Marco. k-ary n-trees: High Performance Networks for "
