@@ -220,7 +220,7 @@ class _Search:
         broken = self._sweep_and_exchange(number, progress, legal=legal)
         self._rounds = number + 1
         if number == 2:
-            self._mean_load = max(float(self._load.mean()), 1.0)
+            self._mean_load = max(_mean(self._load), 1.0)
         if broken.any() and self._hard is None and (legal or options.per == "pair"):
             self._hard = self._tree_turns()
         if progress > 0.6:
@@ -231,7 +231,7 @@ class _Search:
         if legal and not broken.any():
             top = int(self._load.max(initial=0))
             self._emphasis[self._load >= min(self.best_load, top)] *= EMPHASIS
-            self._emphasis /= max(float(self._emphasis.mean()), 1e-30)
+            self._emphasis /= _mean(self._emphasis)
             if top < self.best_load:
                 self.best_load = top
                 self._best = self._routes.copy(), self._length.copy()
@@ -253,7 +253,7 @@ class _Search:
         top = int(self._load.max(initial=0))
         loads = np.arange(top + 1 + int(self._weight.max(initial=0)))
         cost = np.exp(np.minimum(sharpness * (loads - top), 60.0))
-        cost /= max(float((self._emphasis * cost[self._load]).mean()), 1e-30)
+        cost /= _mean(self._emphasis * cost[self._load])
         cost += 1.0 if legal else 0.2
         price = self._emphasis * cost[self._load]
 
@@ -390,6 +390,11 @@ def _turns_by_element(
     start = np.searchsorted(owner[by_owner], np.arange(count + 1))
     both = np.concatenate((weight, weight))
     return start, other[by_owner], both[by_owner], sense[by_owner]
+
+
+def _mean(values: Float64Array | Int64Array) -> float:
+    """Return the mean of positive numbers; 1 without any, so that it can be divided by."""
+    return float(values.mean()) if len(values) else 1.0
 
 
 def _up_down_order(topology: Topology) -> Int64Array:
