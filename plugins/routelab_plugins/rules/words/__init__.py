@@ -1,0 +1,166 @@
+"""Routes that follow the order of a certificate, for example of a table of the routing `words`.
+
+A certificate of `routelab route` or `routelab prove` gives each channel, on each virtual channel
+that it uses, a rank, and all dependencies of the proven table rise in rank. So do those of every
+other route whose hops rise in rank: the certificate is a *word*, and all its subsequences are legal
+together. As rules they get bounds of their own (how low could the load be in this order?), and any
+selection can choose among them.
+
+    per=hop    a hop takes the next occurrence of its channel: vertex (channel, virtual channel)
+    per=pair   a packet keeps its virtual channel: vertex (channel, virtual channels that remain)
+
+Under ``per=pair`` the rules leave the virtual channel open until the last hop, so they do not
+prescribe it: a layers plugin such as `first-fit` chooses, and may need more virtual channels.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+from typing_extensions import override
+
+from routelab.api import (
+    Capabilities,
+    InputError,
+    Parameters,
+    RoutingGraph,
+    RulesPlugin,
+    Topology,
+    parameter,
+)
+from routelab.toolkit.input_files import MAX_TEXT, read_text
+
+Ranks = dict[int, list[tuple[int, int]]]
+"""Rank and virtual channel of each occurrence of a channel, ascending."""
+
+
+class WordsParameters(Parameters):
+    """File of the certificate."""
+
+    file: Path = parameter(description="Certificate (certificate.json) of a table on this network")
+    per: Literal["hop", "pair"] = parameter(
+        "hop",
+        description="Whether a packet may change its virtual channel (hop) or keeps it (pair)",
+    )
+
+
+class Words(RulesPlugin):
+    """Routes whose hops rise in the ranks of a certificate."""
+
+    name = "words"
+    summary = "Routes that follow the order of channels in a certificate"
+    capabilities = Capabilities(minimal=False, virtual_channels=None)
+    Parameters = WordsParameters
+
+    @override
+    def input_files(self) -> list[Path]:
+        return [self.parameters.file]
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """Build the automaton of the subsequences.
+
+        Raises
+        ------
+        InputError
+            If the file is not a certificate, or one of another network.
+        """
+        ranks = _read_ranks(self.parameters.file, topology)
+        start, out = (array.tolist() for array in topology.outgoing)
+        target = topology.channel_target.tolist()
+        leaving = [out[a:b] for a, b in pairwise(start)]
+        follow = _next_occurrence if self.parameters.per == "hop" else _remaining_channels
+        # The first vertices are the begins; the others are numbered as they are reached.
+        states: dict[tuple[int, Any], int] = {}
+        switch = list(range(topology.num_switches))
+        edges: list[tuple[int, int, int]] = []
+        waiting: list[tuple[int, Any]] = [(-1, None)] * topology.num_switches
+        for vertex, (channel, state) in enumerate(waiting):  # grows while it is read
+            for following in leaving[switch[vertex]]:
+                next_state = follow(ranks, channel, state, following)
+                if next_state is None:
+                    continue
+                key = following, next_state
+                if key not in states:
+                    states[key] = len(waiting)
+                    waiting.append(key)
+                    switch.append(target[following])
+                edges.append((vertex, states[key], following))
+        vcs = None
+        if self.parameters.per == "hop":
+            vcs = [0 if state is None else state[1] for _, state in waiting]
+        return RoutingGraph.create(
+            topology,
+            vertex_switch=switch,
+            accepting=[True] * len(switch),
+            begin=range(topology.num_switches),
+            edge_source=[source for source, _, _ in edges],
+            edge_target=[end for _, end, _ in edges],
+            edge_channel=[channel for _, _, channel in edges],
+            vertex_vc=vcs,
+        )
+
+
+def _next_occurrence(
+    ranks: Ranks, channel: int, state: tuple[int, int] | None, following: int
+) -> tuple[int, int] | None:
+    """Return rank and virtual channel of the next occurrence of a channel; None without one."""
+    occurrences = ranks.get(following, [])
+    place = 0 if state is None else bisect_right(occurrences, state)
+    return occurrences[place] if place < len(occurrences) else None
+
+
+def _remaining_channels(
+    ranks: Ranks, channel: int, state: frozenset[int] | None, following: int
+) -> frozenset[int] | None:
+    """Return the virtual channels on which all hops so far and the next one rise; None for none."""
+    before = {vc: rank for rank, vc in ranks.get(channel, [])}
+    remaining = frozenset(
+        vc
+        for rank, vc in ranks.get(following, [])
+        if state is None or (vc in state and before[vc] < rank)
+    )
+    return remaining or None
+
+
+def _read_ranks(path: Path, topology: Topology) -> Ranks:
+    """Read the ranks of a certificate, and check that it belongs to a network."""
+    try:
+        content = json.loads(read_text(path, MAX_TEXT))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path}: is not a certificate in JSON") from None
+    try:
+        channels = [tuple(map(str, channel)) for channel in content["channels"]]
+        resources = [tuple(map(int, resource)) for resource in content["resources"]]
+        triples = [(channel, vc, rank) for channel, vc, rank in resources]
+        flow_control = str(content["flow_control"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"{path}: has no channels and ranks; expected a certificate of `routelab route`"
+        ) from None
+    names = topology.switch_names
+    expected = [
+        (
+            topology.channel_name(c),
+            names[topology.channel_source[c]],
+            names[topology.channel_target[c]],
+        )
+        for c in range(topology.num_channels)
+    ]
+    if channels != expected:
+        raise InputError(f"{path}: is a certificate of another network: its channels differ")
+    if flow_control != "plain":
+        raise InputError(
+            f"{path}: holds for {flow_control} flow control, where ranks need not rise inside rings"
+        )
+    ranks: Ranks = {}
+    for channel, vc, rank in triples:
+        if not (0 <= channel < len(channels) and 0 <= vc < 2**15):
+            raise InputError(f"{path}: channel {channel}, virtual channel {vc} cannot exist")
+        ranks.setdefault(channel, []).append((rank, vc))
+    return {channel: sorted(occurrences) for channel, occurrences in ranks.items()}
