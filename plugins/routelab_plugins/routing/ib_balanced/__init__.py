@@ -13,6 +13,9 @@ nowhere grow again inside the orders of all lanes; dead ends are replaced by rou
 spanning tree. The local search balances the trees inside these orders. Several spanning trees are
 tried, and new orders are drawn that all routes follow.
 
+Where that does not reach the load of more lanes, the trees also grow inside words: orders of the
+channels, one for each lane, that the routing `words` finds for routes of single pairs.
+
 The search with fewer lanes never goes below the largest load with more, so that the largest load
 never rises with the number of lanes. It begins with up*/down* trees or those of a fat tree where
 these are better.
@@ -93,7 +96,8 @@ class IbBalanced(RoutingPlugin):
             solution, fewer = Solution(trees, peak, ranks), LaneSearch(search, fallback)
             for lanes in STEPS:
                 if lanes < len(ranks) and len(solution.ranks) > self.parameters.vls:
-                    solution = fewer.fewer_lanes(solution, lanes)
+                    is_last = lanes <= self.parameters.vls
+                    solution = fewer.fewer_lanes(solution, lanes, with_words=is_last)
             table = table_of_trees(topology, solution.trees)
             layer = lanes_of(search, solution, table)
         return table.with_vcs(np.repeat(layer, table.path_length), "plain")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from routelab.api import RouteTable
-from routelab.api.topology import Int8Array, Int32Array
+from routelab.api import RouteTable, Topology
+from routelab.api.topology import Int8Array, Int32Array, Int64Array
 from routelab.kernels.forwarding.trees import Legality
 from routelab.kernels.forwarding.turns import (
     choose_layers,
@@ -29,6 +30,7 @@ from routelab_plugins.routing.ib_balanced.start import (
     order_of_trees,
     spanning_trees_from,
 )
+from routelab_plugins.routing.words.search import WordSearch
 
 ROOTS = 32
 """Most spanning trees to begin with."""
@@ -36,6 +38,10 @@ GROUP = 8
 """Spanning trees of which the most promising is first on one lane."""
 DRAWS = 60
 """Largest number of new orders of channels."""
+MOST_FOR_WORDS = 300
+"""Largest number of switches of a network for which words are searched, in some seconds."""
+WORD_ROUNDS, LEGAL_ROUNDS = 400, 100
+"""Rounds of the search for words."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class LaneSearch:
         self.rank = rank
         self.fallback_peak = search.peak(search.loads(all_routes(search.fabric), fallback)[0])
 
-    def fewer_lanes(self, more: Solution, lanes: int) -> Solution:
+    def fewer_lanes(self, more: Solution, lanes: int, *, with_words: bool) -> Solution:
         """Return a solution on fewer lanes; its largest load is not smaller.
 
         Parameters
@@ -81,6 +87,8 @@ class LaneSearch:
         more : Solution
             With more lanes.
         lanes : int
+        with_words : bool
+            Whether to search for words, too, which takes some seconds.
         """
         search = self.search
         least = Solution(self.fallback, self.fallback_peak, self.rank)
@@ -92,7 +100,31 @@ class LaneSearch:
                 least = min(least, candidate, key=lambda solution: solution.peak)
             if least.peak <= more.peak or search.tried > end:
                 break
-        return improve(search, least, more.peak)
+        found = improve(search, least, more.peak)
+        is_small = search.topology.num_switches <= MOST_FOR_WORDS
+        if with_words and is_small and found.peak > more.peak:
+            inside_words = self._inside_words(more, lanes)
+            if inside_words is not None and inside_words.peak < found.peak:
+                found = inside_words
+        return found
+
+    def _inside_words(self, more: Solution, lanes: int) -> Solution | None:
+        """Return trees inside the words of the routing `words`; None if a tree has a dead end."""
+        search = self.search
+        words = WordSearch(
+            search.topology, lanes, seed=search.seed, rounds=WORD_ROUNDS, legal_rounds=LEGAL_ROUNDS
+        )
+        words.run()
+        ranks = words.ranks()
+        legality = legality_of_orders(search.fabric, ranks)
+        trees = search.no_trees()
+        for tree in search.grow(legality, trees, np.arange(len(trees))).tolist():
+            target = int(search.topology.terminal_switch[tree])
+            trees[tree] = _tree_inside(search.topology, words.tree_channels, target)
+        if len(search.loads(legality, trees)[1]):
+            return None
+        solution = Solution(*search.balance(legality, trees, more.peak, rounds=1), ranks)
+        return improve(search, solution, more.peak)
 
     def _starts(self, more: Solution, lanes: int) -> Iterator[tuple[Int32Array, Int32Array]]:
         """Yield trees, and orders of the channels that they follow, from several spanning trees.
@@ -141,6 +173,25 @@ class LaneSearch:
             candidates.sort(key=lambda candidate: -candidate[0])
             for _, inside, rank in candidates:
                 yield inside, rank
+
+
+def _tree_inside(topology: Topology, channels: Int64Array, target: int) -> Int32Array:
+    """Return the channel out of each switch towards a target, over some channels that form a tree.
+
+    The channel of the target, and of switches that the tree does not join with it, is -1.
+    """
+    tree = np.full(topology.num_switches, -1, dtype=np.int32)
+    arriving: dict[int, list[int]] = {}
+    for channel in channels.tolist():
+        arriving.setdefault(int(topology.channel_target[channel]), []).append(channel)
+    waiting = deque((target,))
+    while waiting:
+        for channel in arriving.get(waiting.popleft(), []):
+            source = int(topology.channel_source[channel])
+            if source != target and tree[source] < 0:
+                tree[source] = channel
+                waiting.append(source)
+    return tree
 
 
 def improve(search: TreeSearch, solution: Solution, floor: float) -> Solution:

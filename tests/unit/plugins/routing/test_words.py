@@ -17,7 +17,7 @@ from routelab.api import Topology
 from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
 from routelab.toolkit import build_grid
-from routelab_plugins.routing.words import Words, _turns_by_element
+from routelab_plugins.routing.words import Words
 from routelab_plugins.routing.words.kernels import (
     broken_rows,
     count_turns,
@@ -25,6 +25,7 @@ from routelab_plugins.routing.words.kernels import (
     move_elements,
     sweep,
 )
+from routelab_plugins.routing.words.search import _turns_by_element
 
 
 def network(links, switches, terminals=None):
