@@ -61,7 +61,7 @@ class IbBalancedParameters(Parameters):
         None,
         ge=0,
         description="Moves that one search examines; none: 24 for each channel and terminal, at "
-        "least 20 and at most 250 million",
+        "least 20 and at most 250 million, and a search for words",
     )
 
 
@@ -96,8 +96,8 @@ class IbBalanced(RoutingPlugin):
             solution, fewer = Solution(trees, peak, ranks), LaneSearch(search, fallback)
             for lanes in STEPS:
                 if lanes < len(ranks) and len(solution.ranks) > self.parameters.vls:
-                    is_last = lanes <= self.parameters.vls
-                    solution = fewer.fewer_lanes(solution, lanes, with_words=is_last)
+                    with_words = lanes <= self.parameters.vls and self.parameters.moves is None
+                    solution = fewer.fewer_lanes(solution, lanes, with_words=with_words)
             table = table_of_trees(topology, solution.trees)
             layer = lanes_of(search, solution, table)
         return table.with_vcs(np.repeat(layer, table.path_length), "plain")
