@@ -191,7 +191,8 @@ def test_a_study_uses_a_plugin_by_its_name_and_in_a_composition(first):
     # a tree of eight switches: the link that cuts it in two halves carries 4 x 4 pairs or less
     assert set(loads) == {"my-tree", "my-walk@angara"}
     assert 7 <= loads["my-tree"] <= 16
-    assert "my-walk@angara" in (report / "index.html").read_text()
+    page = (report / "index.html").read_text().replace("<wbr>", "")  # where a line may break
+    assert "my-walk@angara" in page
 
 
 def test_the_report_shows_columns_and_works_of_a_package(first):

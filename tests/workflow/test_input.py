@@ -32,12 +32,13 @@ def test_all_mistakes_of_all_studies_are_one_message(folder):
     assert [line.partition(": ")[0] for line in lines] == [
         "config/studies/small.yaml:1",
         "config/studies/small.yaml:1",
+        "config/studies/small.yaml:2",
         "config/studies/other.yaml:2",
         "config/studies/other.yaml:3",
     ]
     assert "did you mean 'title'?" in lines[1]
     assert "did you mean 'torus'?" in lines[2]
-    assert "did you mean 'dfsssp'?" in lines[3]
+    assert "did you mean 'dfsssp'?" in lines[4]
     assert not (folder.path / "results").exists()
 
 
