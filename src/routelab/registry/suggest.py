@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -14,6 +15,7 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 def closest(word: str, names: Iterable[str]) -> str | None:
     """Return the name that is spelled most like a word; None if none is close."""
+    word = re.sub("average|avg", "mean", word)
     spelled = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), spelled, n=1, cutoff=0.65)
     return spelled[close[0]] if close else None

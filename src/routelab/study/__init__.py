@@ -4,11 +4,12 @@ from routelab.study.entries import Choice, Named, Range, Sweep, Systems, Use, ch
 from routelab.study.errors import ConfigError
 from routelab.study.headline import Headline
 from routelab.study.reference import Reference, Source, load_reference
-from routelab.study.study import Bound, Limits, Study, Survey, load_study, read_study
+from routelab.study.study import UNREADABLE, Bound, Limits, Study, Survey, load_study, read_study
 from routelab.study.views import STATISTICS, Beside, Between, Figure, Pivot, Relative, Table
 
 __all__ = [
     "STATISTICS",
+    "UNREADABLE",
     "Beside",
     "Between",
     "Bound",

@@ -6,6 +6,7 @@ import copy
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -21,6 +22,7 @@ from pydantic import (
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import Work
+from routelab.registry.engines import KEY
 from routelab.study.bench_settings import NO_CHANGE, BenchSettings
 from routelab.study.document import Document, load_document
 from routelab.study.entries import Entry, StudyPart, instances
@@ -115,6 +117,12 @@ BY_NAME = ("flow",)
 
 OTHER_FOLDERS = ("report", "bench", "benchmarks", "logs")
 """Folders of `results` that do not have the results of a study."""
+
+VIEWS = ("tables", "figures")
+"""Keys of a study with views by name."""
+
+UNREADABLE = "?"
+"""Stands for an entry of a study's lists that has mistakes."""
 
 MAX_RUNS = 100_000
 """Largest number of runs of one study; more are probably a mistake."""
@@ -328,10 +336,10 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         study = Study.model_validate(document.data)
     except ValidationError as error:
         mistakes = describe(error, document, Study)
-        try:
-            study = Study.model_validate(_readable_part(document.data, error))
-        except ValidationError:
+        readable = _readable_part(document.data, error)
+        if readable is None:
             return None, [*mistakes, *problems]
+        study = readable
     study._document = document
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
@@ -341,8 +349,12 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         on_it = (bench.model_copy(update={"cluster": cluster}) for bench in study._bench_settings)
         study._bench_settings = tuple(dict.fromkeys(on_it))
     mistakes += [*_name_mistakes(study), *problems]
-    for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
-        mistakes.append(f"{study.place('headline', key)}{mistake}")
+    # The headline names the first table if it names none, and may name one that was left out.
+    declared = {name for key in VIEWS for name in document.data.get(key) or ()}
+    left_out = declared - study.tables.keys() - study.figures.keys()
+    if not left_out or (study.headline.table and study.headline.table not in left_out):
+        for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
+            mistakes.append(f"{study.place('headline', key)}{mistake}")
     try:
         study._reference = _load_citation(study)
     except ConfigError as error:
@@ -352,26 +364,51 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
     return study, mistakes
 
 
-def _readable_part(data: Mapping[str, Any], error: ValidationError) -> dict[int | str, Any]:
-    """Return a study without unknown keys and without the views that have mistakes.
+def _readable_part(data: Mapping[str, Any], error: ValidationError) -> Study | None:
+    """Return a study without its wrong parts; None if it cannot be read without them either.
 
-    The headline goes with a view, because it may name it.
+    Leave out single wrong keys and values; where what remains is still wrong, leave out the whole
+    view or settings. Entries of lists become `UNREADABLE`, so that the others keep their place.
     """
     rest: dict[int | str, Any] = {key: copy.deepcopy(part) for key, part in data.items()}
-    for detail in error.errors(include_url=False):
-        location = detail["loc"]
-        if location[:1] == ("title",):
-            rest["title"] = ""
-        elif location[:1] in (("tables",), ("figures",), ("headline",)):
-            rest.pop("headline", None)
-            views = rest.get(location[0])
-            if len(location) > 1 and isinstance(views, dict):
-                views.pop(location[1], None)
+    for coarse in (False, True):
+        details = error.errors(include_url=False)
+        # names of a union's branches are no places
+        places = [[s for s in detail["loc"] if not str(s).startswith("<")] for detail in details]
+        # deeper places first, and later items of a list before earlier ones
+        places.sort(key=lambda place: [f"{s:9}" if isinstance(s, int) else s for s in place])
+        for location in reversed(places):
+            key, *below = location or [""]
+            if key in ENTRIES and below and isinstance(rest.get(key), list):
+                rest[key][below[0]] = UNREADABLE
+            elif key == "title":
+                rest["title"] = ""
+            elif coarse and key in VIEWS and below:
+                rest[key].pop(below[0], None)
+            elif coarse:
+                rest |= {"bound": True} if key == "bound" else {}
+                rest.pop("" if key == "bound" else key, None)
             else:
-                rest.pop(location[0], None)
-        elif detail["type"] == "extra_forbidden" and len(location) == 1:
-            rest.pop(location[0], None)
-    return rest
+                _remove(rest, location)
+        try:
+            return Study.model_validate(rest)
+        except ValidationError as remaining:
+            error = remaining
+    return None
+
+
+def _remove(part: Any, location: Sequence[int | str]) -> None:
+    """Remove what is at a location of nested mappings and lists, if anything is."""
+    *outer, last = location or [""]
+    for step in outer:
+        is_there = step in part if isinstance(part, dict) else isinstance(part, list)
+        if not is_there or (isinstance(part, list) and not isinstance(step, int)):
+            return
+        part = part[step]
+    if isinstance(part, dict):
+        part.pop(last, None)
+    elif isinstance(part, list) and isinstance(last, int) and last < len(part):
+        del part[last]
 
 
 def _engines(
@@ -389,7 +426,26 @@ def _engines(
         if key in document.data or document.data.get(lists[work]):
             engines[key], problems = read_engines(document, key, work, by_name=key in BY_NAME)
             mistakes += problems
+            if problems:
+                engines[key] = _right_engines(document, key, work)
     return engines, mistakes
+
+
+def _right_engines(
+    document: Document, key: str, work: Work
+) -> Mapping[str, tuple[EnginePlugin, ...]]:
+    """Return the engines with the settings that are right by themselves: columns depend on them."""
+
+    def read(
+        content: Mapping[str, Any],
+    ) -> tuple[Mapping[str, tuple[EnginePlugin, ...]], list[str]]:
+        part = replace(document, data={**document.data, key: content})
+        return read_engines(part, key, work, by_name=key in BY_NAME)
+
+    content = document.data[key]
+    engine = {KEY: content[KEY]} if KEY in content and not read({KEY: content[KEY]})[1] else {}
+    right = {name: value for name, value in content.items() if not read({**engine, name: value})[1]}
+    return read(right)[0]
 
 
 def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
+from routelab.registry.suggest import did_you_mean
 from routelab.study.document import Document
 from routelab.study.errors import suggestion
 
@@ -53,6 +55,10 @@ def _line(
         return f"{place}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
     if kind == "too_short":
         return f"{place}must not be empty"
+    if kind == "literal_error":
+        names = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
+        if hint := did_you_mean(str(detail["input"]), names):
+            return f"{place}{_short(detail['input'])} does not exist{hint}"
     message = detail["msg"]
     if message.startswith("Input should "):
         return f"{place}{_short(detail['input'])} should {message.removeprefix('Input should ')}"

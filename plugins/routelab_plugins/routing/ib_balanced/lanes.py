@@ -25,12 +25,12 @@ from routelab.toolkit.forwarding import (
     legality_of_orders,
     table_of_trees,
 )
+from routelab.toolkit.words import WordSearch
 from routelab_plugins.routing.ib_balanced.start import (
     center,
     order_of_trees,
     spanning_trees_from,
 )
-from routelab_plugins.routing.words.search import WordSearch
 
 ROOTS = 32
 """Most spanning trees to begin with."""

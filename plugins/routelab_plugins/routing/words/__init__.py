@@ -38,9 +38,8 @@ from routelab.api import (
     Topology,
     parameter,
 )
+from routelab.toolkit.words import WordSearch
 from routelab_plugins import works
-
-from .search import WordSearch
 
 
 class WordsParameters(Parameters):

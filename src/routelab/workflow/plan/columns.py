@@ -208,7 +208,9 @@ class _AvailableColumns:
             names |= self._columns.of(row).keys()
         nearest_name = closest(name, names)
         if nearest_name is None:
-            return f"no column {name!r}; `routelab plugins columns` lists the columns"
+            broken = [f"{e.kind} {e.key}" for e in installed_catalogue().entries() if not e.plugin]
+            hint = f" (broken plugins: {', '.join(broken)})" if broken else ""
+            return f"no column {name!r}; `routelab plugins columns` lists the columns{hint}"
         lack = self.problem(nearest_name, view)
         also = f" (and then: {lack})" if lack else ""
         return f"no column {name!r}; did you mean {nearest_name!r}?{also}"

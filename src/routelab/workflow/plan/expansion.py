@@ -12,6 +12,7 @@ from routelab.jobs.job import BaseJob
 from routelab.registry.columns import default_metrics, left_out_metrics, plugin_columns
 from routelab.results.fingerprint import page_fingerprint
 from routelab.study import (
+    UNREADABLE,
     Choice,
     ConfigError,
     Figure,
@@ -28,7 +29,7 @@ from routelab.workflow.parts.study_plugins import Parts, is_hop_by_hop
 from routelab.workflow.plan.columns import column_mistakes
 from routelab.workflow.plan.headlines import unknown_in_headline
 from routelab.workflow.plan.plan import Plan, StudyPlan, cut_batches
-from routelab.workflow.plan.rows import row_mistakes
+from routelab.workflow.plan.rows import filter_mistakes, row_mistakes
 from routelab.workflow.plan.samples import select_networks
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.predictions import predictions
@@ -112,6 +113,7 @@ class _Expansion:
             self.mistakes += column_mistakes(parts, complete=not self._unknown)
         if not self._unknown and not _any_quarantined(parts):
             self.mistakes += row_mistakes(parts)
+            self.mistakes += filter_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
@@ -185,6 +187,9 @@ class _Expansion:
         for position, entry in enumerate(getattr(study, part)):
             instances: dict[str, Instance] = {}
             entries.append(instances)
+            if entry == UNREADABLE:
+                self._unknown.add(part)
+                continue
             place = study.place(part, position)
             if part != "routings" and isinstance(entry, Use) and entry.on:
                 self.mistakes.append(f"{place}on: only routings run on some of the networks")

@@ -23,7 +23,9 @@ def unknown_in_headline(parts: Parts) -> Iterator[str]:
     name = headline.table or next(iter(study.tables), None)
     if name is None or headline.value is None:
         return
-    table = study.tables[name]
+    table = study.tables.get(name)
+    if table is None:  # `read_study` reports it
+        return
     relative = table.relative.routings if table.relative else []
     routings = [*_names(parts.routings, table), *relative]
     for key, names in (("compare", headline.routings), ("baseline", [headline.baseline])):

@@ -15,14 +15,20 @@ from routelab.workflow.stages import kinds
 def check_studies(studies: Sequence[Path]) -> list[str]:
     """Return a line for each study with the numbers of its results, tables and figures.
 
+    Lines on plugins that cannot be used come first.
+
     Raises
     ------
     ConfigError
         An `InputError` with all mistakes in all studies.
     """
+    plan = expand_studies(studies)
     return [
-        f"{study_plan.study.path}: OK: {_study_text(study_plan)}"
-        for study_plan in expand_studies(studies).studies.values()
+        *(f"warning: {reason}; its jobs will fail" for reason in plan.quarantined),
+        *(
+            f"{study_plan.study.path}: OK: {_study_text(study_plan)}"
+            for study_plan in plan.studies.values()
+        ),
     ]
 
 

@@ -1,11 +1,12 @@
-"""Find tables whose rows do not tell the runs of a study apart, before anything runs."""
+"""Check the rows that tables and figures select, before anything runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
 from routelab.registry.names import without_parameters
-from routelab.study import Table
+from routelab.study import Figure, Table
+from routelab.study.errors import suggestion
 from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.study_plugins import Parts
 
@@ -44,6 +45,37 @@ def row_mistakes(parts: Parts) -> Iterator[str]:
                     "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
                 )
                 break
+
+
+def filter_mistakes(parts: Parts) -> Iterator[str]:
+    """Find filters of tables and figures that select a name which the study lacks.
+
+    Yields
+    ------
+    str
+        One line each: place, problem, fix.
+    """
+    views: list[tuple[str, str, Table | Figure]] = [
+        *(("tables", name, table) for name, table in parts.study.tables.items()),
+        *(("figures", name, figure) for name, figure in parts.study.figures.items()),
+    ]
+    instances = {
+        "topology": parts.topologies,
+        "routing": parts.routings,
+        "traffic": parts.traffic,
+        "workload": parts.workloads,
+        "benchmark": parts.benchmarks,
+    }
+    for part, name, view in views:
+        pooled = {key.rpartition(".")[2] for key in view.over}
+        for column, wanted in view.where.items():
+            if not instances.get(column):
+                continue
+            known = {*instances[column], *_names(instances[column], pooled).values()}
+            for word in wanted if isinstance(wanted, list) else [wanted]:
+                if isinstance(word, str) and word not in known:
+                    place = parts.study.place(part, name, "where")
+                    yield f"{place}the study has no {column} {word!r}{suggestion(word, known)}"
 
 
 def _runs(parts: Parts, table: Table) -> list[Run]:

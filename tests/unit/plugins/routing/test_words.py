@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 from routelab.api import Topology
 from routelab.deadlock import check_table
-from routelab.metrics import channel_loads
-from routelab.toolkit import build_grid
-from routelab_plugins.routing.words import Words
-from routelab_plugins.routing.words.kernels import (
+from routelab.kernels.words import (
     broken_rows,
     count_turns,
     lift_blocks,
     move_elements,
     sweep,
 )
-from routelab_plugins.routing.words.search import _turns_by_element
+from routelab.metrics import channel_loads
+from routelab.toolkit import build_grid
+from routelab.toolkit.words import _turns_by_element
+from routelab_plugins.routing.words import Words
 
 
 def network(links, switches, terminals=None):

@@ -38,9 +38,9 @@ def test_all_mistakes_of_several_files_are_reported_together(tmp_path, monkeypat
     lines = [line for line in printed.err.splitlines() if not line.startswith(" ")]
     starts = [
         *("bad.yaml:1: 'title' is missing", "bad.yaml:1: titel: ", "bad.yaml:3: topologies[0]: "),
-        *("bad.yaml:5: limits.seconds: ", "wrong.yaml:2: topologies[0]: "),
+        *("bad.yaml:5: limits.seconds: ", "bad.yaml:2: cites: ", "wrong.yaml:2: topologies[0]: "),
         *("wrong.yaml:2: topologies[1]: ", "wrong.yaml:3: routings[0]: "),
-        *("none.yaml: cannot be read", "mistakes: 8"),
+        *("none.yaml: cannot be read", "mistakes: 9"),
     ]
     assert len(lines) == len(starts), lines
     assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True)), lines
@@ -107,3 +107,56 @@ def test_a_study_with_an_unknown_key_is_checked_as_without_it(tmp_path):
         check_studies([path])
     places = [line.removeprefix(f"{path}:").split(": ")[1] for line in caught.value.mistakes]
     assert places == ["colour", "topologies[0]", "routings[1]"]
+
+
+def places_of(mistakes, path):
+    return [line.removeprefix(f"{path}:").split(": ")[1] for line in mistakes]
+
+
+def test_a_mistake_of_one_part_hides_none_of_another(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        """\
+title: t
+limits: {secnds: 4}
+topologies: [{torus: {dims: {sweeep: [4x4]}}}, torrus~dims=4, torus~dims=4x2]
+routings: [dor, {use: angara-sssp, ass: m}]
+traffic: [uniform]
+simulation: {vc: 4, loads: [0.1]}
+headline: {table: acepted}
+tables:
+  t: {of: loads, rows: [routing, topology, load], values: [accepted_laod, latency_avg]}
+  u: {of: loads, rows: [routng], statistics: {accepted_load: [mena]}}
+figures:
+  f: {kind: curv, x: load, y: accepted_load}
+"""
+    )
+    with pytest.raises(ConfigError) as caught:
+        check_studies([path])
+    mistakes = caught.value.mistakes
+    assert sorted(set(places_of(mistakes, path))) == sorted(
+        [
+            *("limits.secnds", "topologies[0].torus.dims", "topologies[1]", "routings[1].ass"),
+            *("simulation.vc", "headline.table", "tables.t.values"),
+            "tables.u.statistics.accepted_load[0]",
+            *("tables.u.rows", "figures.f.kind"),
+        ]
+    ), mistakes
+    for name in ("accepted_load", "latency_mean", "mean", "curve", "vcs", "seconds", "routing"):
+        assert any(f"did you mean '{name}'?" in line for line in mistakes), name
+
+
+def test_a_filter_by_a_name_that_the_study_lacks_is_found(tmp_path):
+    path = tmp_path / "study.yaml"
+    text = (
+        "title: t\ntopologies: [torus~dims=4]\n"
+        "routings: [dor, {angara-sssp: {tie_seed: {range: 2}}}]\n"
+        "tables:\n  t: {rows: [topology], values: [max_load], where: {routing: NAME}, "
+        "over: {tie_seed: median}}\n"
+    )
+    for name in ("dor", "angara-sssp"):
+        path.write_text(text.replace("NAME", name))
+        check_studies([path])
+    path.write_text(text.replace("NAME", "doorr"))
+    with pytest.raises(ConfigError, match="has no routing 'doorr'; did you mean 'dor'"):
+        check_studies([path])

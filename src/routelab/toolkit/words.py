@@ -1,4 +1,8 @@
-"""The search of the routing `words`: routes of all pairs, and the words that they follow."""
+"""Routes of all pairs and the words that they follow, searched together.
+
+A word is a sequence of channels with virtual channels, and a route that is a subsequence of it is
+legal. The routing ``words`` explains the search; ``ib-balanced`` grows trees inside its words.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,7 @@ from numpy.typing import NDArray
 from routelab.api import RouteTable, RoutingGraph, Topology
 from routelab.api.topology import BoolArray, Float64Array, Int32Array, Int64Array
 from routelab.kernels.graph import route_lengths
-from routelab_plugins.rules.up_down import UpDown
-
-from .kernels import (
+from routelab.kernels.words import (
     broken_rows,
     count_turns,
     exchange,
@@ -22,6 +24,8 @@ from .kernels import (
     move_elements,
     sweep,
 )
+from routelab.toolkit.irregular.roots import root_of
+from routelab.toolkit.irregular.trees import levels_from
 
 TOLLS = (1.5, 6.0)
 """Toll of a break in the first and in the last round, in hops."""
@@ -354,7 +358,9 @@ def _mean(values: Float64Array | Int64Array) -> float:
 
 def _up_down_order(topology: Topology) -> Int64Array:
     """Return the channels in the order of up*/down* routes: up, farthest first, then down."""
-    number = UpDown().order(topology)
+    level = levels_from(topology, root_of(topology, "center", "words"))
+    number = np.empty(topology.num_switches, dtype=np.int64)
+    number[np.argsort(level, kind="stable")] = np.arange(topology.num_switches)
     source, target = topology.channel_source, topology.channel_target
     up = number[target] < number[source]
     order: Int64Array = np.argsort(
