@@ -102,6 +102,12 @@ class Cheapest(SelectionPlugin):
             "`cheapest`: number of rounds of sweep and exchange",
             group="Computing effort",
         ),
+        Column(
+            "price_bound",
+            "`cheapest`: lower bound of `max_load` for routes of any length under the rules, from "
+            "the prices of the search",
+            unit="routes",
+        ),
     )
     Parameters = CheapestParameters
 
@@ -140,7 +146,7 @@ class Cheapest(SelectionPlugin):
             length,
             hops[width < length[:, None]],
             per_terminal=per_terminal,
-            counters={"exchange_rounds": rounds},
+            counters={"exchange_rounds": rounds, "price_bound": search.bound},
         )
 
 

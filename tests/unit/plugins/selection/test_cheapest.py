@@ -117,8 +117,9 @@ def least_load(graph: RoutingGraph) -> float:
 @given(graphs(), st.sampled_from(["switches", "terminals"]))
 def test_loads_are_between_the_bound_of_flows_and_that_of_shortest_routes(graph, pairs):
     table = Cheapest(rounds=20, pairs=pairs).select(graph)
-    loads = channel_loads(table)
-    assert loads.max(initial=0) >= least_load(graph) - 1e-6
+    loads, least = channel_loads(table), least_load(graph)
+    assert loads.max(initial=0) >= least - 1e-6
+    assert table.counters["price_bound"] <= np.ceil(least - 1e-6)
 
 
 @settings(max_examples=60, deadline=None)
