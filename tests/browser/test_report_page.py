@@ -114,20 +114,20 @@ def test_the_table_over_all_studies_filters_and_sorts(browser):
     everything = shown()
     box, routing = browser.one(".filter input"), browser.one(".filter select[aria-label$=routing]")
     box.send_keys("SIZES dor")
-    expected = [row for row in everything if row[0] == "sizes" and "dor" in row[3]]
+    expected = [row for row in everything if row[0] == "sizes" and "dor" in row[1]]
     assert 0 < len(expected) < len(everything)
     assert shown() == expected
     box.clear()
     routing.send_keys("dor")
-    expected = [row for row in everything if row[3] == "dor"]
+    expected = [row for row in everything if row[1] == "dor"]
     assert {row[0] for row in expected} == {"angara-small", "sizes"}
     assert shown() == expected
     assert browser.one(".filter output").text == f"{len(expected)} of {len(everything)} rows"
-    value = browser.all("#values thead button")[5]
+    value = browser.all("#values thead button")[2]
     for reverse in (False, True):
         value.click()
-        numbers = [float(row[5]) for row in expected]
-        assert [float(row[5]) for row in shown()] == sorted(numbers, reverse=reverse)
+        numbers = [float(row[2]) for row in expected]
+        assert [float(row[2]) for row in shown()] == sorted(numbers, reverse=reverse)
 
 
 # --- Pictures of networks ---
@@ -244,6 +244,24 @@ def test_a_phone_shows_whole_headings_and_never_scrolls_sideways(browser, page):
     assert headings
     assert max(browser.js(RIGHT_ENDS, headings)) <= visible
     assert browser.js(BROKEN_WORDS) == []
+
+
+def test_values_are_in_view_on_a_phone(browser):
+    browser.open("values.html", 390, 844, touch=True)
+    headings = browser.all("#values thead th")
+    number = next(n for n, heading in enumerate(headings, 1) if heading.text.startswith("value"))
+    ends = browser.js(RIGHT_ENDS, browser.all(f"#values tr > :nth-child({number})"))
+    assert 0 < max(ends) <= 390
+
+
+def test_published_results_fit_their_frame(browser):
+    browser.open("index.html", 1440, 900)
+    cell = browser.one(".published-results td")
+    assert browser.js(
+        "const [cell] = arguments; cell.textContent = '8 of 60 differ, '.repeat(20);"
+        "const frame = cell.closest('.scroll'); return frame.scrollWidth <= frame.clientWidth",
+        cell,
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

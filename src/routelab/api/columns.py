@@ -43,6 +43,10 @@ COUNTS = frozenset(("routes", "pairs", "hops", "turns", "links", "messages"))
 """Units of counts: a value is shown without them on a terminal."""
 
 
+_TEXTS = ("name", "meaning", "heading", "unit", "needs", "group", "bound_of", "gap_of")
+"""Attributes of a `Column` that are any text."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of results.
@@ -102,6 +106,28 @@ class Column:
 
     def __post_init__(self) -> None:
         """Check the declaration."""
+        if wrong := self._wrong_types() or self._wrong_values():
+            place = sys._getframe(2)  # behind the generated __init__
+            text = f"column {self.name!r} in {place.f_code.co_filename}, line {place.f_lineno}"
+            object.__setattr__(self, "problem", f"{text}: {'; '.join(wrong)}")
+
+    def _wrong_types(self) -> list[str]:
+        """Return which values are no texts or tuples of texts."""
+        values = {name: getattr(self, name) for name in (*_TEXTS, "of", "shown")}
+        wrong = [
+            f"{name} is {values[name]!r}, expected a text"
+            for name in _TEXTS
+            if not isinstance(values[name], str)
+        ]
+        return wrong + [
+            f"{name} is {values[name]!r}, expected a tuple of texts"
+            for name in ("of", "shown")
+            if not isinstance(values[name], tuple | list)
+            or not all(isinstance(text, str) for text in values[name])
+        ]
+
+    def _wrong_values(self) -> list[str]:
+        """Return what is wrong with values of the right types."""
         wrong = []
         if not re.fullmatch(r"\w+(\.\w+)*", self.name):
             wrong.append("the name must consist of letters, digits and underscores")
@@ -115,10 +141,7 @@ class Column:
             wrong.append(f"of is {self.of!r}, expected some of {', '.join(get_args(Rows))}")
         if not set(self.shown) <= set(get_args(Place)):
             wrong.append(f"shown is {self.shown!r}, expected some of {', '.join(get_args(Place))}")
-        if wrong:
-            place = sys._getframe(2)  # behind the generated __init__
-            text = f"column {self.name!r} in {place.f_code.co_filename}, line {place.f_lineno}"
-            object.__setattr__(self, "problem", f"{text}: {'; '.join(wrong)}")
+        return wrong
 
     @property
     def heading_parts(self) -> tuple[str, str]:

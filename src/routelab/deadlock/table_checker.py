@@ -251,8 +251,8 @@ def _cycle_verdict(
         # a network from a file: whether its routers keep bubbles, and where, is not in a graph
         status = "not enough input"
         outside = (
-            ", and the network does not say which channels are a ring with a bubble; name one that "
-            "does, such as a torus"
+            ", and the network does not say which channels are a ring with a bubble; name a torus "
+            "with a list of routes (`routelab export routes`), or a result of `routelab route`"
         )
     return Verdict(
         status,

@@ -31,6 +31,7 @@ from routelab.kernels import hops
 from routelab.kernels.hops import ABI
 from routelab.registry.names import Name, parse_name
 from routelab.registry.parameters import default_problems, fields
+from routelab.registry.requirements import source_line
 from routelab.toolkit.input_files import is_regular
 
 PARTS = ("selection", "rules", "layers")
@@ -90,7 +91,8 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     if not isinstance(columns, Sequence) or not all(
         isinstance(column, Column) for column in columns
     ):
-        yield f"expected columns to be a sequence of Column, found {columns!r}"
+        place = source_line(plugin)
+        yield f"expected columns to be a sequence of Column, found {columns!r}{place}"
     elif problems := [column.problem for column in columns if column.problem]:
         yield from problems
     elif clashes := sorted({column.name for column in columns} & set(IDENTITY)):

@@ -6,6 +6,7 @@ not have changed it afterwards.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,14 @@ def require_unchanged(
             f"{plugin_name}: it changed {fields} in memory, so no result with it is valid; a "
             "plugin must not write to arrays that it was given or has returned"
         )
+
+
+def source_line(source: Any) -> str:
+    """Return where a class or method is written, as the end of a message; empty if unknown."""
+    try:
+        return f" ({inspect.getsourcefile(source)}, line {inspect.getsourcelines(source)[1]})"
+    except (OSError, TypeError):
+        return ""
 
 
 def collect_errors(*functions: Callable[[], Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from routelab.api import Demand, Messages, PluginError, Topology, TrafficPlugin
+from routelab.registry.requirements import source_line
 
 
 def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:
@@ -15,7 +16,10 @@ def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:
     """
     demand = traffic.demand(topology, seed)
     if not isinstance(demand, Demand):
-        raise PluginError(f"{traffic.name}: demand() returned {demand!r}, expected a Demand")
+        raise PluginError(
+            f"{traffic.name}: demand() returned {demand!r}, expected a Demand"
+            f"{source_line(traffic.demand)}"
+        )
     _same_size(traffic, "demand", len(demand.rate), topology)
     try:
         # a demand without `create` was not checked

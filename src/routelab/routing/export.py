@@ -152,15 +152,27 @@ def table_of(routes: Sequence[str]) -> RouteTable:
 
 
 def _routes_file(text: str) -> Path | None:
-    """Return the file of routes that a text names; None if it names none."""
+    """Return the file of routes that a text names; None if it names none.
+
+    A routing wins over a folder of its name, unless the folder has an outcome.
+    """
     path = Path(text)
-    if is_folder(path):
+    if is_folder(path) and (is_regular(path / OUTCOME) or not _is_routing(text)):
         outcome = read_outcome(path / OUTCOME)
         if outcome.kind != "route" or outcome.status != "ok":
             reason = outcome.reason or f"it is what a {outcome.kind} job found"
             raise InputError(f"{path} holds no routes: {reason}")
         return path / ROUTES
     return path if path.suffix == ".npz" else None
+
+
+def _is_routing(text: str) -> bool:
+    """Return whether a text names an installed routing."""
+    try:
+        load_routing(text)
+    except InputError:
+        return False
+    return True
 
 
 def _network_of(file: Path) -> str:

@@ -149,7 +149,10 @@ def _load_table(routes: Path, network: str | Topology | None) -> RouteTable:
     """Return the table that `routelab route` or `routelab export` wrote."""
     if is_folder(routes) and not is_regular(routes / OUTCOME):
         if network is not None:
-            raise InputError(f"{routes} contains its network; name the folder alone")
+            raise InputError(
+                f"{routes} contains its network; name the folder alone, or name the network with "
+                "a list of routes (`routelab export routes`) or a result of `routelab route`"
+            )
         return read_export(routes)
     if network is None:
         return table_of([str(routes)])
@@ -177,9 +180,15 @@ def prove_table(
         return Proof("broken", reason, {"routes": facts["routes"]}, read=read)
     report_phase("prove", "proof")
     verdict = check_table(table, flow_control, switching=switching)
+    reason = verdict.reason
+    if verdict.status == "cycle" and flow_control is None:
+        bubble = check_table(table, "bubble", switching=switching)
+        # files of other programs do not say which of their networks have rings
+        if bubble.proven or (bubble.status == "not enough input" and listed is None):
+            reason += "; if the routers keep a bubble in each ring, add --flow-control bubble"
     return Proof(
         verdict.status,
-        verdict.reason,
+        reason,
         facts,
         verdict.preconditions,
         tuple(verdict.cycle_steps(table.topology)),

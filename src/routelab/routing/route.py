@@ -31,7 +31,7 @@ from routelab.jobs.plugin_errors import readable, sentence
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
-from routelab.registry.requirements import require_unchanged
+from routelab.registry.requirements import require_unchanged, source_line
 from routelab.results.tables import write_csv
 from routelab.routing.apply import AppliedRouting, apply_routing, reroute
 from routelab.routing.facts import routing_facts, topology_facts
@@ -164,11 +164,12 @@ def _measurements(
     """
     columns = {column.name: column for column in columns_of(metric)}
     answer = metric.measure_in(context)
+    method = getattr(metric, "measure", metric.measure_in)
     if not isinstance(answer, list | tuple):
-        raise PluginError(f"expected a list of Measurements, found {answer!r}")
+        raise PluginError(f"expected a list of Measurements, found {answer!r}{source_line(method)}")
     for measurement in answer:
         if not isinstance(measurement, Measurement):
-            raise PluginError(f"expected a Measurement, found {measurement!r}")
+            raise PluginError(f"expected a Measurement, found {measurement!r}{source_line(method)}")
         if not (
             isinstance(measurement.metric, str) and isinstance(measurement.value, Real | np.bool_)
         ):

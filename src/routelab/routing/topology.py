@@ -14,6 +14,7 @@ from routelab.jobs.plugin_errors import one_message
 from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
 from routelab.registry.names import without_parameters
+from routelab.registry.requirements import source_line
 from routelab.results.outcome import OUTCOME, Outcome, read_outcome
 from routelab.routing.fact_columns import NETWORK, SHAPE
 from routelab.routing.topology_file import load_topology, save_topology, write_channels_csv
@@ -89,7 +90,10 @@ def build_topology(plugin: TopologyPlugin) -> Topology:
     """
     network = plugin.build()
     if not isinstance(network, Topology):
-        raise PluginError(f"{plugin.name}: expected a Topology, found {type(network).__name__}")
+        raise PluginError(
+            f"{plugin.name}: expected a Topology, found {type(network).__name__}"
+            f"{source_line(plugin.build)}"
+        )
     if "file_notes" in network.attributes:
         file, notes = network.attributes.get("file", plugin.name), network.attributes["file_notes"]
         logger.warning("%s: %s", file, notes)

@@ -118,6 +118,8 @@ def _parse(path: Path, text: str) -> Document:
         problem = f"is not valid YAML: {error.problem}"
         if "constructor for the tag" in str(error.problem):
             problem = f"{error.problem}; write plain values, without '!'"
+        elif str(error.problem).startswith(("expected ','", "mapping values are not allowed")):
+            problem += "; put texts with special characters in quotes"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1

@@ -47,6 +47,9 @@ def test_the_first_declaration_counts_and_rows_are_apart():
         ({"seeds": "median"}, "seeds is 'median', expected mean"),
         ({"of": ("tables",)}, "of is ('tables',), expected some of routes"),
         ({"of": ()}, "of is (), expected some of routes"),
+        ({"meaning": 3}, "meaning is 3, expected a text"),
+        ({"unit": None, "name": 7}, "name is 7, expected a text; unit is None, expected a text"),
+        ({"of": "routes"}, "of is 'routes', expected a tuple of texts"),
         ({"shown": ("everywhere",)}, "shown is ('everywhere',), expected some of evaluate"),
     ],
 )
@@ -80,6 +83,13 @@ def test_a_wrong_column_costs_its_plugin_and_not_the_others_of_the_module(site):
     assert found["bad"].status == "broken"
     line = source[: source.index('Column("two words"')].count("\n") + 1
     assert f"column 'two words' in {site.folder}/pair.py, line {line}: the" in found["bad"].cause
+
+
+def test_columns_that_are_none_name_the_class(site):
+    source = METRIC.format("Bad", "bad", "x").replace('(Column("x", "one"),)', "7")
+    site.install("lone", {"metric": {"bad": "lone:Bad"}}, {"lone.py": source})
+    (cause,) = [entry.cause for entry in site.catalogue().entries("metric") if entry.key == "bad"]
+    assert f"found 7 ({site.folder}/lone.py, line 5)" in cause
 
 
 def test_of_two_metrics_with_one_column_the_second_is_left_out(site):

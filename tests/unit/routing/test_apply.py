@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -123,6 +124,20 @@ def test_a_complete_algorithm_must_return_a_table_of_its_network() -> None:
 
     with pytest.raises(PluginError, match="another topology"):
         apply_routing(build_grid("torus", (4,), wrap=True), CompleteRouting(Foreign()))
+
+
+def test_a_result_of_another_type_names_the_method() -> None:
+    class Forgetful(SelectionPlugin):
+        name = "forgetful"
+        summary = "Returns nothing"
+
+        def select(self, graph):
+            pass
+
+    line = Forgetful.select.__code__.co_firstlineno
+    place = re.escape(f"({__file__}, line {line})")
+    with pytest.raises(PluginError, match=f"forgetful: .* NoneType {place}"):
+        apply_routing(build_grid("torus", (4,), wrap=True), composed(selection=Forgetful()))
 
 
 def test_literal_and_reduced_rules_give_the_same_routes_through_the_chain() -> None:

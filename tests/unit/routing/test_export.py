@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,17 @@ def test_an_export_that_errs_writes_nothing(tmp_path, monkeypatch, capsys):
     assert main(["export", "booksim", NETWORK, ROUTING, "-o", str(tmp_path / "new")]) == 1
     assert "export/booksim: " in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
+
+
+def test_a_routing_wins_over_a_folder_of_its_name(routed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dor").mkdir()
+    by_name = export.table_of((NETWORK, "dor"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"cannot read empty/outcome\.json"):
+        export.table_of((NETWORK, "empty"))
+    (tmp_path / "dor").rmdir()
+    shutil.copytree(routed, tmp_path / "dor")
+    in_folder, angara = export.table_of((NETWORK, "dor")), export.table_of((NETWORK, ROUTING))
+    assert np.array_equal(in_folder.hop_channel, angara.hop_channel)
+    assert not np.array_equal(in_folder.hop_channel, by_name.hop_channel)

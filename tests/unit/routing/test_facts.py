@@ -1,5 +1,6 @@
 """What an algorithm says of itself stays apart from what was found out about its table."""
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -59,10 +60,12 @@ class Said(MetricPlugin):
 def test_a_metric_without_numbers_costs_its_own_columns(told, message):
     network, length = build_grid("torus", (3, 2), wrap=True), load("metric", "route-length")
     _, _, measured = route_network(network, load_routing("first@up-down"), [Said(told), length])
-    assert (measured.problem.status, measured.problem.reason) == (
-        "failed",
-        f"all metrics but said are measured; said: {message}",
-    )
+    assert measured.problem.status == "failed"
+    text = f"all metrics but said are measured; said: {message}"
+    assert measured.problem.reason.startswith(text)
+    line = inspect.getsourcelines(Said.measure)[1]
+    has_line = measured.problem.reason.endswith(f" ({__file__}, line {line})")
+    assert has_line == (": expected" in text)
     assert {m.metric: m.value for m, _ in measured.rows}["max_hops"] == 2
 
 

@@ -414,3 +414,23 @@ def test_repaired_routes_have_the_form_of_the_list(tmp_path):
     repair_routes(proof, 2, tmp_path / "repaired.csv")
     assert (tmp_path / "repaired.csv").read_text().startswith("source,target,links\n")
     assert prove_routes(tmp_path / "repaired.csv", RING).status == "proven"
+
+
+def test_a_cycle_that_bubbles_may_make_harmless_names_the_option(tmp_path):
+    option, network = "--flow-control bubble", "torus~dims=4x2x2x2"
+    for format_name in ("simgrid", "routes"):
+        files = export_routes(format_name, [network, "angara-sssp"])
+        write_export(files, tmp_path / format_name)
+    platform, listed = tmp_path / "simgrid", tmp_path / "routes"
+    proof = prove_routes(platform)
+    assert (proof.status, option in proof.reason) == ("cycle", True)
+    assert option not in prove_routes(platform, switching="wormhole").reason
+    # what the answers to that name is possible
+    assert "export routes" in prove_routes(platform, flow_control="bubble").reason
+    with pytest.raises(InputError, match="export routes"):
+        prove_routes(platform, network, flow_control="bubble")
+    proof = prove_routes(listed, network)
+    assert (proof.status, option in proof.reason) == ("cycle", True)
+    assert prove_routes(listed, network, flow_control="bubble").status == "proven"
+    # without a network, nobody knows of rings
+    assert option not in prove_routes(listed).reason

@@ -56,6 +56,11 @@ def test_a_part_knows_its_line(tmp_path):
         ("a:\n  - !!python/object/apply:os.system [ls]\n", [":2: could not determine a constr"]),
         ("a: !!python/name:os.system x\n", [":1: could not determine a constructor for the tag"]),
         ("a: !mine {b: c}\n", [":1: could not determine a constructor for the tag '!mine'; write"]),
+        (
+            "{a: Which one?, b: c}\n",
+            [":1: is not valid YAML: expected ',' or '}', but got '?'; put"],
+        ),
+        ("a: b: c\n", [":1: is not valid YAML: mapping values are not allowed here; put"]),
         ("[a]: b\n", [":1: is not valid YAML: found unhashable key"]),
         ("a: b\n---\na: c\n", [":2: is not valid YAML"]),
         ("a: *b\n", [":1: is not valid YAML"]),

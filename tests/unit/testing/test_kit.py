@@ -115,6 +115,14 @@ def test_a_broken_plugin_fails_its_contract_and_nothing_else_is_tried():
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "key"), [("traffic", "bare-targets"), ("rules", "raises-its-reason")]
+)
+def test_a_plugin_that_fails_on_every_input_is_not_said_to_refuse_them(kind, key):
+    (applies,) = run_checks(kind, key, only=["applies"])
+    assert applies.status == "skipped"
+
+
 def test_parameters_and_topologies_reach_the_plugin():
     results = run_checks("selection/right~choice=last", topologies=["right~switches=7"])
     assert all(result.status != "failed" for result in results)

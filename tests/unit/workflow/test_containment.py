@@ -308,7 +308,8 @@ class {0}(MetricPlugin):
     assert outcome.status == "failed"
     said = "all metrics but bad and odd are measured; bad: ZeroDivisionError: half ("
     assert outcome.reason.startswith(said)
-    assert outcome.reason.endswith("; odd: expected a list of Measurements, found 3.0")
+    assert "; odd: expected a list of Measurements, found 3.0 (" in outcome.reason
+    assert outcome.reason.endswith("bad_metric.py, line 21)")
     assert plan.failed() == 1  # is tried again
     write_report(tmp_path / "study.yaml", Path("results"), Path("page"))
     tables = {name: Path(f"page/tables/{name}.csv").read_text() for name in "tu"}

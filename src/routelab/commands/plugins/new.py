@@ -65,6 +65,7 @@ def run_new(arguments: argparse.Namespace) -> int:
     python = shlex.quote(sys.executable)
     print(f"  {python} -m pip install --no-deps --editable {shlex.quote(str(folder))}")
     print(f"  {python} -m routelab plugins check {plugin.kind}/{plugin.key}")
+    print("To run its tests, with pytest (in a checkout: `make .venv/installed-test`):")
     print(f"  {python} -m pytest {shlex.quote(str(folder))}")
     print(f"{folder / 'README.md'} describes the next steps.")
     return 0

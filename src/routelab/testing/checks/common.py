@@ -57,14 +57,19 @@ def repeatable(trial: Trial) -> str:
 
 def applies(subject: Subject) -> str:
     """Check that the plugin supports an input."""
-    reasons = []
+    reasons, failures = [], 0
     for trial in subject.trials.values():
         if trial.has_result():
             return ""
         try:
+            _ = trial.refusal  # may raise Failed, too
             trial.first_result()
-        except (Failed, Skipped) as problem:
+        except Failed:
+            failures += 1
+        except Skipped as problem:
             reasons.append(str(problem))
+    if failures:
+        raise Skipped("no input led to a result, see the checks 'supports' and 'result'")
     raise Failed(
         "it supports none of the inputs, so hardly anything was checked; name networks that it "
         f"supports (topologies=..., --topology NAME): {list_some(reasons)}"
