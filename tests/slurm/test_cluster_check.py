@@ -33,3 +33,22 @@ def test_a_partition_is_looked_up(slurm, tmp_path, monkeypatch, text, found):
         (one.subject, one.state, one.finding) for one in checks if "partition" in one.subject
     ] == [found]
     assert {one.state for one in checks if "partition" not in one.subject} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "subject", "named"),
+    [
+        ("n[01-08]", "n[02-09]", "hosts in Slurm", "n09"),
+        ("mpi: pmi2", "mpi: pmi7", "mpi: pmi7", "srun"),
+    ],
+)
+def test_what_slurm_does_not_know_is_missing(
+    slurm, tmp_path, monkeypatch, old, new, subject, named
+):
+    for name, value in slurm.environ.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "some.yaml"
+    path.write_text(CLUSTER.replace(old, new))
+    (check,) = [check for check in check_cluster(str(path)) if check.state != "ok"]
+    assert check.subject == subject
+    assert named in check.finding

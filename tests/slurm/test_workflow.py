@@ -113,6 +113,21 @@ def test_a_study_goes_through_the_executor_of_slurm(project):
     check(project, ("4",), benchmarks, predict="false")
 
 
+def test_a_job_that_slurm_refuses_does_not_show_the_log_of_an_earlier_run(project):
+    write_study(project, ["torus~dims=4"], ["neighbor"], predict="false")
+    path = project.folder / "virtual.yaml"
+    path.write_text(path.read_text().replace("partition: virtual", "partition: other"))
+    logs = project.folder / "results/logs/comparisons"
+    for _ in range(2):
+        code, printed = snakemake(project, *SLURM, "--config", "apply_routing=true")
+        assert code == 1
+        assert "FAILED: comparisons: measured on torus~dims=4" in printed
+        assert "of an earlier run" not in printed
+        (spec,) = (project.folder / "results/.plan/comparisons").iterdir()
+        logs.mkdir(parents=True, exist_ok=True)
+        (logs / f"{spec.stem}.log").write_text("a message of an earlier run\n")
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(find_imb() is None, reason="needs IMB-MPI1 of impi-rt from PyPI")
 def test_a_study_asks_slurm_by_itself_switches_nothing_unasked_and_measures_once(project):

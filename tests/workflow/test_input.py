@@ -49,10 +49,12 @@ def test_all_mistakes_of_all_studies_are_one_message(folder):
         ("studies=", "no study is selected: list studies in config/config.yaml, or select with"),
         ("study=small", "config 'study' does not exist; did you mean 'studies'?"),
         ("cluster=local", "config cluster=local: none of the studies measures on a cluster"),
+        ("cluster=locall", "config cluster: no cluster 'locall', no file locall.yaml in "),
         ("freshh=routes", "config 'freshh' does not exist; did you mean 'fresh'?"),
     ],
 )
 def test_a_wrong_choice_of_studies(folder, choice, message):
+    folder.write("config/clusters/local.yaml", "nodes: 4\n")
     run = folder.run("report", "--config", choice)
     assert run.returncode == 1
     (line,) = said(run)

@@ -97,18 +97,19 @@ def run_check(arguments: argparse.Namespace) -> int:
 
     if arguments.study is None:
         checks = check_cluster(arguments.name, arguments.benchmark or (), arguments.topology)
+        command = smoke_command(arguments.name)
     elif arguments.benchmark or arguments.topology:
         raise InputError(
             "--study already names benchmarks and networks; leave out --benchmark and --topology"
         )
     else:
         study = study_file(arguments.study)
-        checks = check_study_on_cluster(arguments.name, study, arguments.results)
+        checks, command = check_study_on_cluster(arguments.name, study, arguments.results)
     rows = [(check.subject, check.state, check.finding, check.fix) for check in checks]
     print_rows(("what", "state", "found", "fix"), rows, arguments.format)
     num_missing = sum(check.state == "missing" for check in checks)
     if arguments.format == "table":
-        advice = f"nothing is missing; to try it out: {smoke_command(arguments.name)}"
+        advice = "nothing is missing" + (f"; to try it out: {command}" if command else "")
         print(f"\nmissing: {num_missing}" if num_missing else f"\n{advice}")
     return 1 if num_missing else 0
 

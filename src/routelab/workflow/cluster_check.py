@@ -6,12 +6,14 @@ minute: see `smoke_command`.
 
 from __future__ import annotations
 
+import importlib.util
+import math
 import os
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,10 +23,11 @@ from routelab.api import BenchmarkPlugin, InputError, RoutelabError
 from routelab.cluster.bench.fabric.fabric import program_problem
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.cluster.bench.launchers import find_program
+from routelab.cluster.bench.slurm import allocation, slurm_nodes
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load
 from routelab.study import load_study
-from routelab.study.cluster.hostlist import compress
+from routelab.study.cluster.hostlist import compress, find_hosts
 from routelab.study.cluster.keys import (
     CLUSTERS,
     Cluster,
@@ -39,6 +42,9 @@ from routelab.workflow.stages.comparisons import ComparisonJob
 
 SMOKE = "mpi-patterns"
 """Benchmark of the run of a minute, see `smoke_command`."""
+
+EXECUTOR = "snakemake-executor-plugin-slurm"
+"""Package that submits the jobs of a workflow to Slurm."""
 
 SECONDS = 30.0
 """Time limit of a question to Slurm."""
@@ -115,7 +121,7 @@ def check_cluster(
     return _merged(checks)
 
 
-def check_study_on_cluster(name: str, study: Path, results: Path) -> list[ClusterCheck]:
+def check_study_on_cluster(name: str, study: Path, results: Path) -> tuple[list[ClusterCheck], str]:
     """Check what all comparisons of a study need on a cluster.
 
     Parameters
@@ -126,6 +132,12 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
     study : Path
     results : Path
         Folder for the results.
+
+    Returns
+    -------
+    checks : list of ClusterCheck
+    command : str
+        As of `smoke_command`, for one of the study's benchmarks; empty if none can run.
 
     Raises
     ------
@@ -140,7 +152,10 @@ def check_study_on_cluster(name: str, study: Path, results: Path) -> list[Cluste
             f"{{cluster: {file.path.stem}}}"
         )
     on_this_cluster = [job for job in jobs if _cluster_of(job).resolve() == file.path.resolve()]
-    return _check_comparisons(file, study, on_this_cluster or jobs)
+    jobs = on_this_cluster or jobs
+    short_run = _short_run(file, jobs)
+    command = smoke_command(name, short_run) if short_run else ""
+    return _check_comparisons(file, study, jobs), command
 
 
 def study_lines(study: Path, results: Path) -> list[str]:
@@ -182,10 +197,28 @@ def study_lines(study: Path, results: Path) -> list[str]:
     return lines
 
 
-def smoke_command(name: str) -> str:
-    """Return the command of a run of a minute, which shows what no check can."""
-    words = ["--benchmark", SMOKE, "--repeats", "1", "--warm-up", "0", "--seconds", "60"]
-    return shlex.join(["routelab", "bench", "--cluster", name, *words])
+def smoke_command(
+    name: str, benchmark: Sequence[str] = ("--benchmark", SMOKE, "--seconds", "60")
+) -> str:
+    """Return the command of one run, which shows what no check can."""
+    words = ["--cluster", name, *benchmark, "--repeats", "1", "--warm-up", "0"]
+    return shlex.join(["routelab", "bench", *words])
+
+
+def _short_run(file: ClusterFile, jobs: Sequence[ComparisonJob]) -> list[str]:
+    """Return the options of one run of a study, on as few nodes as possible."""
+    by_size = sorted(jobs, key=lambda job: job.nodes)
+    for job in by_size:
+        settings = job.comparison.settings
+        ranks_per_node = settings.ranks_per_node or file.cluster.ranks_per_node
+        for part in job.comparison.benchmarks:
+            if _benchmark(part.text).supports(job.nodes * ranks_per_node, ranks_per_node):
+                continue  # not on so few processes
+            words = ["--benchmark", part.text, "--topology", job.network]
+            if settings.ranks_per_node:
+                words += ["--ranks-per-node", str(settings.ranks_per_node)]
+            return [*words, "--seconds", f"{settings.seconds:g}"]
+    return []
 
 
 def _check_comparisons(
@@ -206,8 +239,7 @@ def _check_comparisons(
         fix = f"to measure here: snakemake report --config {choice}"
         checks.append(ClusterCheck("study: cluster", "cannot tell", finding, fix))
     networks = dict.fromkeys(job.network for job in jobs)
-    max_routings = max(len(job.comparison.routings) for job in jobs)
-    checks += _check_site(file, list(networks), max_routings)[0]
+    checks += _check_site(file, list(networks), jobs)[0]
     sizes = [
         (job.nodes, job.comparison.settings.ranks_per_node or file.cluster.ranks_per_node)
         for job in jobs
@@ -218,28 +250,34 @@ def _check_comparisons(
 
 
 def _check_site(
-    file: ClusterFile, networks: Sequence[str], routings: int = 1
+    file: ClusterFile, networks: Sequence[str], jobs: Sequence[ComparisonJob] = ()
 ) -> tuple[list[ClusterCheck], dict[str, int]]:
-    """Check all but programs; return also the number of nodes of each network."""
+    """Check all but programs; return also the number of nodes of each network.
+
+    `jobs` are the comparisons of the study that is checked, if any.
+    """
     cluster = file.cluster
     checks = [ClusterCheck("file", "ok", str(file.path))]
     if not cluster.hosts and not cluster.node_sets:
         checks.append(_no_hosts(cluster))
     nodes: dict[str, int] = {}
+    all_hosts: list[str] = []
     for text in dict.fromkeys(networks):
 
         def hosts_of(text: str = text) -> str:
             nodes[text] = load("topology", text).build().num_terminals
-            return f"{compress(cluster.hosts_of(text, nodes[text]))} as {text}"
+            hosts = cluster.hosts_of(text, nodes[text])
+            all_hosts.extend(hosts)
+            return f"{compress(hosts)} as {text}"
 
         checks += _attempt(f"hosts of {text}", file, hosts_of)
     checks += _attempt(f"launcher {cluster.launcher}", file, lambda: find_program(cluster))
     if _uses_slurm(cluster):
         max_nodes = max([*nodes.values(), cluster.nodes or 1])
-        checks += _check_partitions(cluster, max_nodes)
+        checks += _check_slurm(file, max_nodes, list(dict.fromkeys(all_hosts)), jobs)
 
     def fabric() -> str:
-        require_fabric(file, routings)
+        require_fabric(file, max((len(job.comparison.routings) for job in jobs), default=1))
         if cluster.fabric is None:
             return "none"
         if cluster.fabric.export:
@@ -286,37 +324,115 @@ def _uses_slurm(cluster: Cluster) -> bool:
     return cluster.launcher == "srun" or cluster.partition is not None
 
 
-def _check_partitions(cluster: Cluster, nodes: int) -> Iterable[ClusterCheck]:
-    """Check whether Slurm answers, and its partitions are up and large enough."""
+def _check_slurm(
+    file: ClusterFile, nodes: int, hosts: Sequence[str], jobs: Sequence[ComparisonJob]
+) -> Iterable[ClusterCheck]:
+    """Check Slurm's commands, partitions, nodes and interface of MPI; ask for no allocation."""
+    cluster = file.cluster
+    fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
+    if shutil.which("sinfo") is None:
+        yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
+        return
     try:
-        sinfo = subprocess.run(
-            ["sinfo", "--all", "--noheader", "--format=%R|%a|%D"],
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=True,
-        )
+        sinfo = _ask("sinfo", "--all", "--noheader", "--format=%R|%a|%D|%l")
+    except subprocess.TimeoutExpired:
+        yield ClusterCheck("Slurm", "missing", f"no answer in {SECONDS:g} s", fix)
+        return
     except (OSError, subprocess.SubprocessError) as error:
         text = (getattr(error, "stderr", "") or str(error)).strip().partition("\n")[0]
-        fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
         yield ClusterCheck("Slurm", "missing", text, fix)
         return
     partitions = {line.split("|")[0]: line.split("|")[1:] for line in sinfo.stdout.splitlines()}
+    yield from _check_partitions(
+        cluster, partitions, nodes, max((job.minutes for job in jobs), default=0)
+    )
+    if cluster.launcher != "srun":
+        return
+    commands = [] if allocation() else ["salloc"]
+    commands += ["sbatch", "squeue"] if jobs else []
+    for command in commands:
+        if shutil.which(command) is None:
+            yield ClusterCheck(command, "missing", "not found here", fix)
+    if jobs and importlib.util.find_spec(EXECUTOR.replace("-", "_")) is None:
+        finding = "not installed in this Python; profiles/slurm and profiles/desmos need it"
+        yield ClusterCheck(EXECUTOR, "missing", finding, "install '.[cluster]' from the clone")
+    yield from _check_nodes(file, hosts)
+    yield from _check_mpi(cluster)
+
+
+def _ask(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        env={**os.environ, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+
+
+def _check_partitions(
+    cluster: Cluster, partitions: Mapping[str, Sequence[str]], nodes: int, minutes: int
+) -> Iterable[ClusterCheck]:
+    """Check whether the partitions are up and large enough, and allow enough time."""
     for name in cluster.partition.split(",") if cluster.partition else ():
         subject = f"partition {name}"
         if name not in partitions:
             fix = f"name one of Slurm's: {', '.join(partitions)}"
             yield ClusterCheck(subject, "missing", "Slurm does not know it", fix)
             continue
-        state, count = partitions[name]
+        state, count, limit = partitions[name]
         finding = f"{state}, {count} nodes"
         if state != "up" or int(count) < nodes:
             fix = "choose another partition, or a smaller network (--topology)"
             yield ClusterCheck(subject, "missing", f"{finding}; {nodes} are needed", fix)
+        elif _limit_minutes(limit) < minutes:
+            finding += f", time limit {limit}; the study requests {minutes} minutes"
+            fix = "choose another partition, or set bench: {minutes: ...} in the study"
+            yield ClusterCheck(subject, "missing", finding, fix)
         else:
             yield ClusterCheck(subject, "ok", finding)
+
+
+def _limit_minutes(limit: str) -> float:
+    """Return the minutes of a time limit of sinfo, such as ``1-12:00:00`` or ``infinite``."""
+    days, _, clock = limit.rpartition("-")
+    try:
+        parts = [int(part) for part in clock.split(":")]
+    except ValueError:
+        return math.inf
+    seconds = sum(part * 60.0**power for power, part in enumerate(reversed(parts)))
+    return int(days or 0) * 24 * 60 + seconds / 60
+
+
+def _check_nodes(file: ClusterFile, hosts: Sequence[str]) -> Iterable[ClusterCheck]:
+    """Check whether Slurm knows the hosts, if it lists its nodes."""
+    nodes = slurm_nodes()
+    subject = "hosts in Slurm"
+
+    def find() -> str:
+        known = find_hosts(hosts, nodes)
+        if unknown := [host for host in hosts if host not in known]:
+            raise InputError(f"Slurm has no {compress(unknown)}; name hosts as 'sinfo --Node' does")
+        return ""
+
+    if nodes:
+        yield from (check for check in _attempt(subject, file, find) if check.state != "ok")
+
+
+def _check_mpi(cluster: Cluster) -> Iterable[ClusterCheck]:
+    """Check whether srun knows the interface of MPI, if it lists those that it knows."""
+    try:
+        answer = _ask(find_program(cluster), "--mpi=list")
+    except (OSError, subprocess.SubprocessError, InputError):
+        return
+    # a line for each; some versions print them as an error, and versions of PMIx in one line
+    lines = answer.stdout + answer.stderr
+    types = re.findall(r"^\s*([\w-]+)$", lines, re.MULTILINE)
+    if cluster.mpi and types and cluster.mpi not in re.findall(r"[\w-]+", lines):
+        fix = f"name one of srun's: {', '.join(types)}"
+        yield ClusterCheck(f"mpi: {cluster.mpi}", "missing", "srun does not know it", fix)
 
 
 def _check_programs(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ HANDLER = "DefaultStreamHandler"
 
 LOG_LINES = 20
 """Number of printed lines of a failed job's log."""
+
+LOCK = ".lock"
+"""File in the results folder that a run writes when it starts."""
 
 _SILENT = ("JOB_STARTED", "RESOURCES_INFO")
 _CHATTER = (
@@ -93,7 +97,8 @@ class ShortFormatter(logging.Formatter):
                 (self._pages[facts["jobid"]],) = facts["output"]
             return name
         if event == "JOB_ERROR" and facts["log"]:
-            return failure_text(self._titles[facts["jobid"]], facts["log"])
+            start = file_time(self._plan.results / LOCK)
+            return failure_text(self._titles[facts["jobid"]], facts["log"], start)
         if event == "JOB_FINISHED":
             page = self._pages.get(facts["job_id"])
             if page is not None:
@@ -106,17 +111,36 @@ class ShortFormatter(logging.Formatter):
         return None
 
 
-def failure_text(name: str, logs: Iterable[str]) -> str:
-    """Return the message about a failed job: its name, and the path and end of its log."""
+def failure_text(name: str, logs: Iterable[str], start: int) -> str:
+    """Return the message about a failed job: its name, and the path and end of its log.
+
+    A log from before `start`, the time of a file, is of an earlier run: this job did not start,
+    for example because Slurm refused it.
+    """
     lines = []
     for log in logs:
         try:
-            lines_of_log = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+            with Path(log).open(encoding="utf-8", errors="replace") as stream:
+                # of the open file: that of a path may be out of date on a shared file system
+                is_earlier = os.fstat(stream.fileno()).st_mtime_ns < start
+                lines_of_log = stream.read().splitlines()
         except OSError as error:
+            is_earlier = isinstance(error, FileNotFoundError)
             lines_of_log = [f"it cannot be read: {error.strerror}"]
+        if is_earlier:
+            lines.append(f"FAILED: {name}. It ended before it wrote to its log, {log}.")
+            continue
         lines.append(f"FAILED: {name}. The end of its log, {log}:")
         lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]
     return "\n".join(lines)
+
+
+def file_time(path: Path) -> int:
+    """Return when a file was written, by the clock of its file system; 0 if it is missing."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def problem_lines(jobs: Iterable[BaseJob]) -> list[str]:

@@ -24,8 +24,8 @@ from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
 from routelab.results.outcome import digest_in
 from routelab.results.row_store import SUFFIX
-from routelab.study.cluster.keys import load_cluster
-from routelab.workflow.console import use_short_lines
+from routelab.study.cluster.keys import load_cluster, locate_cluster
+from routelab.workflow.console import LOCK, use_short_lines
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.stages import kinds
@@ -71,6 +71,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         cluster = str(config.get("cluster") or "")
         plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
         if cluster and not plan.of(ComparisonJob.kind):
+            for study_plan in plan.studies.values():
+                locate_cluster(study_plan.study.path.parent, cluster, "config cluster")
             raise InputError(f"config cluster={cluster}: none of the studies measures on a cluster")
         if applies:
             check_fabrics(plan)
@@ -429,7 +431,7 @@ def lock_results(results: Path) -> None:
     The process ends with one line if another run holds the lock.
     """
     results.mkdir(parents=True, exist_ok=True)
-    lock = os.open(results / ".lock", os.O_RDWR | os.O_CREAT)
+    lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

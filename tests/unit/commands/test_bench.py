@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import main
+from routelab.jobs.batches import run_batch, write_jobs
+from routelab.workflow.plan.expansion import expand_studies
 
 
 def test_a_planned_comparison_needs_its_list(
@@ -109,3 +111,41 @@ def test_commands_are_shown_where_slurm_is_missing(
     assert "\nsalloc --nodes=4 '--nodelist=n[01-04]'" in printed.out
     assert "no salloc" in printed.err
     assert main(command) == 2
+
+
+STUDY = """\
+title: Measured
+topologies: [torus~dims=4]
+routings: [dor, angara-sssp]
+benchmarks: [npb]
+bench: {cluster: ../mine.yaml, repeats: 1, warm_up: 0, predict: false}
+"""
+
+
+def test_commands_of_a_planned_comparison_are_shown_and_nothing_is_started_or_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    for name in ("mpiexec", "salloc", "load-routes"):
+        (tmp_path / name).write_text(f"#!/bin/sh\n: > {tmp_path}/started\n")
+        (tmp_path / name).chmod(0o755)
+    text = CLUSTER.format(folder=tmp_path).replace(f"program: {tmp_path}/mpiexec", "launcher: srun")
+    text += f"program: {tmp_path}/mpiexec\nhosts: n[01-04]\n"
+    text += "fabric: {apply: [load-routes], restore: [load-routes]}\n"
+    Path("mine.yaml").write_text(text)
+    Path("studies").mkdir()
+    Path("studies/measured.yaml").write_text(STUDY)
+    plan = expand_studies([Path("studies/measured.yaml")])
+    for kind in ("topologies", "routes"):
+        write_jobs(plan.of(kind).values(), Path("spec.json"))
+        run_batch(Path("spec.json"), Path("manifest.json"))
+    write_jobs(plan.of("comparisons").values(), Path("spec.json"), Path("results"))
+    present = sorted(tmp_path.rglob("*"))
+    words = ["bench", "--comparison", "spec.json", "-o", "done.json", "--apply-routing"]
+    assert main([*words, "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert f"\n{tmp_path}/salloc --nodes=4 " in printed
+    assert printed.count("\nload-routes\n") == 3  # applied twice, restored once
+    assert sorted(tmp_path.rglob("*")) == present

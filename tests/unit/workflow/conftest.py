@@ -2,7 +2,7 @@
 
 import pytest
 
-PARTITIONS = ["virtual|up|8", "small|up|4", "off|down|9"]
+PARTITIONS = ["virtual|up|8|infinite", "small|up|4|infinite", "off|down|9|infinite"]
 
 
 @pytest.fixture
@@ -30,8 +30,13 @@ def program(here):
 def slurm(program):
     """Slurm's commands with the partitions that a test wants."""
 
-    def slurm(partitions=PARTITIONS):
-        program("sinfo", "\n".join(f"echo '{line}'" for line in partitions))
-        program("srun", "")
+    def slurm(partitions=PARTITIONS, nodes=(), mpi=""):
+        listed = [
+            "\n".join(f"echo '{line}'" for line in lines) or ":" for lines in (nodes, partitions)
+        ]
+        program("sinfo", 'case "$*" in\n*--Node*) {} ;;\n*) {} ;;\nesac'.format(*listed))
+        program("srun", f"printf '{mpi}' >&2")
+        for name in ("salloc", "sbatch", "squeue"):
+            program(name, "exit 1")
 
     return slurm

@@ -133,7 +133,40 @@ def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here
         program("sinfo", sinfo)
     told = missing(checks(CLUSTER))
     assert set(told) == {"Slurm"}
+    assert "Errno" not in told["Slurm"]
     assert sinfo is None or told["Slurm"] == "no controller"
+
+
+def test_hosts_that_slurm_does_not_know(slurm, checks):
+    slurm(nodes=[f"n{number}.cl.example" for number in range(1, 9)])
+    assert missing(checks(CLUSTER)) == {}  # short names are enough
+    slurm(nodes=[f"n{number}" for number in range(1, 7)])
+    assert "n[7-8]" in missing(checks(CLUSTER))["hosts in Slurm"]
+    assert "n7" in missing(checks(CLUSTER, (), "torus~dims=4"))["hosts in Slurm"]
+    assert "n8" not in missing(checks(CLUSTER, (), "torus~dims=4"))["hosts in Slurm"]
+
+
+MPI = (
+    "MPI plugin types are...\\n\\tnone\\n\\t{}\\n"
+    "specific pmix plugin versions available: pmix_v4\\n"
+)
+
+
+def test_a_type_of_mpi_that_srun_does_not_know(slurm, checks):
+    slurm(mpi=MPI.format("pmi2"))
+    assert missing(checks(CLUSTER)) == {}
+    assert missing(checks(CLUSTER.replace("pmi2", "pmix_v4"))) == {}
+    slurm(mpi=MPI.format("pmix"))
+    assert set(missing(checks(CLUSTER))) == {"mpi: pmi2"}
+
+
+def test_salloc_is_needed_outside_of_an_allocation(slurm, checks, here, monkeypatch):
+    slurm()
+    (here / "bin/salloc").unlink()
+    assert set(missing(checks(CLUSTER))) == {"salloc"}
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-8]")
+    assert missing(checks(CLUSTER)) == {}
 
 
 def test_a_benchmark_that_cannot_run_or_is_not_there(program, checks, here):

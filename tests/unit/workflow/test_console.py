@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from enum import Enum
 from pathlib import Path
 
@@ -69,6 +70,22 @@ def test_a_finished_job_shows_each_cause_of_its_failed_items_in_one_line(
         f"route table {JOBS[1].title} and 1 more: {limit}",
         f"route table {JOBS[4].title}: failed: dor: route() raised ValueError: no",
     ]
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(-5, False), (0, True), (5, True)])
+def test_a_failed_job_shows_only_a_log_of_this_run(short, tmp_path, monkeypatch, seconds, shown):
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    for name, time in ((".lock", 1000), ("a.log", 1000 + seconds)):
+        path = Path("results", name)
+        path.write_text("a message\n")
+        os.utime(path, (time, time))
+    text(short, **job("routes", 3, batch="small-1"))
+    told = text(short, event=Event.JOB_ERROR, jobid=3, log=["results/a.log"])
+    assert told.startswith("FAILED: route tables of small, part 1")
+    assert ("a message" in told) == shown
+    Path("results/a.log").unlink()
+    assert "results/a.log" in text(short, event=Event.JOB_ERROR, jobid=3, log=["results/a.log"])
 
 
 def test_a_finished_page_shows_where_it_is(short):

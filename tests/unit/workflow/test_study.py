@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,8 +59,8 @@ def big(here, slurm, program):
     for folder in ("config/studies", "config/clusters", "bin/npb"):
         (here / folder).mkdir(parents=True)
 
-    def big(text=CLUSTER + FABRIC):
-        slurm(["virtual|up|32"])
+    def big(text=CLUSTER + FABRIC, limit="infinite"):
+        slurm([f"virtual|up|32|{limit}"])
         (here / "config/clusters/big.yaml").write_text(text.replace("/here", str(here)))
 
     big()
@@ -175,6 +177,42 @@ def test_finished_runs_predict_the_duration_of_a_study(big, found):
     # 2 routings, 6 rounds of medians of 30 and 6 s
     both = (8 + 2) * 2 * 6 * (30 + 6) / 3600
     assert dict(found())["study"].endswith(f"at most, {both:.2f} expected by the runs so far")
+
+
+@pytest.mark.parametrize(
+    ("limit", "enough"),
+    [("2:10:00", True), ("2:09:00", False), ("130:00", True), ("1-00:00:00", True)],
+)
+def test_a_partition_allows_the_time_of_the_study(big, program, found, limit, enough):
+    program("lu.C.x", "", folder="bin/npb")
+    big(limit=limit)
+    write_study(["4"], *SMALL, ranks="1")  # 130 minutes
+    assert [what for what, _ in found("missing")] == ([] if enough else ["partition virtual"])
+
+
+def test_a_study_needs_what_submits_jobs(big, program, found, here, monkeypatch):
+    program("lu.C.x", "", folder="bin/npb")
+    write_study(["4"], *SMALL, ranks="1")
+    assert found("missing") == []
+    monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)
+    (here / "bin/sbatch").unlink()
+    needed = ["sbatch", "snakemake-executor-plugin-slurm"]
+    assert [what for what, _ in found("missing")] == needed
+    # `routelab bench` needs neither
+    assert found("missing", words=("--topology", "torus~dims=4")) == []
+
+
+def test_the_run_to_try_is_one_of_the_study(big, program, capsys):
+    for ranks in (8, 16):
+        program(f"lu.C.{ranks}", "", folder="bin/npb")
+    write_study(["4x2x2", "4x2"], *npb("3.3", ["lu"]), ranks="1")
+    assert main(["cluster", "check", "big", "--study", "some"]) == 0
+    command = shlex.split(capsys.readouterr().out.splitlines()[-1].partition("routelab ")[2])
+    assert main([*command, "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert "# 1 of 1 runs are missing" in printed
+    assert "--ntasks=8" in printed
+    assert "lu.C.8" in printed
 
 
 def lines(capsys):

@@ -154,9 +154,14 @@ def slurm_names(hosts: Sequence[str]) -> tuple[str, ...]:
     InputError
         If a host may be any of several nodes.
     """
-    listed = _output_of(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
-    name_of_host = find_hosts(hosts, listed.split())
+    name_of_host = find_hosts(hosts, slurm_nodes())
     return tuple(name_of_host.get(host, host) for host in hosts)
+
+
+def slurm_nodes() -> list[str]:
+    """Return the names of Slurm's nodes; empty without an answer."""
+    listed = _output_of(["sinfo", "--all", "--noheader", "--Node", "--format=%N"]) or ""
+    return listed.split()
 
 
 def salloc(

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from routelab.api import InputError
@@ -47,9 +48,7 @@ def run_options(arguments: argparse.Namespace) -> int:
         dry=arguments.dry_run,
     )
     if arguments.dry_run:
-        for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
-            print(line)
-        return 0
+        return _print_commands(measurement)
     _warn(measurement)
     command = _in_salloc(measurement)
     if command:
@@ -64,20 +63,21 @@ def run_options(arguments: argparse.Namespace) -> int:
 
 def run_planned_comparison(arguments: argparse.Namespace) -> int:
     """Run a planned comparison of a workflow; failed runs are results, not errors."""
-    manifest: Path | None = arguments.output
-    if manifest is None:
-        raise InputError("--comparison needs -o FILE: the file to write when finished")
     jobs = read_jobs(arguments.comparison)
     job = jobs[0] if len(jobs) == 1 else None
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} must list exactly one comparison")
+    prepare = partial(
+        stage.prepare_comparison, job.comparison, Path(job.store), apply=arguments.apply_routing
+    )
+    if arguments.dry_run:
+        return _print_commands(prepare(dry=True))
+    manifest: Path | None = arguments.output
+    if manifest is None:
+        raise InputError("--comparison needs -o FILE: the file to write when finished")
     _end_with_workflow(arguments.comparison)
     if not job.is_done():
-        measurement = stage.prepare_comparison(
-            job.comparison,
-            Path(job.store),
-            apply=arguments.apply_routing,
-        )
+        measurement = prepare()
         _warn(measurement)
         command = _in_salloc(measurement)
         if command:
@@ -87,6 +87,13 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         if collected is None or end.restored is False:
             return code
     job.write_manifest(jobs, manifest)
+    return 0
+
+
+def _print_commands(measurement: stage.ComparisonSession) -> int:
+    """Print what would be run; start and write nothing."""
+    for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
+        print(line)
     return 0
 
 
