@@ -69,7 +69,8 @@ def route_cost(route, count, channels, weight, load, emphasis, cost):
     total = 0.0
     for h in range(count):
         c = route[h] % channels
-        total += emphasis[c] * cost[load[c] + weight]
+        # During an exchange a load may exceed the largest one that `cost` was made for.
+        total += emphasis[c] * cost[min(load[c] + weight, len(cost) - 1)]
     return total
 
 
@@ -97,7 +98,7 @@ def exchange(
     place : float64 array, shape (E,)
         Place of each element in its word.
     cost : float64 array
-        Price of a channel by its load.
+        Price of a channel by its load; greater loads cost as much as the last one.
     emphasis : float64 array, shape (C,)
     toll : float
     only_legal : bool

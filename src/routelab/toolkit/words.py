@@ -190,7 +190,7 @@ class WordSearch:
 
         # 1. Prices: a hop, and the load. While words change, loads count more than hops.
         top = int(self._load.max(initial=0))
-        loads = np.arange(top + 1 + int(self._weight.max(initial=0)))
+        loads = np.arange(2 * top + int(16 * self._mean_load) + 1)
         cost = np.exp(np.minimum(sharpness * (loads - top), 60.0))
         cost /= _mean(self._emphasis * cost[self._load])
         cost += 1.0 if legal else 0.2

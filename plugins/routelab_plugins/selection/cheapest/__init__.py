@@ -222,7 +222,7 @@ class _Search:
         """Sweep and exchange once."""
         mean, top = max(_mean(self.load), 1.0), int(self.load.max(initial=0))
         # A row may add its weight to the fullest channel.
-        loads = np.arange(top + 1 + int(self._weight.max(initial=0)))
+        loads = np.arange(2 * top + 1 + int(self._weight.max(initial=0)))
         cost = np.exp(np.minimum(SHARPNESS / mean * (loads - top), 60.0))
         cost = 1.0 + cost / _mean(self.emphasis * cost[self.load])
         price = self.emphasis * cost[self.load]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from routelab.kernels.jit import jit
+from routelab.kernels.jit import inline, jit
 
 
 @jit
@@ -46,6 +46,17 @@ def sweep(edge_source, edge_target, edge_price, begins, distance, last_edge):
             improves |= any_better
 
 
+@inline
+def route_cost(route, count, weight, load, emphasis, cost):
+    """Return what a route costs if it is placed last, after the loads of all others."""
+    total = 0.0
+    for h in range(count):
+        c = route[h]
+        # During an exchange a load may exceed the largest one that `cost` was made for.
+        total += emphasis[c] * cost[min(load[c] + weight, len(cost) - 1)]
+    return total
+
+
 @jit
 def exchange(
     rows, edges, walks, stops, row_source, row_target, weight, cost, emphasis, routes, load
@@ -70,7 +81,7 @@ def exchange(
     weight : int64 array, shape (R,)
         What a row adds to the load of its channels.
     cost : float64 array
-        Price of a channel by its load.
+        Price of a channel by its load; greater loads cost as much as the last one.
     emphasis : float64 array, shape (C,)
         Factor of each channel's price.
     routes : tuple of (int32 array, shape (R, W), int32 array, shape (R,))
@@ -101,14 +112,10 @@ def exchange(
         if last_edge[at, q] >= 0:
             continue  # longer than any route may be
         # 2. What both routes cost if the row were placed last.
-        present = 0.0
         for h in range(length[r]):
-            c = hops[r, h]
-            load[c] -= w
-            present += emphasis[c] * cost[load[c] + w]
-        new = 0.0
-        for h in range(count):
-            new += emphasis[offered[h]] * cost[load[offered[h]] + w]
+            load[hops[r, h]] -= w
+        present = route_cost(hops[r], length[r], w, load, emphasis, cost)
+        new = route_cost(offered, count, w, load, emphasis, cost)
         # 3. Ties go to the new route, so that the search does not stand still.
         if length[r] < 0 or new <= present:
             length[r] = count

@@ -23,9 +23,11 @@ from routelab.kernels.words import (
     sweep,
 )
 from routelab.metrics import channel_loads
-from routelab.toolkit import build_grid
+from routelab.toolkit import build_grid, words
 from routelab.toolkit.words import _turns_by_element
 from routelab_plugins.routing.words import Words
+
+KERNELS = "broken_rows", "count_turns", "exchange", "lift_blocks", "move_elements", "sweep"
 
 
 def network(links, switches, terminals=None):
@@ -69,6 +71,19 @@ def test_every_joined_pair_is_routed_and_proven_on_so_many_virtual_channels(
         used = table.hop_vc[table.path_start[path] : table.path_start[path + 1]].tolist()
         assert per == "hop" or len(set(used)) <= 1
     again = Words(vcs=vcs, per=per, seed=seed, rounds=6, legal_rounds=4).route(topology)
+    assert np.array_equal(again.hop_channel, table.hop_channel)
+    assert np.array_equal(again.hop_vc, table.hop_vc)
+
+
+@pytest.mark.parametrize("per", ["pair", "hop"])
+def test_compiled_kernels_do_what_they_do_in_python(per, monkeypatch):
+    """Python would stop at an index beyond the end of an array, which compiled code reads."""
+    topology = network([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], 4, [0, 0, 0, 1, 1, 2, 3, 3])
+    plugin = Words(vcs=2, per=per, rounds=5, legal_rounds=4)
+    table = plugin.route(topology)
+    for name in KERNELS:
+        monkeypatch.setattr(words, name, getattr(words, name).py_func)
+    again = plugin.route(topology)
     assert np.array_equal(again.hop_channel, table.hop_channel)
     assert np.array_equal(again.hop_vc, table.hop_vc)
 

@@ -15,6 +15,7 @@ from routelab.registry.instances import load
 from routelab.testing.inputs.graphs import GRAPHS
 from routelab.toolkit import build_grid
 from routelab_plugins.rules.up_down import UpDown
+from routelab_plugins.selection import cheapest
 from routelab_plugins.selection.cheapest import Cheapest, _Search
 from routelab_plugins.selection.cheapest.kernels import sweep
 
@@ -120,6 +121,18 @@ def test_loads_are_between_the_bound_of_flows_and_that_of_shortest_routes(graph,
     loads, least = channel_loads(table), least_load(graph)
     assert loads.max(initial=0) >= least - 1e-6
     assert table.counters["price_bound"] <= np.ceil(least - 1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs(), st.sampled_from(["switches", "terminals"]))
+def test_compiled_kernels_do_what_they_do_in_python(graph, pairs):
+    """Python would stop at an index beyond the end of an array, which compiled code reads."""
+    table = Cheapest(rounds=3, pairs=pairs).select(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("sweep", "exchange"):
+            patch.setattr(cheapest, name, getattr(cheapest, name).py_func)
+        again = Cheapest(rounds=3, pairs=pairs).select(graph)
+    assert np.array_equal(again.hop_channel, table.hop_channel)
 
 
 @settings(max_examples=60, deadline=None)
