@@ -50,7 +50,10 @@ class WordsParameters(Parameters):
         "pair",
         description="Whether a packet keeps its virtual channel (pair) or may change it (hop)",
     )
-    seed: int = parameter(0, ge=0, le=2**63 - 1, description="Seed of the search")
+    seed: int = parameter(0, ge=0, le=2**62, description="Seed of the first search")
+    runs: int = parameter(
+        1, ge=1, le=10**6, description="Searches with different seeds, of which the best one counts"
+    )
     rounds: int = parameter(
         400, ge=1, le=10**6, description="Rounds in which routes and words change in turns"
     )
@@ -94,13 +97,20 @@ class Words(RoutingPlugin):
         4 K C S bytes for each scan of a word.
         """
         options: WordsParameters = self.parameters
-        search = WordSearch(
-            topology,
-            options.vcs,
-            per=options.per,
-            seed=options.seed,
-            rounds=options.rounds,
-            legal_rounds=options.legal_rounds,
-        )
-        search.run()
-        return search.table()
+        best: WordSearch | None = None
+        for run in range(options.runs):
+            search = WordSearch(
+                topology,
+                options.vcs,
+                per=options.per,
+                seed=options.seed + run,
+                rounds=options.rounds,
+                legal_rounds=options.legal_rounds,
+            )
+            search.run()
+            if best is None or search.best_load < best.best_load:
+                best = search
+            if best.best_load <= best.goal:
+                break
+        assert best is not None
+        return best.table()
