@@ -45,8 +45,8 @@ NOISE = 0.2
 EMPHASIS = 1.05
 """Factor by which the most loaded channels get dearer in each legal round."""
 
-HARD = 1e7
-"""Weight of turns that words must contain."""
+HARD = 1e3
+"""Weight of turns that words must contain, relative to the greatest of the others."""
 
 LARGE = 200_000
 """Number of pairs above which a round exchanges the routes of a part of them."""
@@ -255,7 +255,9 @@ class WordSearch:
         if self._hard is not None:
             first, second = self._hard
             vc = second // channels if layers > 1 else 0
-            turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += HARD
+            turns[(first * self._degree + self._slot[second % channels]) * layers + vc] += HARD * (
+                1 + turns.max(initial=0)
+            )
         index = np.flatnonzero(turns)
         weight = turns[index] * np.exp(heat * self._random.standard_normal(len(index)))
         first, slot, vc = index // width, index % width // layers, index % layers
