@@ -330,6 +330,10 @@ def _check_slurm(
     """Check Slurm's commands, partitions, nodes and interface of MPI; ask for no allocation."""
     cluster = file.cluster
     fix = "run this on a host of the cluster, with Slurm's commands (Debian: slurm-client)"
+    has_executor = importlib.util.find_spec(EXECUTOR.replace("-", "_")) is not None
+    if jobs and cluster.launcher == "srun" and not has_executor:
+        finding = "not installed in this Python; profiles/slurm and profiles/desmos need it"
+        yield ClusterCheck(EXECUTOR, "missing", finding, "install '.[cluster]' from the clone")
     if shutil.which("sinfo") is None:
         yield ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)
         return
@@ -353,9 +357,6 @@ def _check_slurm(
     for command in commands:
         if shutil.which(command) is None:
             yield ClusterCheck(command, "missing", "not found here", fix)
-    if jobs and importlib.util.find_spec(EXECUTOR.replace("-", "_")) is None:
-        finding = "not installed in this Python; profiles/slurm and profiles/desmos need it"
-        yield ClusterCheck(EXECUTOR, "missing", finding, "install '.[cluster]' from the clone")
     yield from _check_nodes(file, hosts)
     yield from _check_mpi(cluster)
 
