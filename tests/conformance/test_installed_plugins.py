@@ -21,6 +21,7 @@ INSTANCES = {
     "topology/infiniband": f"topology/infiniband~file=[{DATA / 'infiniband' / 'fabric.topo'}]",
     "routing/forwarding-tables": "routing/forwarding-tables~file="
     f"[{DATA / 'infiniband' / 'torus-4x3.lft'}]",
+    "rules/words": f"rules/words~file=[{DATA / 'words.json'}]",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
     "traffic/permutation": f"traffic/permutation~file=[{DATA / 'permutation.txt'}]",

@@ -196,7 +196,7 @@ def test_a_study_needs_what_submits_jobs(big, program, found, here, monkeypatch)
     assert found("missing") == []
     monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)
     (here / "bin/sbatch").unlink()
-    needed = ["sbatch", "snakemake-executor-plugin-slurm"]
+    needed = ["snakemake-executor-plugin-slurm", "sbatch"]
     assert [what for what, _ in found("missing")] == needed
     # `routelab bench` needs neither
     assert found("missing", words=("--topology", "torus~dims=4")) == []

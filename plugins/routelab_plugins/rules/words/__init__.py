@@ -19,7 +19,7 @@ import json
 from bisect import bisect_right
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from typing_extensions import override
 
@@ -53,12 +53,24 @@ class Words(RulesPlugin):
 
     name = "words"
     summary = "Routes that follow the order of channels in a certificate"
-    capabilities = Capabilities(minimal=False, virtual_channels=None)
+    capabilities = Capabilities(minimal=False, tolerates_failures=False, virtual_channels=None)
     Parameters = WordsParameters
 
     @override
     def input_files(self) -> list[Path]:
         return [self.parameters.file]
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require the network of the certificate.
+
+        Raises
+        ------
+        InputError
+            If the file is not a certificate.
+        """
+        if _read_certificate(self.parameters.file).channels == _channels_of(topology):
+            return None
+        return f"{self.parameters.file} is a certificate of another network: its channels differ"
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
         """Build the automaton of the subsequences.
@@ -66,9 +78,9 @@ class Words(RulesPlugin):
         Raises
         ------
         InputError
-            If the file is not a certificate, or one of another network.
+            If the file is not a certificate.
         """
-        ranks = _read_ranks(self.parameters.file, topology)
+        ranks = _read_certificate(self.parameters.file).ranks
         start, out = (array.tolist() for array in topology.outgoing)
         target = topology.channel_target.tolist()
         leaving = [out[a:b] for a, b in pairwise(start)]
@@ -126,8 +138,24 @@ def _remaining_channels(
     return remaining or None
 
 
-def _read_ranks(path: Path, topology: Topology) -> Ranks:
-    """Read the ranks of a certificate, and check that it belongs to a network."""
+class _Certificate(NamedTuple):
+    """What the rules need of a certificate: name, source and target of each channel, and ranks."""
+
+    channels: list[tuple[str, str, str]]
+    ranks: Ranks
+
+
+def _channels_of(topology: Topology) -> list[tuple[str, str, str]]:
+    names = topology.switch_names
+    ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    return [
+        (topology.channel_name(channel), names[source], names[target])
+        for channel, (source, target) in enumerate(ends)
+    ]
+
+
+def _read_certificate(path: Path) -> _Certificate:
+    """Read a certificate of plain flow control."""
     try:
         content = json.loads(read_text(path, MAX_TEXT))
     except OSError as error:
@@ -135,32 +163,20 @@ def _read_ranks(path: Path, topology: Topology) -> Ranks:
     except (ValueError, RecursionError):
         raise InputError(f"{path}: is not a certificate in JSON") from None
     try:
-        channels = [tuple(map(str, channel)) for channel in content["channels"]]
-        resources = [tuple(map(int, resource)) for resource in content["resources"]]
-        triples = [(channel, vc, rank) for channel, vc, rank in resources]
+        channels = [(str(a), str(b), str(c)) for a, b, c in content["channels"]]
+        resources = [(int(a), int(b), int(c)) for a, b, c in content["resources"]]
         flow_control = str(content["flow_control"])
     except (KeyError, TypeError, ValueError):
         raise InputError(
             f"{path}: has no channels and ranks; expected a certificate of `routelab route`"
         ) from None
-    names = topology.switch_names
-    expected = [
-        (
-            topology.channel_name(c),
-            names[topology.channel_source[c]],
-            names[topology.channel_target[c]],
-        )
-        for c in range(topology.num_channels)
-    ]
-    if channels != expected:
-        raise InputError(f"{path}: is a certificate of another network: its channels differ")
     if flow_control != "plain":
         raise InputError(
             f"{path}: holds for {flow_control} flow control, where ranks need not rise inside rings"
         )
     ranks: Ranks = {}
-    for channel, vc, rank in triples:
+    for channel, vc, rank in resources:
         if not (0 <= channel < len(channels) and 0 <= vc < 2**15):
             raise InputError(f"{path}: channel {channel}, virtual channel {vc} cannot exist")
         ranks.setdefault(channel, []).append((rank, vc))
-    return {channel: sorted(occurrences) for channel, occurrences in ranks.items()}
+    return _Certificate(channels, {channel: sorted(places) for channel, places in ranks.items()})

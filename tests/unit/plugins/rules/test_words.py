@@ -129,7 +129,6 @@ def test_the_stand_alone_program_checks_the_word_and_refuses_exchanged_ranks(fou
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"channels": []}, "another network"),
         ({"flow_control": "bubble"}, "bubble flow control"),
         ({"resources": [[0, 0]]}, "no channels and ranks"),
         ({"resources": [[999, 0, 1]]}, "cannot exist"),
@@ -141,6 +140,13 @@ def test_files_that_are_no_word_of_this_network_are_refused(found, tmp_path, cha
     rules = rules_of({**content, **change}, tmp_path)
     with pytest.raises(InputError, match=said):
         rules.routing_graph(table.topology)
+
+
+def test_a_certificate_of_another_network_does_not_apply(found, tmp_path):
+    table, content = found[1, "pair"]
+    assert rules_of(content, tmp_path).supports(table.topology) is None
+    other = build_grid("torus", (3, 4), wrap=True)
+    assert "another network" in rules_of(content, tmp_path).supports(other)
 
 
 def test_a_text_is_refused(found, tmp_path):
