@@ -8,12 +8,12 @@ from routelab.kernels.jit import inline, jit
 @inline
 def next_vertex(graph, v, channel):
     """Return the vertex behind a hop of a deterministic graph; −1 if the hop is illegal."""
-    found = np.int64(-1)
+    behind = np.int64(-1)
     for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
         if graph.edge_channel[e] == channel:
-            found = np.int64(graph.edge_target[e])
+            behind = np.int64(graph.edge_target[e])
             break
-    return found
+    return behind
 
 
 @jit

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -313,8 +314,7 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
     Returns
     -------
     study : Study or None
-        Without unknown keys and wrong tables and figures, so that the rest can be checked; None
-        if its networks, routings or work cannot be read.
+        Without its wrong parts, so that the rest can be checked; None if that is impossible.
     mistakes : list of str
         All of them, one line each.
 
@@ -350,8 +350,8 @@ def read_study(path: Path | str, cluster: str = "") -> tuple[Study | None, list[
         study._bench_settings = tuple(dict.fromkeys(on_it))
     mistakes += [*_name_mistakes(study), *problems]
     # The headline names the first table if it names none, and may name one that was left out.
-    declared = {name for key in VIEWS for name in document.data.get(key) or ()}
-    left_out = declared - study.tables.keys() - study.figures.keys()
+    views = [part for key in VIEWS if isinstance(part := document.data.get(key), dict)]
+    left_out = {*chain(*views)} - study.tables.keys() - study.figures.keys()
     if not left_out or (study.headline.table and study.headline.table not in left_out):
         for key, mistake in headline_mistakes(study.headline, study.tables, study.figures):
             mistakes.append(f"{study.place('headline', key)}{mistake}")
@@ -384,7 +384,7 @@ def _readable_part(data: Mapping[str, Any], error: ValidationError) -> Study | N
             elif key == "title":
                 rest["title"] = ""
             elif coarse and key in VIEWS and below:
-                rest[key].pop(below[0], None)
+                _remove(rest, location[:2])
             elif coarse:
                 rest |= {"bound": True} if key == "bound" else {}
                 rest.pop("" if key == "bound" else key, None)

@@ -148,9 +148,14 @@ def parse_twist(words: Sequence[str], dims: Sequence[int]) -> tuple[tuple[int, .
         if twist[d, e]:
             raise InputError(f"twist: {match[1]} is shifted along {match[2]} twice")
         twist[d, e] = shift
-    if np.linalg.matrix_power(twist > 0, len(dims)).any():
+    if _leads_back(twist):
         raise InputError("twist: shifts must not lead back to the dimension that they began with")
     return tuple(map(tuple, twist.tolist())) if words else ()
+
+
+def _leads_back(twist: Int64Array) -> bool:
+    """Return whether shifts lead from a dimension to itself, perhaps through others."""
+    return bool(np.linalg.matrix_power(twist > 0, len(twist)).any())
 
 
 def build_grid(
@@ -290,9 +295,9 @@ def whole_torus(topology: Topology) -> Grid | None:
     dimensions = len(topology.directions) // 2
     try:
         twist = np.asarray(declared, dtype=np.int64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return full_grid(topology)
-    if twist.shape != (dimensions, dimensions):
+    if twist.shape != (dimensions, dimensions) or (twist < 0).any() or _leads_back(twist):
         return full_grid(topology)
     return _whole_grid(topology, tuple(map(tuple, twist.tolist())))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -16,6 +17,7 @@ from routelab.api import InputError
 from routelab.metrics.bounds import lower_bound_topology
 from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import build_grid, full_grid, source_symmetry
+from routelab.toolkit.grids import whole_torus
 
 NAMES = "XYZ"
 
@@ -168,6 +170,14 @@ def test_failed_links_of_a_twisted_torus_are_those_across_the_shift():
 
 def test_routings_for_plain_tori_do_not_take_a_twisted_one():
     assert full_grid(build_grid("torus", (4, 8), wrap=True, twist=["XY4"])) is None
+
+
+@pytest.mark.parametrize("twist", [[[0, 1], [3, 0]], [[-1, 0], [0, 0]], [[2**70]], "XY1", [[0.5]]])
+def test_a_declared_shift_that_leads_back_is_none(twist):
+    """The walk behind a closing would not end."""
+    plain = build_grid("torus", (3, 3), wrap=True)
+    declared = replace(plain, attributes={**plain.attributes, "twist": twist})
+    assert whole_torus(declared) == full_grid(plain)
 
 
 @pytest.mark.parametrize(

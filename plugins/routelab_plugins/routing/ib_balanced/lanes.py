@@ -100,13 +100,13 @@ class LaneSearch:
                 least = min(least, candidate, key=lambda solution: solution.peak)
             if least.peak <= more.peak or search.tried > end:
                 break
-        found = improve(search, least, more.peak)
+        solution = improve(search, least, more.peak)
         is_small = search.topology.num_switches <= MOST_FOR_WORDS
-        if with_words and is_small and found.peak > more.peak:
+        if with_words and is_small and solution.peak > more.peak:
             inside_words = self._inside_words(more, lanes)
-            if inside_words is not None and inside_words.peak < found.peak:
-                found = inside_words
-        return found
+            if inside_words is not None and inside_words.peak < solution.peak:
+                solution = inside_words
+        return solution
 
     def _inside_words(self, more: Solution, lanes: int) -> Solution | None:
         """Return trees inside the words of the routing `words`; None if a tree has a dead end."""

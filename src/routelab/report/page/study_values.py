@@ -138,10 +138,10 @@ def _part(study: Study, source: str, of: str) -> str:
 
 def _only(entries: Sequence[Entry]) -> str:
     """Return the name of the only instance that a study's entries select; empty if several."""
-    found = [choice for entry in entries for choice in choices(entry)]
-    if len(found) != 1:
+    selected = [choice for entry in entries for choice in choices(entry)]
+    if len(selected) != 1:
         return ""
-    choice = found[0]
+    choice = selected[0]
     parameters = tuple((key, str(value)) for key, value in (choice.values or {}).items())
     return choice.alias or (str(Name(choice.name, parameters)) if parameters else choice.name)
 

@@ -146,6 +146,16 @@ figures:
         assert any(f"did you mean '{name}'?" in line for line in mistakes), name
 
 
+@pytest.mark.parametrize("wrong", ["5", "[]", "[{a: b}]", "[[1]]", "{t: 5, u: [1]}", "~"])
+@pytest.mark.parametrize("key", ["tables", "figures", "headline", "limits", "bound"])
+def test_parts_of_any_wrong_form_are_mistakes(key, wrong, tmp_path):
+    path = tmp_path / "study.yaml"
+    parts = {"topologies": "[tours~dims=4]", "routings": "[dor]", key: wrong}
+    path.write_text("title: t\n" + "".join(f"{name}: {part}\n" for name, part in parts.items()))
+    with pytest.raises(ConfigError, match="did you mean 'torus'"):
+        check_studies([path])
+
+
 def test_a_filter_by_a_name_that_the_study_lacks_is_found(tmp_path):
     path = tmp_path / "study.yaml"
     text = (
