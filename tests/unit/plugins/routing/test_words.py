@@ -168,6 +168,17 @@ def test_moves_and_lifts_never_add_descending_weight(case, seed, share):
     assert descending(place, first, second, weight) <= moved
 
 
+def test_a_lift_that_breaks_more_than_it_repairs_is_left_out():
+    """A heavy turn from 6 to 0 descends; five light ones from 0 rise, and would descend instead."""
+    first, second = np.array([6, 0, 0, 0, 0, 0]), np.array([0, 1, 2, 3, 4, 5])
+    for light, moves in ((1.0, True), (2.0, False)):
+        weight = np.array([9.0, *5 * [light]])
+        place = np.arange(7.0)
+        by_element = _turns_by_element(7, first, second, weight)
+        lift_blocks(place, first[:1], second[:1], weight[:1], by_element, 0.3)
+        assert (place[0] > place[6]) == moves
+
+
 @given(turns())
 def test_lifts_satisfy_all_turns_that_form_no_cycle(case):
     place, first, second, _ = case
