@@ -23,7 +23,8 @@ def add_parser(subparsers: Any) -> None:
         "bound",
         help="prove bounds of channel loads, or of any routing's throughput",
         description="Prove a lower bound of the maximum channel load. It holds for all tables of "
-        "shortest legal routes, or of all minimal routes if no rules are named. With --traffic, "
+        "shortest legal routes, or of all minimal routes if no rules are named, or of all routes "
+        "with --any-length. With --traffic, "
         "prove upper bounds of the load that any routing can sustain, and of the mean accepted "
         "load at given offered loads. Writes a folder with the weights that prove the bounds, or "
         "prints: the bounds as a table or JSON, the weights as CSV.",
@@ -41,6 +42,11 @@ def add_parser(subparsers: Any) -> None:
         metavar="RULES",
         nargs="?",
         help="rules of legal routes: instance name (default: all minimal routes)",
+    )
+    parser.add_argument(
+        "--any-length",
+        action="store_true",
+        help="bound the tables of all routes of the network, whatever their length",
     )
     parser.add_argument(
         "--traffic",
@@ -113,9 +119,20 @@ def _check_options(arguments: argparse.Namespace) -> None:
                 f"rules '{arguments.rules}': bounds of traffic hold for any routing; leave out "
                 "the rules or --traffic"
             )
-        if arguments.exact:
-            problems.append("--exact cannot be combined with --traffic; leave one of them out")
+        for name in ("exact", "any_length"):
+            if getattr(arguments, name):
+                option = f"--{name.replace('_', '-')}"
+                problems.append(
+                    f"{option} cannot be combined with --traffic; leave one of them out"
+                )
         _offered(arguments)
+    if arguments.any_length and arguments.rules is not None and arguments.traffic is None:
+        problems.append(
+            f"rules '{arguments.rules}': --any-length bounds all routes, legal or not; leave out "
+            "the rules or the option"
+        )
+    if arguments.any_length and arguments.exact:
+        problems.append("--exact cannot be combined with --any-length; leave one of them out")
     if problems:
         raise InputError("\n".join(problems))
 
@@ -143,7 +160,7 @@ def _write(arguments: argparse.Namespace) -> int:
     """Write the bounds into a folder; return the exit code."""
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import run_job
-    from routelab.routing.bound import BARE
+    from routelab.routing.bound import ANY, BARE
     from routelab.workflow.stages.bounds import BoundJob
     from routelab.workflow.stages.throughput import ThroughputJob
 
@@ -161,7 +178,7 @@ def _write(arguments: argparse.Namespace) -> int:
         job = BoundJob(
             folder=str(arguments.output),
             topology=arguments.topology,
-            text=arguments.rules or BARE,
+            text=arguments.rules or (ANY if arguments.any_length else BARE),
             seconds=arguments.seconds,
             exact=arguments.exact,
         )
@@ -187,7 +204,13 @@ def _print(arguments: argparse.Namespace) -> int:
         lambda: load_network(arguments.topology),
     )
     with show_progress(arguments):
-        bound = bound_load(network, rules, seconds=arguments.seconds, exact=arguments.exact)
+        bound = bound_load(
+            network,
+            rules,
+            seconds=arguments.seconds,
+            exact=arguments.exact,
+            any_length=arguments.any_length,
+        )
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
     if arguments.format == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows

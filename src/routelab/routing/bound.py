@@ -1,7 +1,8 @@
 """The bound stage: bounds of tables under rules, and of traffic under any routing.
 
 A lower bound of the maximum load belongs to a network and rules, not to a run; `BARE` stands for
-the network without rules. Upper bounds of throughput belong to a network and traffic.
+the network without rules, `ANY` for routes of any length. Upper bounds of throughput belong to a
+network and traffic.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from routelab.metrics.bounds import (
     ALL_MINIMAL,
     LoadBound,
     bound_facts,
+    lower_bound_any_length,
     lower_bound_rules,
     lower_bound_topology,
     tighten_bound,
@@ -30,6 +32,9 @@ from routelab.routing.demands import demand_of
 BARE = "_network"
 """Name that stands for no rules (all minimal routes). No plugin can have this name."""
 
+ANY = "_any"
+"""Name that stands for all routes, of any length. No plugin can have this name."""
+
 WEIGHTS = "bound.csv"
 """File with the certificate, in a bound's folder."""
 
@@ -41,7 +46,12 @@ THROUGHPUT_COLUMNS = ("seed", "load", "kind", "number", "source", "target", "wei
 
 
 def bound_load(
-    topology: Topology, rules: RulesPlugin | None, *, seconds: float = 60.0, exact: bool = False
+    topology: Topology,
+    rules: RulesPlugin | None,
+    *,
+    seconds: float = 60.0,
+    exact: bool = False,
+    any_length: bool = False,
 ) -> LoadBound:
     """Bound the maximum channel load of a network under some rules.
 
@@ -52,6 +62,8 @@ def bound_load(
         None: all minimal routes are allowed.
     seconds, exact
         See `routelab.metrics.bounds.lower_bound_rules`; `exact` has no effect for the bare network.
+    any_length : bool
+        Without rules: bound the tables of all routes, not only of minimal ones.
 
     Raises
     ------
@@ -59,6 +71,8 @@ def bound_load(
         If the rules do not apply to the network, or are not reproducible: their bound would not
         be that of a table, which was made under other rules.
     """
+    if rules is None and any_length:
+        return lower_bound_any_length(topology, seconds=seconds)
     if rules is None:
         return lower_bound_topology(topology, seconds=seconds)
     if not rules.capabilities.deterministic:

@@ -84,6 +84,10 @@ class Bound(StudyPart):
         description="Also search for the exact bound with a mixed-integer program, if "
         "there are few routes",
     )
+    any_length: bool = Field(
+        default=False,
+        description="Also bound the maximum load of all tables with routes of any length",
+    )
     any_routing: bool = Field(
         default=False,
         description="Also bound the throughput of any routing for each traffic, at all simulated "

@@ -21,12 +21,12 @@ from routelab.report.rows.bench_rows import BenchmarkRecord
 from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.simulations import SimulationRecord
 from routelab.report.rows.survey import survey_records
-from routelab.routing.bound import BARE
+from routelab.routing.bound import ANY, BARE
 from routelab.study.cluster.keys import CLUSTERS
 from routelab.workflow.parts.settings import settings_id
 from routelab.workflow.plan.expansion import StudyPlan, expand_studies
 from routelab.workflow.plan.plugins import study_plugins
-from routelab.workflow.stages.bounds import BoundJob, rules_ids
+from routelab.workflow.stages.bounds import BoundJob, bounds_any_length, rules_ids
 from routelab.workflow.stages.comparisons import ComparisonJob, settings_and_hosts
 from routelab.workflow.stages.metrics import MetricJob
 from routelab.workflow.stages.networks import TopologyJob
@@ -123,6 +123,7 @@ def _records(study_plan: StudyPlan) -> list[RouteRecord]:
             metrics_directory=measured(pair) if parts.metrics else None,
             rules_bound=None if rules.get(pair, BARE) == BARE else bound_of(topology, rules[pair]),
             network_bound=bound_of(topology, BARE) if pair in rules else None,
+            any_length_bound=bound_of(topology, ANY) if bounds_any_length(parts) else None,
         )
         for pair in parts.runs
         for topology, routing in [pair]

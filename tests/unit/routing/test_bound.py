@@ -19,7 +19,7 @@ from routelab.results.outcome import read_outcome
 from routelab.results.tables import read_tuples
 from routelab.routing import bound, topology
 from routelab.routing.apply import apply_routing
-from routelab.routing.bound import BARE
+from routelab.routing.bound import ANY, BARE
 from routelab.routing.facts import routing_facts
 from routelab.workflow.evaluate import evaluate_routings
 from routelab.workflow.plan.expansion import expand_studies
@@ -173,6 +173,20 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None
         for batch in plan.batches.values()
         if batch.kind != "topologies"
     )
+
+
+def test_a_study_asks_for_bounds_of_any_length(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {{any_length: true}}\n")
+    plan = expand_studies([tmp_path / "a.yaml"])
+    assert {r for _, r in plan.of("bounds")} == {ANY, BARE, "angara", "angara~turns=exact"}
+    job = asked("dragonfly~h=2", ANY, tmp_path / "bound")
+    outcome = run_job(job)
+    assert (outcome.status, outcome.facts["bound_load"], outcome.facts["turn_set"]) == (
+        "ok",
+        67,
+        "all routes",
+    )
+    assert any(weights(tmp_path / "bound"))
 
 
 def test_a_changed_time_limit_makes_bounds_stale_and_no_routes(tmp_path: Path) -> None:

@@ -105,6 +105,9 @@ def test_the_command_prints_bounds_and_weights(capfd: pytest.CaptureFixture[str]
         (["angara", "--traffic", "uniform"], "rules 'angara': bounds of traffic hold for any"),
         (["--traffic", "uniform", "--load", "0.5,x"], "--load 0.5,x: 'x' is not a number above 0"),
         (["--traffic", "uniform", "--exact"], "--exact cannot be combined with --traffic"),
+        (["--traffic", "uniform", "--any-length"], "--any-length cannot be combined with"),
+        (["angara", "--any-length"], "rules 'angara': --any-length bounds all routes"),
+        (["--exact", "--any-length"], "--exact cannot be combined with --any-length"),
     ],
 )
 def test_options_of_the_other_kind_of_bound_are_refused(words, message, capfd) -> None:

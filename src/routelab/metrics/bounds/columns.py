@@ -7,8 +7,8 @@ from typing import Any, Final
 from routelab.api.columns import Column
 
 
-def _column(name: str, meaning: str, **more: Any) -> Column:
-    return Column(name, meaning, needs="bound", group="Lower bounds", **more)
+def _column(name: str, meaning: str, needs: str = "bound", **more: Any) -> Column:
+    return Column(name, meaning, needs=needs, group="Lower bounds", **more)
 
 
 COLUMNS: Final = (
@@ -56,3 +56,25 @@ COLUMNS: Final = (
         heading="allowed turns",
     ),
 )
+
+ANY_LENGTH_COLUMNS: Final = (
+    _column(
+        "lower_bound_any_length",
+        "lower bound of `max_load` for all tables that join all pairs, with routes of any length. "
+        "Empty if a pair has no route",
+        needs="any_length",
+        heading="proven lower bound for routes of any length",
+        unit="routes",
+        bound_of="max_load",
+    ),
+    _column(
+        "gap_any_length",
+        "`max_load` minus the bound for routes of any length",
+        needs="any_length",
+        heading="gap to the bound for routes of any length",
+        unit="routes",
+        better="lower",
+        gap_of="max_load",
+    ),
+)
+"""Facts of a run; see `routelab.metrics.bounds.any_length_facts`."""

@@ -99,6 +99,34 @@ def bound_facts(
     }
 
 
+def any_length_facts(
+    facts: Mapping[str, Any], bound: LoadBound | None, pairs: int
+) -> dict[str, Any]:
+    """Compare the bound for routes of any length with the maximum load of a table.
+
+    Parameters
+    ----------
+    facts : mapping
+        Facts of the table as in `bound_facts`, and ``reachable_pairs``.
+    bound : LoadBound or None
+        None: unknown.
+    pairs : int
+        Ordered pairs of different terminals.
+
+    Returns
+    -------
+    facts : dict
+        Values of `routelab.metrics.bounds.columns.ANY_LENGTH_COLUMNS`, or None: the bound does not
+        hold for a table that leaves out pairs.
+    """
+    least: float | int | None = None
+    if bound is not None and facts.get("reachable_pairs") == pairs:
+        least = bound.value if facts.get("multipath") else _plain(bound.load)
+    load = facts.get("max_load")
+    gap = None if load is None or least is None else load - least
+    return {"lower_bound_any_length": least, "gap_any_length": gap}
+
+
 def _plain(load: Fraction) -> float | int:
     """Return a load as a JSON number: an integer if it is one."""
     return int(load) if load == int(load) else float(load)

@@ -46,8 +46,9 @@ class LoadBound:
         No table with one path per pair has a smaller maximum load: the least relative load of
         whole routes that is not below the quotient (on a network of one speed the least integer);
         with method ``milp`` the least load that the solver found.
-    method : {"lp", "dual", "milp"}
-        Source of the weights: a linear program, or multiplicative weights if that is too large.
+    method : {"lp", "dual", "balance", "milp"}
+        Source of the weights: a linear program, or if that is too large, multiplicative weights
+        (``balance``: of routes of any length).
         ``milp``: a mixed-integer program raised `load` above the quotient; this relies on the
         solver and has no certificate.
     turn_set : str

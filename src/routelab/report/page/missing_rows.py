@@ -133,9 +133,8 @@ def _missing_bounds(routes: RouteRows) -> list[dict[str, str]]:
     """Return bounds without a result; the command prints the bounds of one of their tables."""
     owners: dict[Path, RouteRecord] = {}
     for record in routes.records:
-        for folder in (record.network_bound, record.rules_bound):
-            if folder is not None:
-                owners.setdefault(folder, record)
+        for folder in record.bounds:
+            owners.setdefault(folder, record)
     return [
         {
             "routing": _bound_name(record, folder, outcome),
@@ -168,6 +167,8 @@ def _missing_throughput(simulations: SimulationRows) -> list[dict[str, str]]:
 
 
 def _bound_name(record: RouteRecord, folder: Path, outcome: Outcome) -> str:
+    if folder == record.any_length_bound:
+        return "bound for routes of any length"
     of_rules = folder == record.rules_bound
     return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
 

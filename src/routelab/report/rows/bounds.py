@@ -7,13 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from routelab.metrics.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
+from routelab.metrics.bounds import (
+    BOUND_FIELDS,
+    LoadBound,
+    any_length_facts,
+    bound_facts,
+    bound_from_numbers,
+)
 from routelab.metrics.bounds.throughput.facts import throughput_facts
 from routelab.report.rows.pending_jobs import outcome_in
 from routelab.results.outcome import Outcome
 
 
-def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:
+def with_bounds(
+    outcome: Outcome, rules: Path | None, network: Path | None, any_length: Path | None = None
+) -> Outcome:
     """Return the outcome of a run with `routelab.metrics.bounds.BOUND_FIELDS` among its facts.
 
     Parameters
@@ -23,6 +31,9 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
         Folder of the bound of the run's rules; None for a complete algorithm.
     network : Path or None
         Folder of the bound of the bare network; None if the study asks for no bounds.
+    any_length : Path or None
+        Folder of the bound for routes of any length; None if the study does not ask for it. Its
+        facts are those of `routelab.metrics.bounds.any_length_facts`.
     """
     if network is None or outcome.status != "ok":
         return outcome
@@ -31,6 +42,9 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
     if rules is not None and of_rules is None:
         # the network's bound is no substitute: it allows routes that the rules forbid
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
+    if any_length is not None:
+        pairs = _outcome(any_length).facts.get("pairs", 0)
+        facts |= any_length_facts(outcome.facts, _read_bound(any_length), pairs)
     return replace(outcome, facts={**outcome.facts, **facts})
 
 
@@ -63,9 +77,9 @@ def throughput_of(outcome: Outcome, seeds: Sequence[int], load: float | None) ->
     return throughput_facts(numbers if len(numbers) == len(seeds) else [], load)
 
 
-def bound_outcomes(folders: Iterable[Path | None]) -> list[Outcome]:
+def bound_outcomes(folders: Iterable[Path]) -> list[Outcome]:
     """Read the outcomes of some bounds, each once; see `outcome_in` for those without one."""
-    return [_outcome(folder) for folder in dict.fromkeys(folders) if folder is not None]
+    return [_outcome(folder) for folder in dict.fromkeys(folders)]
 
 
 def _outcome(folder: Path) -> Outcome:

@@ -42,6 +42,16 @@ COLUMNS: Final = (
         group="Lower bounds",
     ),
     Column(
+        "gap_any_length_percent",
+        "`gap_any_length` as a percentage of the bound",
+        heading="above the bound for routes of any length",
+        unit="%",
+        better="lower",
+        of=_EVERY,
+        needs="any_length",
+        group="Lower bounds",
+    ),
+    Column(
         "near_optimal",
         "whether the gap is at most one route or 1 % of the bound",
         heading="within one route or 1 % of the bound",

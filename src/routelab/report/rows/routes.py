@@ -48,6 +48,8 @@ class RouteRecord(Record):
         Folder of the table's measurements, unless nothing is measured.
     rules_bound, network_bound : Path or None
         Folders of the bounds of the run's rules and of the bare network, if they exist.
+    any_length_bound : Path or None
+        Folder of the bound for routes of any length, if the study asks for it.
     """
 
     survey_result: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
@@ -55,6 +57,13 @@ class RouteRecord(Record):
     metrics_directory: Path | None = None
     rules_bound: Path | None = None
     network_bound: Path | None = None
+    any_length_bound: Path | None = None
+
+    @property
+    def bounds(self) -> tuple[Path, ...]:
+        """Folders of all bounds."""
+        folders = (self.network_bound, self.rules_bound, self.any_length_bound)
+        return tuple(folder for folder in folders if folder is not None)
 
 
 class RouteRows(RowSet):
@@ -88,7 +97,11 @@ class RouteRows(RowSet):
                 self.incomplete[run] = measured
                 measured = table
             outcome = table if measured.status == OK else measured
-            outcomes.append(with_bounds(outcome, record.rules_bound, record.network_bound))
+            outcomes.append(
+                with_bounds(
+                    outcome, record.rules_bound, record.network_bound, record.any_length_bound
+                )
+            )
         self.outcomes = tuple(outcomes)
         self._channels: dict[int, pd.DataFrame] = {}
 
@@ -104,8 +117,7 @@ class RouteRows(RowSet):
     @cached_property
     def bound_outcomes(self) -> tuple[Outcome, ...]:
         """Outcomes of the bounds, each once."""
-        folders = ((record.network_bound, record.rules_bound) for record in self.records)
-        return tuple(bound_outcomes(folder for pair in folders for folder in pair))
+        return tuple(bound_outcomes(folder for one in self.records for folder in one.bounds))
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

@@ -174,10 +174,12 @@ class _AvailableColumns:
             return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
         if column in SHAPE and self._study.survey:
             return "surveys do not measure networks; use a study without 'survey'"
-        if column.needs == "any_routing":
+        if column.needs in ("any_length", "any_routing"):
             bound = self._study.bound
-            has = isinstance(bound, Bound) and bound.any_routing
-            return None if has else "needs bounds for any routing; add 'bound: {any_routing: true}'"
+            if isinstance(bound, Bound) and getattr(bound, column.needs):
+                return None
+            what = "routes of any length" if column.needs == "any_length" else "any routing"
+            return f"needs bounds for {what}; add 'bound: {{{column.needs}: true}}'"
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], view: Table | Figure) -> str:

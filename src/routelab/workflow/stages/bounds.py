@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts
 
 
+ALL_ROUTES = {stage.BARE: "all minimal routes", stage.ANY: "routes of any length"}
+"""Bounds without rules, by the name that takes the place of rules."""
+
 MARGIN = 60.0
 """CPU-seconds of a job in addition to twice its search's, for example to read the network."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundJob(NetworkJob):
-    """Bound the maximum load of a network under some rules, or `routelab.routing.bound.BARE`.
+    """Bound the maximum load of a network under some rules, or for `ALL_ROUTES`.
 
     Attributes
     ----------
@@ -66,19 +69,19 @@ class BoundJob(NetworkJob):
         study_limits = parts.study.limits
         search = study_limits.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
         rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
-        rules = {stage.BARE: None, **rules}
+        rules = dict.fromkeys(ALL_ROUTES) | rules
         digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
         pairs = dict.fromkeys(
             (t, id_)
             for (t, _), rules_id in rules_ids(parts).items()
-            for id_ in (stage.BARE, rules_id)
+            for id_ in (stage.BARE, rules_id, *([stage.ANY] if bounds_any_length(parts) else []))
         )
         for t, id_ in pairs:
             plugin = rules[id_]
             yield cls(
                 folder=cls.folder_of(parts.results, (t, id_)),
                 ids=(t, id_),
-                text=stage.BARE if plugin is None else name_of(plugin),
+                text=id_ if plugin is None else name_of(plugin),
                 digest=digests[id_],
                 inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
                 limits=study_limits.with_most_of(search),
@@ -90,7 +93,7 @@ class BoundJob(NetworkJob):
     @property
     @override
     def title(self) -> str:
-        rules = self.text if self.text != stage.BARE else "all minimal routes"
+        rules = ALL_ROUTES.get(self.text, self.text)
         return f"{rules} on {self.ids[0] if self.ids else self.topology}"
 
     @override
@@ -110,11 +113,11 @@ class BoundJob(NetworkJob):
     @override
     def load(self) -> tuple[Task, Computation]:
         rules, (name, network) = collect_errors(
-            lambda: None if self.text == stage.BARE else load("rules", self.text),
+            lambda: None if self.text in ALL_ROUTES else load("rules", self.text),
             self.look_up_network,
         )
         plugins = () if rules is None else (rules,)
-        rules_name = stage.BARE if rules is None else name_of(rules)
+        rules_name = self.text if rules is None else name_of(rules)
         task = Task(topology=name, routing=rules_name, plugins=plugins, seed=seed_of(plugins))
         return task, partial(self.run, rules_name, rules, network)
 
@@ -128,12 +131,24 @@ class BoundJob(NetworkJob):
         """Bound the load."""
         network = self.require_network(network, facts)
         report_phase(rules_name, "bound")
-        bound = stage.bound_load(network, rules, seconds=self.seconds, exact=self.exact)
+        bound = stage.bound_load(
+            network,
+            rules,
+            seconds=self.seconds,
+            exact=self.exact,
+            any_length=self.text == stage.ANY,
+        )
         report_phase(rules_name, "ok", ended=True)
         return Result(
             topology_facts(network) | bound_numbers(bound),
             lambda folder, _: stage.write_bound(bound, network, folder),
         )
+
+
+def bounds_any_length(parts: Parts) -> bool:
+    """Return whether a study asks for bounds for routes of any length."""
+    bound = parts.study.bound
+    return isinstance(bound, Bound) and bound.any_length and not parts.study.survey
 
 
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:

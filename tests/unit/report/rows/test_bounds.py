@@ -10,7 +10,7 @@ import numpy as np
 
 from routelab.metrics.bounds import LoadBound, bound_numbers
 from routelab.report.page.commands import throughput_command
-from routelab.report.page.missing_rows import missing_results
+from routelab.report.page.missing_rows import missing_results, missing_rows
 from routelab.report.page.summary import summarize
 from routelab.report.rows.routes import RouteRecord
 from routelab.report.rows.study_rows import StudyRows
@@ -52,6 +52,26 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
     assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
         summarize(study_rows, [])
     )
+
+
+def test_runs_have_the_bound_for_routes_of_any_length(world, tmp_path) -> None:
+    record = bounded(
+        world.add("bfs", load=[9], facts=TABLE | {"reachable_pairs": 12}), tmp_path, 6, 4
+    )
+    found = LoadBound(5.5, Fraction(6), "lp", "all routes", 0.1, np.empty(0, np.int64))
+    facts = bound_numbers(found) | {"pairs": 12}
+    outcome = Outcome("bound", record.topology, "_any", facts=facts)
+    write_outcome(outcome, tmp_path / "any/outcome.json")
+    record = replace(record, any_length_bound=tmp_path / "any")
+    row = StudyRows([record]).routes.jobs.iloc[0]
+    columns = ["lower_bound_any_length", "gap_any_length", "gap_any_length_percent"]
+    assert row[columns].tolist() == [6, 3, 50]
+    write_outcome(
+        replace(outcome, status="failed", reason="it broke"), tmp_path / "any/outcome.json"
+    )
+    study_rows = StudyRows([record])
+    assert study_rows.routes.jobs[columns[:2]].isna().all(axis=None)
+    assert missing_rows(study_rows)[0]["routing"] == "bound for routes of any length"
 
 
 def test_a_failed_bound_leaves_empty_columns_and_is_reported(world, tmp_path) -> None:

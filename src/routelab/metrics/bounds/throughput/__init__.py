@@ -14,6 +14,7 @@ from routelab.metrics.bounds.throughput.problem import Traffic
 from routelab.metrics.bounds.throughput.search import (
     AcceptedBound,
     ThroughputBound,
+    bound_channels,
     bound_throughput,
 )
 
@@ -23,6 +24,7 @@ __all__ = [
     "ThroughputBound",
     "Traffic",
     "accepted_from_weights",
+    "bound_channels",
     "bound_throughput",
     "sustained_from_weights",
     "terminal_limit",

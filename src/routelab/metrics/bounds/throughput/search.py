@@ -14,7 +14,6 @@ from routelab.api.topology import Float64Array, Int64Array, frozen_array
 from routelab.metrics import as_fraction
 from routelab.metrics.bounds.throughput.balance import (
     RATE,
-    Found,
     balance_accepted,
     balance_sustained,
 )
@@ -99,6 +98,50 @@ class ThroughputBound:
         return min(self.channel, self.terminal)
 
 
+@dataclass(frozen=True, eq=False)
+class ChannelBound:
+    """An upper bound of what the channels between switches sustain of a traffic.
+
+    Attributes
+    ----------
+    load : Fraction or None
+        No routing sustains a greater load; None if no traffic uses these channels.
+    attained : float
+        What fractional routes sustain.
+    method : {"lp", "balance", "none"}
+        See `ThroughputBound`.
+    weights : ChannelWeights
+        The certificate of `load`.
+    """
+
+    load: Fraction | None
+    attained: float
+    method: str
+    weights: ChannelWeights
+
+
+def bound_channels(traffic: Traffic, seconds: float, enough: float = inf) -> ChannelBound:
+    """Bound what the channels between switches can sustain, whatever the routing.
+
+    Parameters
+    ----------
+    traffic : Traffic
+    seconds : float
+        Limit of the search, as in `bound_throughput`.
+    enough : float
+        Load beyond which the bound does not matter.
+    """
+    problem = flow_problem(traffic)
+    if not problem.routed:
+        return ChannelBound(None, inf, "none", _no_weights(traffic.topology))
+    folding = fold(problem)
+    outcome, method = None if folding is None else solve_sustained(problem, folding, seconds), "lp"
+    if outcome is None:
+        outcome, method = balance_sustained(problem, seconds, RATE * seconds, enough), "balance"
+    load, weights = _prove_sustained(traffic, outcome.weights)
+    return ChannelBound(load, outcome.attained, method, weights)
+
+
 def bound_throughput(
     topology: Topology, demand: Demand, loads: tuple[float, ...] = (1.0,), *, seconds: float = 60.0
 ) -> ThroughputBound:
@@ -134,25 +177,19 @@ def bound_throughput(
     if limit is None:
         raise UnsupportedError("no terminal sends anything on this network")
     terminal = float(limit)
-    problem = flow_problem(traffic)
     seconds /= 1 + len(loads)
-    work = RATE * seconds
-    if problem.routed:
-        outcome, method = _sustained(problem, seconds, work, terminal)
-        value, weights = _prove_sustained(traffic, outcome.weights)
-        attained = min(outcome.attained, value, terminal)
-    else:
-        value, method, attained = inf, "none", terminal
-        weights = _no_weights(topology)
+    found = bound_channels(traffic, seconds, enough=terminal)
+    value = inf if found.load is None else float(found.load)
+    attained = min(found.attained, value, terminal)
     accepted = tuple(
-        _accepted(traffic, load, attained, weights.channel, seconds, work) for load in sorted(loads)
+        _accepted(traffic, load, attained, found.weights.channel, seconds) for load in sorted(loads)
     )
     return ThroughputBound(
         channel=value,
         terminal=terminal,
         attained=attained,
-        method=method,
-        weights=weights,
+        method=found.method,
+        weights=found.weights,
         accepted=accepted,
         seconds=perf_counter() - begin,
     )
@@ -162,25 +199,18 @@ def _no_weights(topology: Topology) -> ChannelWeights:
     return ChannelWeights.of_channels(topology, np.zeros(topology.num_channels, dtype=np.int64))
 
 
-def _sustained(
-    problem: FlowProblem, seconds: float, work: float, enough: float
-) -> tuple[Found, str]:
-    folding = fold(problem)
-    outcome = None if folding is None else solve_sustained(problem, folding, seconds)
-    if outcome is not None:
-        return outcome, "lp"
-    return balance_sustained(problem, seconds, work, enough), "balance"
-
-
-def _prove_sustained(traffic: Traffic, weights: Float64Array) -> tuple[float, ChannelWeights]:
-    """Return the smallest bound that integer multiples of weights prove."""
-    least, chosen = inf, _no_weights(traffic.topology)
+def _prove_sustained(
+    traffic: Traffic, weights: Float64Array
+) -> tuple[Fraction | None, ChannelWeights]:
+    """Return the smallest bound that integer multiples of weights prove; None if none does."""
+    least: Fraction | None = None
+    chosen = _no_weights(traffic.topology)
     equal = np.ones(len(weights), dtype=np.int64)
     for candidate in [equal, *_integers(weights)]:
         certificate = ChannelWeights.of_channels(traffic.topology, candidate)
         value = sustained_from_weights(traffic, certificate)
-        if value is not None and value < least:
-            least, chosen = float(value), certificate
+        if value is not None and (least is None or value < least):
+            least, chosen = value, certificate
     return least, chosen
 
 
@@ -190,7 +220,6 @@ def _accepted(
     sustained: float,
     channel: Int64Array,
     seconds: float,
-    work: float,
 ) -> AcceptedBound:
     """Bound the accepted load at an offered load.
 
@@ -202,6 +231,7 @@ def _accepted(
     if load > sustained and problem.routed:
         folding = fold(problem)
         outcome = None if folding is None else solve_accepted(problem, folding, seconds)
+        work = RATE * seconds
         outcome = outcome or balance_accepted(problem, _with_ends(problem, channel), seconds, work)
         weights = np.minimum(outcome.weights, 1.0)
         attained = max(outcome.attained, problem.routed * sustained / load)
