@@ -34,22 +34,25 @@ def derive_columns(frame: pd.DataFrame) -> None:
     """Add columns computed from the sizes of grids and from bounds, where these are known.
 
     ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
-    ``gap_percent`` and ``gap_any_length_percent``, the gaps in percent of their bounds, and
-    ``near_optimal``, whether ``gap`` is at most one route or 1 %.
+    ``gap_percent``, the gap in percent of the bound, and ``near_optimal``, whether it is at most
+    one route or 1 %; ``load_to_bound``, the load as a multiple of the bound for any length.
     """
     if DIMS in frame:
         sizes = [_sizes(text) for text in frame[DIMS]]
         frame["dimensions"] = [len(grid) or None for grid in sizes]
         frame["smallest_size"] = [min(grid, default=None) for grid in sizes]
         frame["sizes"] = ["x".join(map(str, sorted(grid, reverse=True))) for grid in sizes]
-    for column in ("gap", "gap_any_length"):
-        if column in frame and "max_load" in frame:
-            gap, load = (pd.to_numeric(frame[name]) for name in (column, "max_load"))
-            bound = load - gap
-            frame[f"{column}_percent"] = 100 * gap / bound.where(bound > 0)
-            if column == "gap":
-                near_optimal = (gap <= np.maximum(1, NEAR * bound)).astype(object)
-                frame["near_optimal"] = near_optimal.where(gap.notna(), None)
+    if "gap" in frame and "max_load" in frame:
+        gap, load = (pd.to_numeric(frame[name]) for name in ("gap", "max_load"))
+        bound = load - gap
+        frame["gap_percent"] = 100 * gap / bound.where(bound > 0)
+        near_optimal = (gap <= np.maximum(1, NEAR * bound)).astype(object)
+        frame["near_optimal"] = near_optimal.where(gap.notna(), None)
+    if "lower_bound_any_length" in frame and "max_load" in frame:
+        load, bound = (
+            pd.to_numeric(frame[name]) for name in ("max_load", "lower_bound_any_length")
+        )
+        frame["load_to_bound"] = load / bound.where(bound > 0)
 
 
 def _sizes(text: Any) -> list[int]:

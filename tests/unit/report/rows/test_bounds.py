@@ -64,8 +64,8 @@ def test_runs_have_the_bound_for_routes_of_any_length(world, tmp_path) -> None:
     write_outcome(outcome, tmp_path / "any/outcome.json")
     record = replace(record, any_length_bound=tmp_path / "any")
     row = StudyRows([record]).routes.jobs.iloc[0]
-    columns = ["lower_bound_any_length", "gap_any_length", "gap_any_length_percent"]
-    assert row[columns].tolist() == [6, 3, 50]
+    columns = ["lower_bound_any_length", "gap_any_length", "load_to_bound"]
+    assert row[columns].tolist() == [6, 3, 1.5]
     write_outcome(
         replace(outcome, status="failed", reason="it broke"), tmp_path / "any/outcome.json"
     )

@@ -76,7 +76,7 @@ def test_bounds_for_any_routing_have_to_be_requested(told):
 
 
 def test_bounds_for_any_length_have_to_be_requested(told):
-    views = table("gap_any_length, gap_any_length_percent, lower_bound_any_length")
+    views = table("gap_any_length, load_to_bound, lower_bound_any_length")
     assert len(told(views, "bound: true")) == 3
     assert "add 'bound: {any_length: true}'" in told(views, "bound: true")[0]
     assert told(views, "bound: {any_length: true}") == []
