@@ -72,6 +72,8 @@ def answered_level(fabric, source: int, target: int) -> int:
 CASES = {
     "ring": (f"infiniband~file={SMALL}", "dfsssp", "opensm~vls=2,replies=own"),
     "mesh": (f"infiniband~file={MESH}", "dfsssp~routes=terminals", "opensm"),
+    # trees that were grown inside words, one for each level
+    "twisted": ("torus~dims=4x4x8,twist=XZ4+YZ4", "ib-balanced~vls=2", "opensm~vls=2,replies=own"),
     "tree": ("fat-tree~k=4,levels=3", "d-mod-k", "opensm~vls=1"),
 }
 
