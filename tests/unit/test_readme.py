@@ -78,7 +78,7 @@ def test_every_published_study_is_in_the_manual(publish):
     listed = re.findall(r": results/([\w-]+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
     assert listed == list(publish.texts())
     assert all((ROOT / f"config/studies/{study}.yaml").is_file() for study in listed)
-    assert README.count("](docs/results/") == 8  # six results, the picture, all results
+    assert README.count("](docs/results/") == 9  # seven results, the picture, all results
 
 
 def test_the_plugin_of_the_readme_makes_shortest_legal_routes():
