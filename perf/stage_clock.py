@@ -18,15 +18,15 @@ from routelab.api import RouteTable
 from routelab.registry.instances import ComposedRouting
 
 STAGES = {
-    "routelab.toolkit.route_choices:source_symmetry": "symmetry",
-    "routelab.toolkit.route_choices:list_routes": "listing of routes",
-    "routelab.toolkit.route_choices:translate_routes": "translation",
+    "routelab.toolkit.choices:source_symmetry": "symmetry",
+    "routelab.toolkit.choices:list_routes": "listing of routes",
+    "routelab.toolkit.choices:translate_routes": "translation",
     "routelab_plugins.selection.sssp:cut_groups": "translation",
     "routelab_plugins.selection.sssp:fill_groups": "translation",
     "routelab_plugins.selection.sssp:choose_routes_sssp": "selection: choice",
     "routelab_plugins.selection.balanced:balance": "selection: choice",
     "routelab_plugins.selection.balanced:even_out": "selection: evening out",
-    "routelab.toolkit.route_choices:write_chosen_routes": "writing of the table",
+    "routelab.toolkit.choices:write_chosen_routes": "writing of the table",
     "routelab.routing.apply:determinized": "rules",
     "routelab.routing.apply:first_illegal_path": "legality",
     "routelab.routing.apply:source_symmetry": "legality",
