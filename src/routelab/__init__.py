@@ -2,8 +2,7 @@
 
 In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route`, `prove`,
 `simulate` and `plugins`. They are loaded when they are first used: importing the package itself
-stays cheap, as every command and every job does it. Their types are in ``__init__.pyi``; importing
-them here, in whatever way, would make them part of the sources of every job.
+stays cheap, as every command and every job does it.
 """
 
 from __future__ import annotations

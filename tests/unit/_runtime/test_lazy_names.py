@@ -30,7 +30,7 @@ def in_new_process(code):
 )
 def test_errors_and_helpers_for_files_import_nothing_heavy(code, module):
     printed = in_new_process(
-        f"import sys; {code}; print(*(name for name in sys.modules if name.startswith('routelab')));"
+        f"import sys; {code}; print(*(one for one in sys.modules if one.startswith('routelab'))); "
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     ours, heavy = printed.splitlines()
