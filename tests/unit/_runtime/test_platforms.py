@@ -39,9 +39,10 @@ def test_commands_end_with_one_line_and_exit_code_2(platform, missing, name, arg
 
 
 @pytest.mark.parametrize(("platform", "missing", "name"), PLATFORMS)
-def test_functions_for_notebooks_say_it_when_they_are_imported(platform, missing, name):
+@pytest.mark.parametrize("wanted", ["routelab import evaluate", "routelab.api import Topology"])
+def test_what_scripts_and_plugins_import_says_it(platform, missing, name, wanted):
     start = ELSEWHERE.format(platform=platform, missing=missing)
-    done = run_python(f"{start}from routelab import evaluate")
+    done = run_python(f"{start}from {wanted}")
     assert done.stderr.splitlines()[-1] == f"ImportError: {MESSAGE.format(name)}"
 
 
