@@ -77,7 +77,7 @@ if option:
         provenance = {{"fingerprint": job["fingerprint"]}}
         outcome = {{"status": status, "reason": reason, "provenance": provenance}}
         path.write_text(json.dumps(outcome))
-output.write_text(" ".join(words))
+output.write_text(json.dumps({{"replaces": spec["replaces"]}}) if option else " ".join(words))
 if "--index" in words:
     output.with_name("values.html").write_text(" ".join(words))
 """

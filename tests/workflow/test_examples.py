@@ -14,8 +14,8 @@ import pytest
 from golden_rows import ROWS, differences, frozen_rows, read_rows
 
 from routelab.api import InputError
+from routelab.workflow.options import select_studies
 from routelab.workflow.project import create_project
-from routelab.workflow.snakefile import select_studies
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "config/studies/examples").glob("*.yaml"))

@@ -13,10 +13,10 @@
 #   measurements that were made with it.
 rule benchmarks:
     input:
-        # ancient: routes that an upgrade computes again do not repeat a measurement
-        ancient(batches("topologies", before="comparisons")),
-        ancient(batches("routes", before="comparisons")),
+        measured("topologies"),
+        measured("routes"),
         files=lambda wildcards: comparison(wildcards).inputs,
+        work=lambda wildcards: plan.work_to_repeat(batch("comparisons", wildcards)),
     output:
         "results/bench/batches/{batch}.json",
     log:
@@ -40,8 +40,8 @@ rule benchmarks:
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
         apply_routing=apply_routing_option(config),
     params:
-        spec=spec("comparisons"),
-        fingerprint=fingerprint("comparisons"),
+        spec=lambda wildcards: plan.spec(batch("comparisons", wildcards)),
+        fingerprint=lambda wildcards: batch("comparisons", wildcards).fingerprint,
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
         " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"

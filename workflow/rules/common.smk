@@ -6,14 +6,27 @@ from routelab._runtime.platforms import unsupported_platform
 if problem := unsupported_platform():
     sys.exit(problem)
 
-from routelab.workflow.snakefile import apply_routing_option, begin_run
+from routelab.workflow.options import apply_routing_option
+from routelab.workflow.snakefile import begin_run, end_run, start_run
 
 plan = begin_run(workflow, config)
 
 
+onstart:
+    start_run(workflow)
+
+
+onsuccess:
+    end_run(workflow, finished=True)
+
+
+onerror:
+    end_run(workflow, finished=False)
+
+
 # What a stage asks of the plan. All are functions of the wildcards alone, because Snakemake does not
 # record a parameter whose function also takes the input, output, threads or resources, and would not
-# notice that a fingerprint has changed.
+# notice that the fingerprint of a comparison has changed.
 def batch(stage, wildcards):
     return plan.batches[stage, "-".join(wildcards)]  # the study and a number
 
@@ -30,17 +43,23 @@ def priority(stage):
     return lambda wildcards: batch(stage, wildcards).priority
 
 
-def spec(stage):
-    return lambda wildcards: plan.spec(batch(stage, wildcards))
-
-
-def fingerprint(stage):
-    return lambda wildcards: batch(stage, wildcards).fingerprint
+# The list of the items of a batch. It changes when items have to be computed, or tried again.
+def work(stage):
+    return lambda wildcards: plan.work(batch(stage, wildcards))
 
 
 def comparison(wildcards):
     (job,) = batch("comparisons", wildcards).jobs
     return job
+
+
+# Routes that an upgrade computes again do not repeat a measurement.
+def measured(stage):
+    def paths(wildcards):
+        paths = plan.manifests_before(batch("comparisons", wildcards), stage)
+        return ancient(paths) if comparison(wildcards).is_done() else paths
+
+    return paths
 
 
 def measures_here(wildcards):

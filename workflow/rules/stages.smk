@@ -7,6 +7,7 @@
 rule topologies:
     input:
         files=files("topologies"),
+        work=work("topologies"),
     output:
         "results/{study}/batches/topologies/{batch}.json",
     log:
@@ -18,11 +19,8 @@ rule topologies:
     conda:
         "../envs/routelab.yaml"
     threads: 1
-    params:
-        spec=spec("topologies"),
-        fingerprint=fingerprint("topologies"),
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q} -o {output:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab batch {input.work:q} -o {output:q} > {log:q} 2>&1"
 
 
 # Route tables: which route each pair of terminals takes, and the proof that the table is free of deadlock.
@@ -30,6 +28,7 @@ use rule topologies as routes with:
     input:
         batches("topologies", before="routes"),
         files=files("routes"),
+        work=work("routes"),
     output:
         "results/{study}/batches/routes/{batch}.json",
     log:
@@ -37,9 +36,6 @@ use rule topologies as routes with:
     benchmark:
         "results/benchmarks/routes/{study}-{batch}.tsv"
     priority: priority("routes")
-    params:
-        spec=spec("routes"),
-        fingerprint=fingerprint("routes"),
 
 
 # Metrics of route tables: lengths, loads of channels, diversity of routes, and what plugins add.
@@ -48,6 +44,7 @@ use rule topologies as metrics with:
         batches("topologies", before="metrics"),
         batches("routes", before="metrics"),
         files=files("metrics"),
+        work=work("metrics"),
     output:
         "results/{study}/batches/metrics/{batch}.json",
     log:
@@ -55,9 +52,6 @@ use rule topologies as metrics with:
     benchmark:
         "results/benchmarks/metrics/{study}-{batch}.tsv"
     priority: priority("metrics")
-    params:
-        spec=spec("metrics"),
-        fingerprint=fingerprint("metrics"),
 
 
 # Lower bounds of the largest channel load of any table under the rules of a routing.
@@ -65,6 +59,7 @@ use rule topologies as bounds with:
     input:
         batches("topologies", before="bounds"),
         files=files("bounds"),
+        work=work("bounds"),
     output:
         "results/{study}/batches/bounds/{batch}.json",
     log:
@@ -72,9 +67,6 @@ use rule topologies as bounds with:
     benchmark:
         "results/benchmarks/bounds/{study}-{batch}.tsv"
     priority: priority("bounds")
-    params:
-        spec=spec("bounds"),
-        fingerprint=fingerprint("bounds"),
 
 
 # Upper bounds of what any routing can deliver under a traffic pattern.
@@ -82,6 +74,7 @@ use rule topologies as throughput with:
     input:
         batches("topologies", before="throughput"),
         files=files("throughput"),
+        work=work("throughput"),
     output:
         "results/{study}/batches/throughput/{batch}.json",
     log:
@@ -89,9 +82,6 @@ use rule topologies as throughput with:
     benchmark:
         "results/benchmarks/throughput/{study}-{batch}.tsv"
     priority: priority("throughput")
-    params:
-        spec=spec("throughput"),
-        fingerprint=fingerprint("throughput"),
 
 
 # Packets under a routing and a traffic pattern: throughput and latency.
@@ -100,6 +90,7 @@ use rule topologies as simulations with:
         batches("topologies", before="simulations"),
         batches("routes", before="simulations"),
         files=files("simulations"),
+        work=work("simulations"),
     output:
         "results/{study}/batches/simulations/{batch}.json",
     log:
@@ -107,9 +98,6 @@ use rule topologies as simulations with:
     benchmark:
         "results/benchmarks/simulations/{study}-{batch}.tsv"
     priority: priority("simulations")
-    params:
-        spec=spec("simulations"),
-        fingerprint=fingerprint("simulations"),
 
 
 # Applications under a routing: run times by fair shares of channels.
@@ -118,6 +106,7 @@ use rule topologies as flows with:
         batches("topologies", before="flows"),
         batches("routes", before="flows"),
         files=files("flows"),
+        work=work("flows"),
     output:
         "results/{study}/batches/flows/{batch}.json",
     log:
@@ -125,9 +114,6 @@ use rule topologies as flows with:
     benchmark:
         "results/benchmarks/flows/{study}-{batch}.tsv"
     priority: priority("flows")
-    params:
-        spec=spec("flows"),
-        fingerprint=fingerprint("flows"),
 
 
 # Surveys: many small networks with their routes, metrics and bounds, a row each. Rows are kept in
@@ -135,6 +121,7 @@ use rule topologies as flows with:
 use rule topologies as surveys with:
     input:
         files=files("surveys"),
+        work=work("surveys"),
     output:
         "results/{study}/surveys/{batch}.csv",
     log:
@@ -142,6 +129,3 @@ use rule topologies as surveys with:
     benchmark:
         "results/benchmarks/surveys/{study}-{batch}.tsv"
     priority: priority("surveys")
-    params:
-        spec=spec("surveys"),
-        fingerprint=fingerprint("surveys"),

@@ -14,6 +14,7 @@ import importlib
 import json
 import logging
 import mmap
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ from routelab.jobs.meter import NOT_BEGUN, Meter
 from routelab.jobs.processes import clean_up, subreaper
 from routelab.jobs.run_lifetime import share_results_lock, watch_run
 from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
-from routelab.results.json_files import read_json, write_json
+from routelab.results.atomic import atomic_file
+from routelab.results.json_files import load_sealed, read_json, seal_json
 from routelab.results.provenance import look_up_software
 from routelab.study.study import Limits
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 SPEC = "batch/2"
 
@@ -71,8 +74,7 @@ class Batch:
     @property
     def fingerprint(self) -> str:
         """Digest that changes when jobs have to run again, are added or removed."""
-        parts = [f"{job.folder} {job.fingerprint}" for job in self.jobs]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        return _fingerprint(self.jobs)
 
     @property
     def size(self) -> int:
@@ -93,15 +95,28 @@ class Batch:
         return type(self.jobs[0]).manifest(results, self.id)
 
 
-def write_jobs(jobs: Iterable[BaseJob], path: Path, results: Path | None = None) -> None:
+def _fingerprint(jobs: Iterable[BaseJob]) -> str:
+    parts = [f"{job.folder} {job.fingerprint}" for job in jobs]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def write_jobs(
+    jobs: Sequence[BaseJob], path: Path, results: Path | None = None, replaces: int = 0
+) -> None:
     """Write jobs to a file for `read_jobs`.
+
+    A file with this content is not touched. Snakemake runs a batch when its list is newer than the
+    manifest and has another content. So the file keeps its time if no result changes, for example
+    because only limits have changed.
 
     Parameters
     ----------
-    jobs : iterable of BaseJob
+    jobs : sequence of BaseJob
     path : Path
     results : Path, optional
         The results folder in which a run of the workflow follows these jobs.
+    replaces : int
+        Time of the manifest in which a job is not done; the next manifest repeats it.
 
     Raises
     ------
@@ -116,7 +131,20 @@ def write_jobs(jobs: Iterable[BaseJob], path: Path, results: Path | None = None)
         }
         for job in jobs
     ]
-    write_json(path, {"format": SPEC, "results": str(results or ""), "jobs": content})
+    head = {"replaces": replaces, "fingerprint": _fingerprint(jobs)}
+    text = seal_json({"format": SPEC, "results": str(results or ""), **head, "jobs": content})
+    try:
+        before = read_bytes(path, MAX_ARTIFACT)
+        if before == text.encode():
+            return
+        time = path.stat().st_mtime_ns
+        is_same_work = head.items() <= load_sealed(before).items()
+    except (OSError, ValueError):
+        is_same_work = False
+    with atomic_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+        if is_same_work:
+            os.utime(draft, ns=(time, time))
 
 
 def join_run(path: Path) -> None:
@@ -145,6 +173,20 @@ def results_of(path: Path) -> Path | None:
     """
     results = read_json(path, SPEC).get("results")
     return Path(results) if results else None
+
+
+def replaced_manifest(path: Path) -> int:
+    """Return the time of the manifest that a list of jobs, or a manifest, replaces; 0 if none.
+
+    Parameters
+    ----------
+    path : Path
+        JSON file; one that is missing or damaged replaces none.
+    """
+    try:
+        return int(load_sealed(read_bytes(path, MAX_ARTIFACT)).get("replaces", 0))
+    except (OSError, ValueError, TypeError):
+        return 0
 
 
 def read_jobs(path: Path) -> tuple[BaseJob, ...]:
@@ -219,7 +261,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
                 idle_seconds=max(job.limits.idle_seconds for job in unfinished),
             ),
         )
-    type(jobs[0]).write_manifest(jobs, manifest)
+    type(jobs[0]).write_manifest(jobs, manifest, replaced_manifest(spec))
     return len(unfinished)
 
 

@@ -155,8 +155,16 @@ class BaseJob(ABC):
         return results / study / "batches" / cls.kind / f"{number}.json"
 
     @classmethod
-    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path, replaces: int = 0) -> None:
         """Write the file that marks a batch as done.
+
+        Parameters
+        ----------
+        jobs : sequence of BaseJob
+        path : Path
+        replaces : int
+            As in the list of the jobs. So a page is made again also after a repetition that ends
+            like the one before it: Snakemake compares the content of manifests.
 
         Raises
         ------
@@ -164,7 +172,7 @@ class BaseJob(ABC):
             If the file cannot be written.
         """
         outcomes = [{"folder": job.folder, **ending_in(job.folder)} for job in jobs]
-        write_json(path, {"format": MANIFEST, "outcomes": outcomes})
+        write_json(path, {"format": MANIFEST, "replaces": replaces, "outcomes": outcomes})
 
     @property
     def title(self) -> str:
@@ -228,6 +236,10 @@ class BaseJob(ABC):
     def status(self) -> str:
         """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""
         return ending_in(self.folder)["status"]
+
+    def forget(self) -> None:
+        """Remove the outcome, so that the job is not done; other files stay for the report."""
+        self.outcome.unlink(missing_ok=True)
 
     def statuses(self) -> list[tuple[str, str]]:
         """Return status and reason of each result; both are empty if it is missing."""

@@ -44,9 +44,8 @@ def announce_run() -> None:
     os.environ[RUN] = identity(os.getpid())
 
 
-@contextmanager
-def end_jobs_on_interrupt() -> Iterator[None]:
-    """End this run's local jobs when this process alone is interrupted, within the block.
+def end_jobs_on_interrupt() -> None:
+    """End this run's local jobs when this process alone is interrupted.
 
     A terminal interrupts all processes of a run by itself; ``kill -INT`` reaches Snakemake only,
     and Snakemake would wait for its jobs.
@@ -60,14 +59,8 @@ def end_jobs_on_interrupt() -> Iterator[None]:
         if callable(before):
             before(number, frame)
 
-    if not callable(before):  # interruptions are ignored, as in the background of a script
-        yield
-        return
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    if callable(before):  # else interruptions are ignored, as in the background of a script
+        signal.signal(signal.SIGINT, interrupt)
 
 
 def _read_command(pid: int) -> list[str]:

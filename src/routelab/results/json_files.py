@@ -60,10 +60,15 @@ def write_json(path: str | os.PathLike[str], value: Mapping[str, Any]) -> None:
     InputError
         If `path` cannot be written.
     """
+    with atomic_file(path) as draft:
+        draft.write_text(seal_json(value), encoding="utf-8")
+
+
+def seal_json(value: Mapping[str, Any]) -> str:
+    """Return the text that `write_json` writes."""
     text = to_json(value).removesuffix("\n}\n")
     seal = hashlib.sha256(text.encode()).hexdigest()
-    with atomic_file(path) as draft:
-        draft.write_text(f'{text},\n  "sha256": "{seal}"\n}}\n', encoding="utf-8")
+    return f'{text},\n  "sha256": "{seal}"\n}}\n'
 
 
 def load_sealed(content: bytes) -> dict[str, Any]:

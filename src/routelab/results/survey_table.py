@@ -37,7 +37,9 @@ class SurveyTable:
     metrics: Mapping[str, Mapping[str, str]]
 
 
-def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = ()) -> None:
+def write_survey_table(
+    table: SurveyTable, path: Path, columns: Sequence[str] = (), replaces: int = 0
+) -> None:
     """Write a table and, with the suffix ``.json``, its origin.
 
     Parameters
@@ -47,6 +49,8 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
         The CSV file.
     columns : sequence of str
         Known columns in order; further columns of the rows follow.
+    replaces : int
+        As in a manifest, see `routelab.jobs.job.BaseJob.write_manifest`.
 
     Raises
     ------
@@ -63,6 +67,7 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
         write_csv(draft, header, ([_text(row.get(key)) for key in header] for row in table.rows))
         facts = {
             "format": FORMAT,
+            "replaces": replaces,
             "columns": header,
             "table": file_sum(draft),
             "metrics": table.metrics,

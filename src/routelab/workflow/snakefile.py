@@ -1,13 +1,19 @@
-"""Functions for the Snakefile: the plan of the selected studies, and the lock of the folder."""
+"""Functions for the Snakefile: the plan of the selected studies, and the hooks of a run.
+
+Snakemake does not say while it reads the Snakefile whether jobs will run. So `begin_run` writes
+only lists of work. `start_run` locks the folder and begins to compile kernels; it is called neither
+in dry runs nor if nothing has to be done.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,25 +25,23 @@ from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.requirements import collect_errors
-from routelab.registry.suggest import did_you_mean
 from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
 from routelab.results.outcome import digest_in
-from routelab.results.row_store import SUFFIX
 from routelab.study.cluster.keys import load_cluster, locate_cluster
 from routelab.workflow.console import LOCK, use_short_lines
+from routelab.workflow.options import (
+    apply_routing_option,
+    fresh_stages,
+    select_studies,
+    unknown_keys,
+)
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
-from routelab.workflow.stages import kinds
 from routelab.workflow.stages.comparisons import ComparisonJob
-from routelab.workflow.stages.surveys import SurveyJob, store
 from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
-STUDIES = Path("config/studies")
-CONFIG_KEYS = ("studies", "cluster", "fresh", "apply_routing")
-"""Keys of Snakemake's configuration that routelab reads."""
-
 CODE = "code"
 """File with the digest of the code of the last run, in the folder of the plan."""
 
@@ -45,11 +49,35 @@ SMALL = 100_000
 """Free space in bytes below which a job's files may not fit."""
 
 
+@dataclass
+class _Run:
+    """The run of this process.
+
+    Attributes
+    ----------
+    plan : Plan
+    fresh : collection of str
+        Stages to compute again.
+    problem : str
+        Why lists of work could not be written; empty if they were.
+    finish_compiling : callable
+        See `start_compiling`.
+    """
+
+    plan: Plan
+    fresh: Collection[str]
+    problem: str = ""
+    finish_compiling: Callable[[bool], None] = lambda finished: None
+
+
+_runs: list[_Run] = []
+
+
 def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     """Return the plan of a Snakemake run.
 
-    If the run executes jobs, it first locks the folder and deletes failed outcomes. Invalid
-    input ends the process with one message.
+    The main process of Snakemake also writes the lists of work, unless another run is working in
+    the folder or it cannot be written. Invalid input ends the process with one message.
 
     Parameters
     ----------
@@ -81,30 +109,97 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     _keep_slurm_conf()
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
-    if workflow.remote_exec:
+    if workflow.remote_exec or workflow.is_main_process:
         announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        workflow.execute = _with_preparation(workflow, plan, fresh)
+        use_short_lines(workflow, plan)
+        _tell_of_new_code(plan)
+        _skip_finished_comparisons(plan)
+        _print_again(plan)
+        _print_equal_tables(plan)
+        _runs.append(_Run(plan, fresh, _write_lists(plan, fresh)))
     return plan
 
 
-def unknown_keys(config: Mapping[str, Any]) -> list[str]:
-    """Return the keys of Snakemake's configuration that routelab does not read.
+def _write_lists(plan: Plan, fresh: Collection[str]) -> str:
+    """Write the lists of work; return why that is impossible, or an empty text."""
+    try:
+        with explain_write_errors(plan.results, plan.results / "x"):
+            lock = lock_results(plan.results)
+            plan.write_lists(fresh)
+            os.close(lock)
+    except InputError as error:
+        print(f"The lists of work stay as they are: {error}.", file=sys.stderr)
+        plan.unlisted.update(
+            key for key, batch in plan.batches.items() if not plan.spec(batch).exists()
+        )
+        return str(error)
+    return ""
 
-    Raises
-    ------
-    InputError
-        If a key is nearly one that routelab reads, for example ``study`` instead of ``studies``.
+
+def start_run(workflow: Any) -> None:
+    """Lock the folder, forget fresh stages and begin to compile kernels: Snakemake's ``onstart``.
+
+    The process ends with one message if the folder cannot be written, or if another run or one of
+    its jobs works there.
     """
-    unknown = [key for key in map(str, config) if key not in CONFIG_KEYS]
-    misspelled = [
-        f"config {key!r} does not exist{hint}"
-        for key in unknown
-        if (hint := did_you_mean(key, CONFIG_KEYS))
-    ]
-    if misspelled:
-        raise InputError("\n".join(misspelled))
-    return unknown
+    if workflow.touch:
+        return
+    run = _runs[-1]
+    cores = workflow.resource_settings.cores or 1
+    try:
+        with explain_write_errors(run.plan.results, run.plan.results / "x"):
+            _make_ready(run)
+        run.finish_compiling = start_compiling(run.plan, cores)
+        if any(batch.kind == ComparisonJob.kind for batch in run.plan.batches_to_do):
+            run.finish_compiling(True)  # it would disturb measurements on this machine
+    except InputError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted. Run the same command again to continue.")
+    end_jobs_on_interrupt()
+
+
+def end_run(workflow: Any, finished: bool) -> None:
+    """Print what is missing: Snakemake's ``onsuccess`` and ``onerror``.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    finished : bool
+        Whether no step failed or was interrupted.
+    """
+    if workflow.touch:
+        return
+    run = _runs[-1]
+    run.finish_compiling(finished)
+    _warn_of_full_disk(run.plan.results)
+    _print_losses(run.plan)
+    index = run.plan.results / "report" / "index.html"
+    if finished and index.is_file():
+        print(f"The report is {index}: open it in a browser.", file=sys.stderr)
+
+
+def _make_ready(run: _Run) -> None:
+    plan = run.plan
+    if run.problem:  # what has to run was decided without the lists
+        raise InputError(run.problem)
+    lock = lock_results(plan.results)
+    if not wait_for_jobs(plan.results):
+        raise InputError(
+            f"jobs of an earlier run are still working in {plan.results}; wait until they end, or "
+            "stop them (processes 'routelab batch')"
+        )
+    os.truncate(lock, 0)
+    os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
+    for cause in plan.quarantined:
+        print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
+    for cause in plan.left_out:
+        print(f"{cause}; it is measured only where a study names it.", file=sys.stderr)
+    (plan.results / PLAN / CODE).write_text(core_digest())
+    for job in plan.jobs.values():
+        if job.kind in run.fresh:
+            job.forget()
 
 
 def _keep_slurm_conf() -> None:
@@ -118,65 +213,6 @@ def _keep_slurm_conf() -> None:
         os.environ[copy] = os.environ[variable]
     elif copy in os.environ:
         os.environ[variable] = os.environ[copy]
-
-
-def apply_routing_option(config: Mapping[str, Any]) -> str:
-    """Return the option that lets `routelab bench` switch a fabric, or nothing.
-
-    Raises
-    ------
-    InputError
-        If ``apply_routing`` is neither true nor false.
-    """
-    return "--apply-routing" if _truth(config, "apply_routing") else ""
-
-
-def _truth(config: Mapping[str, Any], key: str) -> bool:
-    setting = config.get(key, False)
-    # on the command line Snakemake accepts only the spelling True for a truth value
-    value = {"true": True, "false": False}.get(str(setting).lower())
-    if value is None:
-        raise InputError(
-            f"{key}={setting}: must be true or false, as in 'snakemake report --config {key}=true'"
-        )
-    return value
-
-
-def fresh_stages(choice: object) -> list[str]:
-    """Return the stages whose items are computed again although they are finished.
-
-    Snakemake does not record this choice, so the next run without it has nothing to do.
-
-    Parameters
-    ----------
-    choice : object
-        A list, or text with commas or plus signs; ``all`` stands for every stage but benchmarks.
-
-    Raises
-    ------
-    InputError
-        If a name is not that of a stage, or is that of measurements.
-    """
-    names = _names(choice)
-    stages = [kind for kind in kinds() if kind != ComparisonJob.kind]
-    for name in names:
-        if name in ("benchmarks", ComparisonJob.kind):
-            raise InputError(
-                f"fresh={name}: measurements are never repeated; add rounds with 'repeats' in the "
-                "study's 'bench'"
-            )
-        if name not in (*stages, "all"):
-            raise InputError(
-                f"fresh={name}: there is no such stage{did_you_mean(name, stages)} "
-                f"(known: all, {', '.join(stages)})"
-            )
-    return stages if "all" in names else names
-
-
-def _names(choice: object) -> list[str]:
-    """Return the names in a list, or in text with commas or plus signs."""
-    items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
-    return [str(item) for item in items if item not in ("", None)]
 
 
 def check_fabrics(plan: Plan) -> None:
@@ -201,169 +237,11 @@ def _check_fabric(path: Path, routings: int) -> None:
     require_fabric(load_cluster(path), routings)
 
 
-def select_studies(choice: object) -> list[Path]:
-    """Return the study files of a list of names and paths.
-
-    Raises
-    ------
-    InputError
-        If the list is empty, or a name is not that of a study.
-    """
-    names = _names(choice)
-    files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
-    if not names:
-        raise InputError(
-            "no study is selected: list studies in config/config.yaml, or select with 'snakemake "
-            f"report --config studies=NAME,NAME' (known: {', '.join(sorted(files))})"
-        )
-    return collect_errors(*(partial(_study_file, name, files) for name in names))
-
-
-def _study_file(name: str, files: Mapping[str, Path]) -> Path:
-    """Return the file of a study, which is named by its path or one of `files`."""
-    if Path(name).suffix in (".yaml", ".yml"):
-        paths = [Path(name)] if Path(name).is_file() else []
-    else:
-        paths = [files[name]] if name in files else _studies_named(name, files)
-    if not paths:
-        path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
-        raise InputError(f"study {name!r} not found: no file {path}{_unknown_study(name, files)}")
-    if len(paths) > 1:
-        raise InputError(f"there are several studies {name!r}: {', '.join(map(str, paths))}")
-    return paths[0]
-
-
-def _study_files() -> list[Path]:
-    return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
-
-
-def _unknown_study(name: str, names: Iterable[str]) -> str:
-    stem = Path(name).stem
-    return did_you_mean(stem, {study_name.rpartition("/")[2] for study_name in names})
-
-
-def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
-    """Return the studies of that name in any folder."""
-    return [path for path in files.values() if path.stem == name]
-
-
-def _with_preparation(workflow: Any, plan: Plan, fresh: Collection[str]) -> Any:
-    """Return `execute` of a workflow, extended by steps before it looks for finished files.
-
-    Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
-    inspections (``--summary``, ``--lint``) must neither wait for a run nor change anything.
-    """
-    execute = workflow.execute
-
-    def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        """Prepare, execute and report losses; dry runs and ``--touch`` prepare nothing."""
-        use_short_lines(workflow, plan)
-        kind = executor_plugin.common_settings
-        executes = not (kind.dryrun_exec or kind.touch_exec)
-        if not executes:
-            _tell_of_new_code(plan, "would be")
-            _skip_finished_comparisons(plan)
-            _print_again(plan, "would be tried again")
-            _print_equal_tables(plan)
-            if kind.dryrun_exec:
-                _force(workflow, plan, fresh)
-            return execute(executor_plugin=executor_plugin, **settings)
-        try:
-            _make_ready(workflow, plan, fresh)
-            finish_compiling = start_compiling(plan, workflow.resource_settings.cores or 1)
-            if any(batch.kind == ComparisonJob.kind for batch in plan.batches_to_do):
-                finish_compiling(True)  # it would disturb measurements on this machine
-        except InputError as error:
-            sys.exit(str(error))
-        except KeyboardInterrupt:
-            sys.exit("Interrupted. Run the same command again to continue.")
-        finished = False
-        try:
-            with end_jobs_on_interrupt():
-                result = execute(executor_plugin=executor_plugin, **settings)
-            finished = True
-            return result
-        finally:
-            finish_compiling(finished)
-            # also if a step failed or the run was interrupted
-            _warn_of_full_disk(plan.results)
-            _print_losses(plan)
-            index = plan.results / "report" / "index.html"
-            if finished and index.is_file():
-                print(f"The report is {index}: open it in a browser.", file=sys.stderr)
-
-    return run
-
-
-def _make_ready(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
-    """Lock the folder, and delete the manifests of jobs that run again.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-    plan : Plan
-    fresh : collection of str
-        Stages whose outcomes are deleted. Their manifests stay: Snakemake would start measurements
-        whose routes have none.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written.
-    """
-    with explain_write_errors(plan.results, plan.results / "x"):
-        lock_results(plan.results)
-        announce_run()
-        for cause in plan.quarantined:
-            print(f"{cause}; its runs fail, the others continue.", file=sys.stderr)
-        for cause in plan.left_out:
-            print(f"{cause}; it is measured only where a study names it.", file=sys.stderr)
-        _tell_of_new_code(plan, "are")
-        _print_again(plan, "will be tried again")
-        plan.write_specs()
-        (plan.results / PLAN / CODE).write_text(core_digest())
-        _skip_finished_comparisons(plan)
-        if fresh:
-            _forget(plan, fresh)
-            _force(workflow, plan, fresh)
-
-
-def _forget(plan: Plan, fresh: Collection[str]) -> None:
-    """Delete the outcomes of some stages, and the pages that show them.
-
-    Other files stay until new ones replace them. A page would stay, too, if the run is killed
-    before it: new results do not change a manifest, whose checksum Snakemake compares.
-    """
-    for name, study_plan in plan.studies.items():
-        if any(study_plan.jobs.get(kind) for kind in fresh):
-            (plan.results / "report" / name / "index.html").unlink(missing_ok=True)
-    for job in plan.jobs.values():
-        if job.kind not in fresh:
-            continue
-        if isinstance(job, SurveyJob):
-            for path in store(job.results).folder.glob(f"*{SUFFIX}"):
-                path.unlink()
-        else:
-            job.outcome.unlink(missing_ok=True)
-
-
-def _force(workflow: Any, plan: Plan, fresh: Collection[str]) -> None:
-    """Let Snakemake run the batches of some stages, and those with jobs that are not done."""
-    folders = {job.folder for job in plan.jobs_to_repeat()}
-    forced = (
-        str(plan.manifest(batch))
-        for batch in plan.batches_to_do
-        if batch.kind in fresh or any(job.folder in folders for job in batch.jobs)
-    )
-    settings = workflow.dag_settings
-    settings.forcerun = {*settings.forcerun, *forced}
-
-
 def _skip_finished_comparisons(plan: Plan) -> None:
-    """Skip finished comparisons whose routes will be computed again, for example by an upgrade.
+    """Skip finished comparisons whose manifest, or one of their routes, is missing.
 
-    Snakemake would start them because of the new routes, and request nodes for nothing. Those of
-    an earlier version have no manifest.
+    Snakemake would start them behind the new routes, and request nodes for nothing. Those of an
+    earlier version have no manifest.
     """
     for key, batch in plan.batches.items():
         if batch.kind != ComparisonJob.kind:
@@ -384,7 +262,7 @@ def _warn_of_full_disk(results: Path) -> None:
         )
 
 
-def _tell_of_new_code(plan: Plan, are: str) -> None:
+def _tell_of_new_code(plan: Plan) -> None:
     """Tell that all results run again, if the results are those of other code of routelab."""
     try:
         recorded_digest = (plan.results / PLAN / CODE).read_text()
@@ -392,17 +270,17 @@ def _tell_of_new_code(plan: Plan, are: str) -> None:
         recorded_digest = ""
     if recorded_digest != core_digest() and any(Path(name).exists() for name in plan.manifests()):
         print(
-            f"routelab's own code has changed since these results: they {are} computed again, "
+            "routelab's own code has changed since these results: a run computes them again, "
             "measurements apart.",
             file=sys.stderr,
         )
 
 
-def _print_again(plan: Plan, action: str) -> None:
+def _print_again(plan: Plan) -> None:
     number = plan.failed()
     if number:
         jobs = "job" if number == 1 else "jobs"
-        print(f"{number} failed or timed-out {jobs} {action}.", file=sys.stderr)
+        print(f"A run tries {number} failed or timed-out {jobs} again.", file=sys.stderr)
 
 
 def _print_equal_tables(plan: Plan) -> None:
@@ -425,22 +303,40 @@ def _print_losses(plan: Plan) -> None:
         print("The next run tries failed and stopped jobs again.", file=sys.stderr)
 
 
-def lock_results(results: Path) -> None:
+def lock_results(results: Path, seconds: float = 1) -> int:
     """Lock `results` against other runs until this process ends in any way.
 
-    The process ends with one line if another run holds the lock.
+    Parameters
+    ----------
+    results : Path
+    seconds : float
+        Longest time to wait: a dry run holds the lock for a moment.
+
+    Returns
+    -------
+    lock : int
+        Closing this file ends the lock, too.
+
+    Raises
+    ------
+    InputError
+        If another run holds the lock.
+    OSError
+        If the folder cannot be written.
     """
     results.mkdir(parents=True, exist_ok=True)
     lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.read(lock, 100).decode(errors="replace").strip()
-        sys.exit(f"another run ({holder}) is working in {results}; wait until it ends, or stop it")
-    if not wait_for_jobs(results):
-        sys.exit(
-            f"jobs of an earlier run are still working in {results}; wait until they end, or stop "
-            "them (processes 'routelab batch')"
-        )
-    os.truncate(lock, 0)
-    os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if time.monotonic() < deadline:
+                time.sleep(0.05)
+                continue
+            holder = os.read(lock, 100).decode(errors="replace").strip()
+            os.close(lock)
+            raise InputError(
+                f"another run ({holder}) is working in {results}; wait until it ends, or stop it"
+            ) from error
+        return lock

@@ -75,7 +75,7 @@ def study_file(path: Path) -> Path:
     """
     if path.suffix in (".yaml", ".yml") or path.exists():
         return path
-    from routelab.workflow.snakefile import select_studies
+    from routelab.workflow.options import select_studies
 
     (file,) = select_studies([str(path)])
     return file

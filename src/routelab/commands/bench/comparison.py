@@ -26,7 +26,7 @@ from routelab.cluster.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
-from routelab.jobs.batches import join_run, read_jobs
+from routelab.jobs.batches import join_run, read_jobs, replaced_manifest
 from routelab.jobs.run_lifetime import watch_handles
 from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.stages.comparisons import RUNS, ComparisonJob
@@ -86,7 +86,7 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
         code = _code(end, 0)
         if collected is None or end.restored is False:
             return code
-    job.write_manifest(jobs, manifest)
+    job.write_manifest(jobs, manifest, replaced_manifest(arguments.comparison))
     return 0
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 from math import ceil
 from pathlib import Path
 
-from routelab.jobs.batches import Batch, write_jobs
+from routelab.jobs.batches import Batch, replaced_manifest, write_jobs
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.results.missing_results import NOT_RUN, JobStatus
 from routelab.study import Study
@@ -74,6 +74,8 @@ class Plan:
         Why metrics are not measured by studies that name none.
     postponed : set of (str, str)
         Batches, by kind and id, that this run skips.
+    unlisted : set of (str, str)
+        Batches, by kind and id, whose list of work is missing and cannot be written.
     """
 
     results: Path
@@ -83,6 +85,7 @@ class Plan:
     quarantined: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     postponed: set[tuple[str, str]] = field(default_factory=set)
+    unlisted: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def batches_to_do(self) -> list[Batch]:
@@ -98,6 +101,18 @@ class Plan:
     def spec(self, batch: Batch) -> Path:
         """Return the file that lists the jobs of a batch for its process."""
         return self.results / PLAN / batch.kind / f"{batch.id}.json"
+
+    def work(self, batch: Batch) -> list[str]:
+        """Return the list of work that is an input of a batch."""
+        return [] if (batch.kind, batch.id) in self.unlisted else [str(self.spec(batch))]
+
+    def work_to_repeat(self, batch: Batch) -> list[str]:
+        """Return the list of work if the batch was, or has to be, tried again.
+
+        For batches that must not run only because they get an input that earlier versions of
+        routelab did not declare.
+        """
+        return self.work(batch) if replaced_manifest(self.spec(batch)) else []
 
     def manifest(self, batch: Batch) -> Path:
         """Return the file that a batch writes when all its jobs have an outcome."""
@@ -128,8 +143,17 @@ class Plan:
             if kind is None or key[0] == kind
         ]
 
-    def write_specs(self) -> None:
-        """Write all specs, and delete the manifests of batches with `jobs_to_repeat`.
+    def write_lists(self, fresh: Collection[str] = ()) -> None:
+        """Write all lists of work; those that have not changed are not touched.
+
+        A list changes when jobs are added, removed, or have another fingerprint. It also changes
+        if the batch has `jobs_to_repeat`: then it gets the time of its manifest. A manifest
+        repeats the time of its list, so without such jobs the list is as it was in the last run.
+
+        Parameters
+        ----------
+        fresh : collection of str
+            Kinds whose batches have to run although all their jobs are done.
 
         Raises
         ------
@@ -138,9 +162,15 @@ class Plan:
         """
         folders = {job.folder for job in self.jobs_to_repeat()}
         for batch in self.batches_to_do:
-            write_jobs(batch.jobs, self.spec(batch), self.results)
-            if any(job.folder in folders for job in batch.jobs):
-                self.manifest(batch).unlink(missing_ok=True)
+            manifest, spec = self.manifest(batch), self.spec(batch)
+            is_finished = all(job.folder not in folders for job in batch.jobs)
+            if not manifest.exists():  # the batch was stopped, or never ran
+                replaces = replaced_manifest(spec)
+            elif batch.kind in fresh or not is_finished:
+                replaces = manifest.stat().st_mtime_ns
+            else:
+                replaces = replaced_manifest(manifest.with_suffix(".json"))
+            write_jobs(batch.jobs, spec, self.results, replaces)
 
     # --- state of jobs --------------------------------------------------------------------------
 

@@ -185,10 +185,10 @@ class SurveyJob(BaseJob):
 
     @classmethod
     @override
-    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path, replaces: int = 0) -> None:
         (job,) = jobs
         assert isinstance(job, SurveyJob)
-        write_survey_table(_table(job, store(job.results)), path)
+        write_survey_table(_table(job, store(job.results)), path, replaces=replaces)
 
     @property
     @override
@@ -215,6 +215,12 @@ class SurveyJob(BaseJob):
     @override
     def is_done(self) -> bool:
         return not self.missing()
+
+    @override
+    def forget(self) -> None:
+        """Remove all rows of the survey."""
+        for path in store(self.results).folder.glob(f"*{SUFFIX}"):
+            path.unlink()
 
     @override
     def statuses(self) -> list[tuple[str, str]]:
