@@ -120,6 +120,15 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
     ]
 
 
+def test_a_comparison_runs_in_the_run_that_makes_a_route_table_for_it(measuring):
+    measuring.ran()
+    text = STUDY.format(cluster="fast", repeats=2).replace("angara-sssp]", "angara-sssp, dfsssp]")
+    measuring.write("config/studies/small.yaml", text)
+    parts = [path.split("/")[0] for path in made(measuring)]
+    assert (parts.count("bench"), parts.count("routes")) == (2, 2)
+    assert made(measuring) == []
+
+
 def comparison_calls(folder):
     return [call for call in folder.calls() if "--comparison" in call]
 
@@ -172,7 +181,7 @@ def test_a_comparison_that_failed_is_tried_again(measuring):
     outcome = measuring.path / "results" / folder / "outcome.json"
     outcome.write_text(outcome.read_text().replace('"ok"', '"failed"'))
     run = measuring.run("-n")
-    assert "1 failed or timed-out job would be tried again." in run.stderr
+    assert "A run tries 1 failed or timed-out job again." in run.stderr
     assert made(measuring) == [folder]
     measuring.write("status", "unsupported")
     outcome.unlink()

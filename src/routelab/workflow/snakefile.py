@@ -143,7 +143,7 @@ def start_run(workflow: Any) -> None:
     The process ends with one message if the folder cannot be written, or if another run or one of
     its jobs works there.
     """
-    if workflow.touch:
+    if workflow.touch or not workflow.is_main_process:
         return
     run = _runs[-1]
     cores = workflow.resource_settings.cores or 1
@@ -169,7 +169,7 @@ def end_run(workflow: Any, finished: bool) -> None:
     finished : bool
         Whether no step failed or was interrupted.
     """
-    if workflow.touch:
+    if workflow.touch or not workflow.is_main_process:
         return
     run = _runs[-1]
     run.finish_compiling(finished)

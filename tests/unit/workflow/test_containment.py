@@ -229,7 +229,7 @@ def done(tmp_path: Path, text: str):
     path = tmp_path / "study.yaml"
     path.write_text(HEAD + text)
     plan = expand_studies([path])
-    plan.write_specs()
+    plan.write_lists()
     for batch in plan.batches.values():
         assert run_batch(plan.spec(batch), plan.manifest(batch)) == len(batch.jobs)
     for batch in plan.batches.values():

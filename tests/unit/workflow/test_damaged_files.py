@@ -44,7 +44,7 @@ def planned(names=tuple(STUDIES)):
 
 
 def run(plan):
-    plan.write_specs()
+    plan.write_lists()
     for batch in plan.batches.values():
         if not plan.manifest(batch).exists():
             run_batch(plan.spec(batch), plan.manifest(batch))

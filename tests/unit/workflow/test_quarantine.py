@@ -66,7 +66,7 @@ def study(tmp_path: Path, topologies: str, routings: str) -> Path:
 
 def do(plan) -> None:
     """All batches of a plan, as the workflow does them."""
-    plan.write_specs()
+    plan.write_lists()
     for batch in plan.batches.values():
         run_batch(plan.spec(batch), plan.manifest(batch))
 

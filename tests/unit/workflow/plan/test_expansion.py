@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
+from routelab.jobs.batches import replaced_manifest
 from routelab.jobs.job import MAX_ID
 from routelab.registry.columns import default_metrics
 from routelab.study.study import OTHER_FOLDERS
@@ -248,7 +250,7 @@ def outcomes(write):
     """A plan whose batches have run, with one outcome of every kind, by kind."""
     routings = "[{angara-sssp: {tie_seed: {range: 7}}}]"
     plan = expand_studies([write("study", study(routings=routings))])
-    plan.write_specs()
+    plan.write_lists()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
     runs = dict(zip(kinds, plan.batches["routes", "study-1"].jobs, strict=True))
     measured = plan.of("metrics")[runs["ok"].ids]
@@ -299,13 +301,30 @@ def test_every_job_has_a_status(outcomes):
     assert {one.study for one in statuses} == {"study"}
 
 
-def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
-    plan, runs = outcomes
-    before = {kind: run.outcome.exists() for kind, run in runs.items()}
-    plan.write_specs()
-    left = {batch.id for batch in plan.batches.values() if plan.manifest(batch).exists()}
-    assert left == {"study-1"}
-    assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
+def test_lists_of_their_batches_name_the_manifest_to_replace(outcomes):
+    plan, _ = outcomes
+
+    def replaced():
+        plan.write_lists()
+        return {batch.kind: replaced_manifest(plan.spec(batch)) for batch in plan.batches.values()}
+
+    times = {
+        batch.kind: plan.manifest(batch).stat().st_mtime_ns for batch in plan.batches.values()
+    }
+    assert replaced() == {**times, "topologies": 0}
+    # the same manifest is there: the list says the same
+    assert replaced() == {**times, "topologies": 0}
+    routes = plan.batches["routes", "study-1"]
+    os.utime(plan.manifest(routes), ns=(7, 7))
+    assert replaced() == {**times, "topologies": 0, "routes": 7}
+    # a batch that was stopped has no manifest
+    plan.manifest(routes).unlink()
+    assert replaced() == {**times, "topologies": 0, "routes": 7}
+    plan.write_lists(["topologies"])
+    network = plan.batches["topologies", "study-1"]
+    assert replaced_manifest(plan.spec(network)) == times["topologies"]
+    # all is done, and the manifest names no other
+    assert replaced()["topologies"] == 0
 
 
 def test_a_part_has_jobs_of_few_plugins_and_waits_for_its_networks(write):
