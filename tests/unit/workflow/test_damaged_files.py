@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.jobs.batches import run_batch
+from routelab.jobs.batches import replaced_manifest, run_batch
 from routelab.results.survey_table import read_survey_table
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.report import write_report
@@ -46,8 +46,10 @@ def planned(names=tuple(STUDIES)):
 def run(plan):
     plan.write_lists()
     for batch in plan.batches.values():
-        if not plan.manifest(batch).exists():
-            run_batch(plan.spec(batch), plan.manifest(batch))
+        spec, manifest = plan.spec(batch), plan.manifest(batch)
+        is_listed = replaced_manifest(spec) != replaced_manifest(manifest.with_suffix(".json"))
+        if is_listed or not manifest.exists():
+            run_batch(spec, manifest)
 
 
 def lists():

@@ -308,9 +308,7 @@ def test_lists_of_their_batches_name_the_manifest_to_replace(outcomes):
         plan.write_lists()
         return {batch.kind: replaced_manifest(plan.spec(batch)) for batch in plan.batches.values()}
 
-    times = {
-        batch.kind: plan.manifest(batch).stat().st_mtime_ns for batch in plan.batches.values()
-    }
+    times = {batch.kind: plan.manifest(batch).stat().st_mtime_ns for batch in plan.batches.values()}
     assert replaced() == {**times, "topologies": 0}
     # the same manifest is there: the list says the same
     assert replaced() == {**times, "topologies": 0}
