@@ -26,6 +26,21 @@ module routelab:
 
 
 use rule * from routelab
+
+
+from routelab.workflow.snakefile import end_run, start_run
+
+
+onstart:
+    start_run(workflow)
+
+
+onsuccess:
+    end_run(workflow, finished=True)
+
+
+onerror:
+    end_run(workflow, finished=False)
 """
 
 STUDY = """
@@ -80,6 +95,8 @@ def test_another_repository_runs_a_study_of_its_own(tmp_path):
     printed = run_module(tmp_path / "own", ROOT / "workflow" / "Snakefile")
     assert "config 'study'" not in printed
     assert "reads no config" not in printed
+    assert (tmp_path / "own/results/.lock").read_text().startswith("process ")
+    assert "The report is results/report/index.html" in printed
     report = tmp_path / "own" / "results" / "report"
     with (report / "mine" / "runs.csv").open(newline="") as stream:
         loads = [float(row["max_load"]) for row in csv.DictReader(stream)]

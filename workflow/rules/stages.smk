@@ -1,6 +1,6 @@
 # The stages of a study. A job is one process: it loads modules and kernels once, then works on a batch of
 # the study's items (networks, route tables, ...), each under the study's limits. Finished items are
-# skipped, so an interrupted batch continues where it was.
+# skipped, so an interrupted batch continues where it was. `work` lists the items.
 
 
 # Networks: switches, terminals and channels.
