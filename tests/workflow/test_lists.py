@@ -232,6 +232,19 @@ def test_beside_a_run_lists_stay_as_they_are(finished):
     assert finished.ran() == sorted([ROUTES[0], *REPORTS])
 
 
+def test_where_lists_cannot_be_written_a_dry_run_lists_everything(folder):
+    folder.write("results", "a file")
+    run = folder.run("-n")
+    assert run.returncode == 0, run.stderr
+    assert "The lists of work stay as they are: cannot write results" in run.stderr
+    assert "page of small" in run.stdout + run.stderr
+    run = folder.run()
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1].startswith("cannot write results")
+    assert "Traceback" not in run.stderr
+    assert folder.calls() == []
+
+
 def test_jobs_on_other_nodes_write_no_lists(finished):
     fail(finished, ROUTES[0])
     before = lists(finished)

@@ -126,8 +126,10 @@ def _write_lists(plan: Plan, fresh: Collection[str]) -> str:
     try:
         with explain_write_errors(plan.results, plan.results / "x"):
             lock = lock_results(plan.results)
-            plan.write_lists(fresh)
-            os.close(lock)
+            try:
+                plan.write_lists(fresh)
+            finally:
+                os.close(lock)
     except InputError as error:
         print(f"The lists of work stay as they are: {error}.", file=sys.stderr)
         plan.unlisted.update(
