@@ -233,7 +233,7 @@ def test_beside_a_run_lists_stay_as_they_are(finished):
 
 
 def test_where_lists_cannot_be_written_a_dry_run_lists_everything(folder):
-    folder.write("results", "a file")
+    folder.write("results/.plan", "a file")
     run = folder.run("-n")
     assert run.returncode == 0, run.stderr
     assert "The lists of work stay as they are: cannot write results" in run.stderr
