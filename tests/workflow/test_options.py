@@ -71,6 +71,22 @@ def test_the_report_of_snakemake_has_the_pages(finished):
     assert "results/report/index.html" in text
 
 
+def test_a_part_is_a_target(finished):
+    (finished.results / ROUTES[3] / "outcome.json").unlink()
+    (finished.results / METRICS[3] / "outcome.json").unlink()
+    assert finished.ran(f"results/small/{PARTS[1]}") == [ROUTES[3]]
+    assert set(finished.by_output()) == {PARTS[1]}
+
+
+@pytest.mark.parametrize("kind", ["input", "code"])
+def test_changes_of_rules_are_not_those_of_items(finished, kind):
+    path = finished.path / "config/studies/small.yaml"
+    path.write_text(path.read_text().replace("range: 2", "range: 3"))
+    run = finished.run("--list-changes", kind)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert finished.calls() == []
+
+
 def test_unlock_does_not_end_the_lock_of_another_run(finished):
     with (finished.path / "results/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
