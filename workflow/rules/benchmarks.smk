@@ -43,5 +43,5 @@ rule benchmarks:
         spec=lambda wildcards: plan.spec(batch("comparisons", wildcards)),
         fingerprint=lambda wildcards: batch("comparisons", wildcards).fingerprint,
     shell:
-        "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
+        "NUMBA_NUM_THREADS=1 exec routelab bench --comparison {params.spec:q}"
         " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"

@@ -20,7 +20,7 @@ rule page:
         folder=subpath(output[0], parent=True),
         cluster=lambda wildcards: study_plan(wildcards).study.cluster,
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q} --cluster={params.cluster:q}"
+        "NUMBA_NUM_THREADS={threads} exec routelab report {params.study:q} --cluster={params.cluster:q}"
         " --results results -o {params.folder:q} --keep-going > {log:q} 2>&1"
 
 
@@ -39,7 +39,7 @@ rule index:
         "../envs/routelab.yaml"
     threads: 1
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report --index --results results > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} exec routelab report --index --results results > {log:q} 2>&1"
 
 
 # Figures as PNG and PDF, beside the SVG of the pages. Draws them all anew whenever it is named.

@@ -20,7 +20,7 @@ rule topologies:
         "../envs/routelab.yaml"
     threads: 1
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab batch {input.work:q} -o {output:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} exec routelab batch {input.work:q} -o {output:q} > {log:q} 2>&1"
 
 
 # Route tables: which route each pair of terminals takes, and the proof that the table is free of deadlock.

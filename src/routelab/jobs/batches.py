@@ -30,7 +30,7 @@ from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
 from routelab.jobs.meter import NOT_BEGUN, Meter
 from routelab.jobs.processes import clean_up, subreaper
-from routelab.jobs.run_lifetime import share_results_lock, watch_run
+from routelab.jobs.run_lifetime import end_with_run, share_results_lock
 from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
 from routelab.results.atomic import atomic_file
 from routelab.results.json_files import load_sealed, read_json, seal_json
@@ -160,7 +160,7 @@ def join_run(path: Path) -> None:
     results = results_of(path)
     if results is not None:
         share_results_lock(results)
-    watch_run()
+    end_with_run()
 
 
 def results_of(path: Path) -> Path | None:

@@ -293,33 +293,6 @@ def has_ended(handle: int) -> bool:
     return bool(poll.poll(0))
 
 
-def identity(pid: int) -> str:
-    """Return "pid:starttime:bootid": text by which other processes identify a process.
-
-    Raises
-    ------
-    ProcessLookupError
-        If the process does not exist.
-    """
-    process = read_process(pid)
-    if process is None:
-        raise ProcessLookupError(f"no process {pid}")
-    return f"{pid}:{process.start}:{_system()}"
-
-
-def is_local(name: str) -> bool:
-    """Return whether an identity is from this boot of this machine (and this container)."""
-    return name.count(":") == 2 and name.rpartition(":")[2] == _system()
-
-
-def open_identity(name: str) -> int | None:
-    """Open a pidfd of the process with this identity; None if it is gone or not local."""
-    if not is_local(name):
-        return None
-    pid, start, _ = name.split(":")
-    return open_process(int(pid), int(start))
-
-
 @contextmanager
 def subreaper() -> Iterator[None]:
     """Let orphans among the descendants become children of this process, within the block."""
@@ -346,13 +319,6 @@ def _prctl(option: int, argument: object) -> None:
 @cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
-
-
-@cache
-def _system() -> str:
-    """Return the boot, and the PID namespace: other containers count other processes."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return f"{boot}/{os.stat('/proc/self/ns/pid').st_ino}"  # noqa: PTH116
 
 
 @cache

@@ -1,7 +1,7 @@
 """Processes whose end also ends this one, and locks that show whether jobs are still running.
 
-Snakemake may be killed before it can end its jobs. So a supervisor watches Snakemake, its own
-parent, and, in a job that supervises jobs itself, the supervisor above.
+Snakemake may be killed before it can end its jobs. Then the kernel asks them to end. A supervisor
+below another one watches its parent.
 """
 
 from __future__ import annotations
@@ -12,27 +12,19 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from routelab.jobs.processes import (
-    has_ended,
-    identity,
-    is_local,
-    kill_descendants,
-    open_identity,
-    read_tree,
-    send_signal,
-    set_parent_death_signal,
-)
+import psutil
+
+from routelab.jobs.processes import has_ended, kill_descendants, set_parent_death_signal
 
 RUN = "ROUTELAB_RUN"
-"""Environment variable with the identity of the Snakemake process."""
+"""Environment variable with host and PID of the Snakemake process."""
 LOCK = ".jobs.lock"
 
-_COMMAND = "routelab"
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 _handles: list[int] = []
 _parent: int | None = None
@@ -41,7 +33,21 @@ _locks: dict[Path, int] = {}
 
 def announce_run() -> None:
     """Announce this process to the jobs that it starts as the run that they belong to."""
-    os.environ[RUN] = identity(os.getpid())
+    os.environ[RUN] = f"{os.uname().nodename} {os.getpid()}"
+
+
+def end_with_run() -> None:
+    """Let the kernel ask this process to end when the Snakemake process ends that started it.
+
+    Snakemake's shell replaces itself by the job (``exec``), so Snakemake is the parent.
+    """
+    host, _, pid = os.environ.get(RUN, "").partition(" ")
+    if host == os.uname().nodename and not psutil.pid_exists(int(pid)):
+        os._exit(1)
+    parent = os.getppid()
+    set_parent_death_signal(signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def end_jobs_on_interrupt() -> None:
@@ -53,9 +59,9 @@ def end_jobs_on_interrupt() -> None:
     before = signal.getsignal(signal.SIGINT)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        for process in read_tree([os.getpid()]):
-            if _COMMAND in _read_command(process.pid):
-                send_signal(process.key, signal.SIGTERM)
+        for child in psutil.Process().children():
+            with suppress(psutil.Error):
+                child.terminate()
         if callable(before):
             before(number, frame)
 
@@ -63,36 +69,8 @@ def end_jobs_on_interrupt() -> None:
         signal.signal(signal.SIGINT, interrupt)
 
 
-def _read_command(pid: int) -> list[str]:
-    """Return the file names of the first arguments of a process."""
-    try:
-        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:  # the process has just ended
-        return []
-    return [Path(os.fsdecode(argument)).name for argument in arguments[:2]]
-
-
-def watch_run() -> None:
-    """Let `run_limited` end this process when the run or the parent of this process ends.
-
-    If the run has ended already, this process ends immediately. A run on another machine, in
-    another container or before a reboot is not watched.
-    """
-    name = os.environ.get(RUN, "")
-    if is_local(name):
-        handle = open_identity(name)
-        if handle is None:
-            kill_descendants_and_exit()
-        _handles.append(handle)
-    try:
-        _handles.append(os.pidfd_open(os.getppid()))
-    except OSError:  # the run is outside this container, or has ended
-        if os.getppid():
-            kill_descendants_and_exit()
-
-
 def watch_handles() -> list[int]:
-    """Return pidfds of the processes whose end must end this one."""
+    """Return a pidfd of the supervisor above, if there is one."""
     return list(_handles)
 
 

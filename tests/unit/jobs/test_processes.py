@@ -23,10 +23,6 @@ from routelab.jobs.processes import (
     Descendants,
     Process,
     children,
-    has_ended,
-    identity,
-    is_local,
-    open_identity,
     open_process,
     proportional_memory,
     read_process,
@@ -200,28 +196,6 @@ def test_a_name_with_parentheses_and_spaces(tmp_path: Path) -> None:
             assert found.parent == os.getpid()
         finally:
             other.kill()
-
-
-def test_an_identity_opens_its_process_only() -> None:
-    with subprocess.Popen(["sleep", "60"]) as other:
-        name = identity(other.pid)
-        pid, start, system = name.split(":")
-        handle = open_identity(name)
-        assert handle is not None
-        assert open_identity(f"{pid}:{int(start) + 1}:{system}") is None
-        assert not is_local(f"{pid}:{start}:another-boot")
-        assert open_identity(f"{pid}:{start}:another-boot") is None
-        assert not is_local("")
-        assert not has_ended(handle)
-        other.kill()
-        assert wait_until(lambda: has_ended(handle))
-        # not waited for yet
-        assert open_identity(name) is None
-        os.close(handle)
-    assert open_identity(name) is None
-    assert is_local(name)
-    with pytest.raises(ProcessLookupError):
-        identity(other.pid)
 
 
 def test_signals_hit_no_process_that_uses_the_pid_again() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.jobs.processes import identity, read_process, read_tree
+from routelab.jobs.processes import read_process, read_tree
 from routelab.jobs.run_lifetime import LOCK, RUN, wait_for_jobs
 
 pytestmark = pytest.mark.usefixtures("default_signals")
@@ -94,23 +94,51 @@ def test_a_job_dies_with_its_supervisor(tmp_path: Path) -> None:
     assert wait_until(lambda: not exists(int(file.read_text())), SECONDS)
 
 
-def watch(name: str) -> int:
-    script = "from routelab.jobs.run_lifetime import watch_run; watch_run(); raise SystemExit(7)"
-    environment = {**os.environ, RUN: name}
-    return subprocess.run([sys.executable, "-c", script], env=environment).returncode
+ENDS_WITH_RUN = """
+import sys, time
+from routelab.jobs.run_lifetime import end_with_run
+end_with_run()
+print("begun", flush=True)
+time.sleep(float(sys.argv[1]))
+"""
+
+RUN_OF_JOB = f"""
+import subprocess, sys, time
+from routelab.jobs.run_lifetime import announce_run
+announce_run()
+job = subprocess.Popen([sys.executable, "-c", {ENDS_WITH_RUN!r}, "60"], stdout=subprocess.PIPE)
+print(job.stdout.readline().decode(), job.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_job_ends_with_its_run() -> None:
+    run = subprocess.Popen([sys.executable, "-c", RUN_OF_JOB], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "begun\n"
+    job = int(run.stdout.readline())
+    assert exists(job)
+    run.kill()
+    run.wait()
+    assert wait_until(lambda: not exists(job), SECONDS)
+
+
+def begin(run: str) -> int:
+    environment = {**os.environ, RUN: run}
+    return subprocess.run([sys.executable, "-c", ENDS_WITH_RUN, "0"], env=environment).returncode
 
 
 def test_a_run_that_has_ended_ends_its_jobs_at_their_start() -> None:
+    here = os.uname().nodename
     with subprocess.Popen(["sleep", "60"]) as run:
-        name = identity(run.pid)
-        assert watch(name) == 7
+        assert begin(f"{here} {run.pid}") == 0
         run.kill()
-    assert watch(name) == 1
+    assert begin(f"{here} {run.pid}") == 1
 
 
-@pytest.mark.parametrize("name", ["", "nonsense", "1:2:another-boot"])
-def test_runs_elsewhere_are_not_watched(name: str) -> None:
-    assert watch(name) == 7
+@pytest.mark.parametrize("run", ["", "elsewhere 2"])
+def test_runs_elsewhere_are_not_watched(run: str) -> None:
+    assert begin(run) == 0
 
 
 HOLD = """

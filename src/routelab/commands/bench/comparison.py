@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-import select
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -27,7 +23,6 @@ from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
 from routelab.commands._shared.settings import settings_from_options
 from routelab.jobs.batches import join_run, read_jobs, replaced_manifest
-from routelab.jobs.run_lifetime import watch_handles
 from routelab.study.bench_settings import BenchSettings
 from routelab.workflow.stages.comparisons import RUNS, ComparisonJob
 
@@ -75,7 +70,8 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     manifest: Path | None = arguments.output
     if manifest is None:
         raise InputError("--comparison needs -o FILE: the file to write when finished")
-    _end_with_workflow(arguments.comparison)
+    if allocation() is None:  # jobs of Slurm outlive the workflow
+        join_run(arguments.comparison)
     if not job.is_done():
         measurement = prepare()
         _warn(measurement)
@@ -95,23 +91,6 @@ def _print_commands(measurement: stage.ComparisonSession) -> int:
     for line in texts.rehearsal_lines(measurement, _in_salloc(measurement, dry=True)):
         print(line)
     return 0
-
-
-def _end_with_workflow(spec: Path) -> None:
-    """End this process when the workflow ends, because jobs of Slurm outlive it."""
-    if allocation() is not None:
-        return
-    join_run(spec)
-
-    def wait() -> None:
-        ends = select.poll()
-        for handle in watch_handles():
-            ends.register(handle, select.POLLIN)
-        ends.poll()
-        logger.error("the run of the workflow has ended")
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 def _warn(measurement: stage.ComparisonSession) -> None:
