@@ -11,10 +11,8 @@ TIMEOUT = "timeout"
 FAILED = "failed"
 
 
-def limits(
-    seconds: float = math.inf, memory_gb: float = math.inf, idle_seconds: float = math.inf
-) -> Limits:
-    return Limits(seconds=seconds, memory_gb=memory_gb, idle_seconds=idle_seconds)
+def limits(seconds: float = math.inf, memory_gb: float = math.inf) -> Limits:
+    return Limits(seconds=seconds, memory_gb=memory_gb)
 
 
 def compute(seconds: float) -> int:

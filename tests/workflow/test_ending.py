@@ -45,7 +45,7 @@ metrics: [waits]
 limits: {seconds: 60, memory_gb: 2}
 """
 
-LINKS = ("snakemake", "batch", "prepared", "job", "program", "its child")
+LINKS = ("snakemake", "batch", "worker", "program", "its child")
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +90,12 @@ def waiting(folder, site):
 
 @pytest.mark.parametrize(
     "link",
-    ["snakemake", "batch", "job", *thoroughly("prepared", "program", "its child")],
+    ["snakemake", "worker", *thoroughly("program", "its child")],
 )
 def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link):
     _, run, chain = waiting
     commands = Processes().command
-    words = ("snakemake", "routelab batch", "routelab batch", "routelab batch", "sh -c")
+    words = ("snakemake", "routelab batch", "routelab batch", "sh -c")
     for name, word in zip(LINKS, words, strict=False):
         assert word in commands[chain[name]], (name, commands[chain[name]])
     assert commands[chain["its child"]] == "sleep 1000"
@@ -106,6 +106,20 @@ def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link)
     if link != "snakemake":
         # the others of the chain are ended because the job is over, the run goes on
         run.wait(120)
+
+
+def test_without_a_batch_its_worker_ends_and_the_next_run_completes_it(waiting, site):
+    """A program that a plugin runs at this moment goes on until its own limit."""
+    folder, run, chain = waiting
+    jobs = Processes().identities([chain["batch"], chain["worker"]])
+    os.kill(chain["batch"], signal.SIGKILL)
+    assert left_after(jobs, SECONDS) == []
+    run.wait(120)
+    try:
+        assert chain["its child"] in Processes().command
+        complete(folder, site)
+    finally:
+        os.killpg(os.getpgid(chain["its child"]), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *thoroughly(signal.SIGTERM, signal.SIGHUP)])
@@ -142,6 +156,11 @@ def test_no_run_starts_beside_an_orphan_and_the_next_completes_it(waiting, site)
     left = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
     assert left_after(left, SECONDS) == []
 
+    complete(folder, site)
+
+
+def complete(folder, site):
+    """Run again, with a program that ends."""
     (site / "waits_plugin.py").write_text(PLUGIN.replace("sleep 1000", "sleep 0"))
     again = subprocess.run(
         folder.command(), cwd=folder.path, env=folder.env, capture_output=True, text=True

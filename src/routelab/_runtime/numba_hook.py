@@ -56,6 +56,31 @@ def when_imported(name: str, action: Callable[[Any], None]) -> None:
         sys.meta_path.insert(0, _Finder(name, action))
 
 
+def when_compiling(action: Callable[[], None]) -> None:
+    """Call `action` once, when this process, or one forked from it, begins to compile a function.
+
+    Parameters
+    ----------
+    action : callable
+    """
+    actions = [action]
+
+    def listen(events: Any) -> None:
+        class Listener(events.Listener):  # type: ignore[misc]
+            """Calls the action when the first compilation begins."""
+
+            def on_start(self, event: object) -> None:
+                while actions:
+                    actions.pop()()
+
+            def on_end(self, event: object) -> None:
+                """Do nothing."""
+
+        events.register("numba:compile", Listener())
+
+    when_imported("numba.core.event", listen)
+
+
 class _Finder:
     """Finds one module once, to act on it as soon as it is imported."""
 

@@ -2,19 +2,18 @@
 
 They are records of the logger ``routelab.progress`` at level DEBUG, with the attributes ``task``,
 ``phase`` and ``ended``. The command line shows them on a terminal, ``--verbose`` prints them,
-notebooks and tests ignore them. Listeners get them whatever is logged.
+notebooks and tests ignore them. `current` is the last one, whatever is logged.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 LOGGER = "routelab.progress"
 WAITING = "waiting"
 
-listeners: list[Callable[[str, str, bool], None]] = []
-"""Functions that get task, phase and end of each report."""
+current = ""
+"""Task and phase of this process; empty after the end of a task."""
 
 logging.getLogger("routelab").addHandler(logging.NullHandler())
 
@@ -30,7 +29,8 @@ def report_phase(task: str, phase: str, ended: bool = False) -> None:
         Current phase, or the result of a finished task; `WAITING` before the start.
     ended : bool
     """
-    for listener in listeners:
-        listener(task, phase, ended)
+    global current
+    if phase != WAITING:
+        current = "" if ended else f"{task}: {phase}"
     extra = {"task": task, "phase": phase, "ended": ended}
     logging.getLogger(LOGGER).debug("%s: %s", task, phase, extra=extra)

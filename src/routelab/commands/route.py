@@ -93,11 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _limits(arguments: argparse.Namespace) -> Limits:
     from routelab.study import Limits
 
-    return Limits(
-        seconds=arguments.seconds or math.inf,
-        memory_gb=arguments.memory_gb or math.inf,
-        idle_seconds=math.inf,
-    )
+    return Limits(seconds=arguments.seconds or math.inf, memory_gb=arguments.memory_gb or math.inf)
 
 
 def _job(arguments: argparse.Namespace) -> RouteJob:

@@ -1,10 +1,9 @@
 """Batches: many small jobs in one process, which imports modules and loads kernels once.
 
-The plan cuts jobs that share kernels into batches; Snakemake runs batches. The jobs of
-a batch follow each other in one child process, each under its own limits. A job that reaches a
-limit or ends the process costs itself only: the others continue in a new process. A job that has
-an outcome with the same fingerprint is not run again. So a batch that was interrupted, or has
-grown, does only the missing jobs, and after an upgrade of a plugin only its own jobs run again.
+The plan cuts jobs that share kernels into batches; Snakemake runs batches, see
+`routelab.jobs.worker`. A job that has an outcome with the same fingerprint is not run again. So a
+batch that was interrupted, or has grown, does only the missing jobs, and after an upgrade of a
+plugin only its own jobs run again.
 """
 
 from __future__ import annotations
@@ -12,35 +11,25 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import logging
-import mmap
 import os
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from routelab.api.errors import InputError, RoutelabError
-from routelab.jobs.child import run_limited
-from routelab.jobs.job import BaseJob, Rehearsal
-from routelab.jobs.limits import Failure
-from routelab.jobs.meter import NOT_BEGUN, Meter
-from routelab.jobs.processes import clean_up, subreaper
+from routelab.api.errors import InputError
+from routelab.jobs.job import BaseJob
 from routelab.jobs.run_lifetime import end_with_run, share_results_lock
-from routelab.jobs.warm_up import PREPARE_SECONDS, in_prepared_process
+from routelab.jobs.worker import run_items
 from routelab.results.atomic import atomic_file
 from routelab.results.json_files import load_sealed, read_json, seal_json
 from routelab.results.provenance import look_up_software
-from routelab.study.study import Limits
 from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 SPEC = "batch/2"
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -250,84 +239,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
         raise InputError(f"{spec} lists no jobs")
     unfinished = [job for job in jobs if not job.is_done()]
     if unfinished:
-        rehearsals = unique_rehearsals(unfinished)
-        look_up_software()  # once, not in every process of jobs
-        in_prepared_process(
-            partial(_prepare, rehearsals),
-            partial(_execute_all, unfinished),
-            Limits(
-                seconds=PREPARE_SECONDS * max(1, len(rehearsals)),
-                memory_gb=max(job.limits.memory_gb for job in unfinished),
-                idle_seconds=max(job.limits.idle_seconds for job in unfinished),
-            ),
-        )
+        look_up_software()  # once, not in every worker
+        run_items([item for job in unfinished for item in job.work_items()])
     type(jobs[0]).write_manifest(jobs, manifest, replaced_manifest(spec))
     return len(unfinished)
-
-
-def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
-    """Return the rehearsals of some jobs, without duplicates."""
-    return list(
-        {rehearsal.key: rehearsal for job in jobs for rehearsal in job.rehearsals()}.values()
-    )
-
-
-def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
-    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs."""
-    for rehearsal in rehearsals:
-        try:
-            rehearsal.work()
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
-            logger.info("%s: not prepared: %r", rehearsal.name, error)
-
-
-def _execute_all(jobs: Sequence[BaseJob]) -> None:
-    """Do jobs one after another in one process; go on in a new one behind an item that ends it."""
-    total = len(jobs)
-    remaining = [job.remaining() for job in jobs]
-    while remaining:
-        meter = Meter()
-        unwritten = mmap.mmap(-1, 1)  # memory that the process shares
-        ending = run_limited(
-            partial(_execute_from, remaining, total - len(remaining), meter, unwritten),
-            partial(_present_limits, remaining, meter),
-            meter=meter,
-        )
-        number, position = meter.job, meter.position
-        if unwritten[0]:
-            raise RoutelabError(f"{remaining[number].folder}: no outcome was written, see above")
-        is_first = number == position == 0
-        remaining = remaining[number:]
-        if position == NOT_BEGUN or not remaining:
-            continue
-        if is_first or not (isinstance(ending, Failure) and ending.memory):
-            remaining[0].record_end(ending, meter)
-            position += 1
-        # else the memory may be that of earlier items: this one is tried again, as the first
-        remainder = remaining[0].skip_to(position)
-        remaining[:1] = [] if remainder is None else [remainder]
-
-
-def _present_limits(jobs: Sequence[BaseJob], meter: Meter) -> Limits:
-    return jobs[min(meter.job, len(jobs) - 1)].limits
-
-
-def _execute_from(
-    jobs: Sequence[BaseJob], num_done: int, meter: Meter, unwritten: mmap.mmap
-) -> int:
-    """Do jobs until one of them leaves threads behind."""
-    with subreaper():  # so that `clean_up` finds all processes
-        for number, job in enumerate(jobs):
-            meter.begin_job(number)
-            logger.info("[%d/%d] %s", num_done + number + 1, num_done + len(jobs), job.folder)
-            try:
-                job.execute()
-            except RoutelabError as error:
-                logger.error("%s", error)
-                unwritten[0] = 1  # plugins may end the process with any exit code
-                return 1
-            meter.begin_job(number + 1, NOT_BEGUN)
-            clean_up()
-            if threading.active_count() > 1:  # only the end of the process ends them
-                break
-    return 0

@@ -1,58 +1,77 @@
 """Work in a child process, which stops immediately when interrupted, even inside a kernel.
 
-The parent only waits, and handles signals and limits. It kills the child with everything that the
-child has started. It need not load Numba, so this module imports nothing that does.
+The parent only waits. When the child has ended, or this process is to end, it kills everything that
+the child has started. It need not load Numba, so this module imports nothing that does.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import math
 import os
 import pickle
+import select
 import signal
 import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, TypeVar
+from types import FrameType
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
-from routelab.jobs import run_lifetime
-from routelab.jobs.compile_events import listen
-from routelab.jobs.limits import Failure, Supervisor, explain_signal
-from routelab.jobs.meter import Meter, set_current_meter
-from routelab.jobs.processes import Descendants, subreaper
-from routelab.jobs.signals import Interruptions
+from routelab.jobs import processes
+from routelab.jobs.limits import Failure, explain_end, explain_memory, set_limits
 
 if TYPE_CHECKING:
     from routelab.study.study import Limits
 
 Result = TypeVar("Result")
 
+LOOK_SECONDS = 60
+IDLE_LOOKS = 5
+"""Number of looks in a row at which a child with all its processes has used no CPU time."""
+
+_DEADLY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h"
 
 
-def run_limited(
-    work: Callable[[], int],
-    limits: Limits | Callable[[], Limits | None] | None = None,
-    *,
-    meter: Meter | None = None,
-) -> int | Failure:
-    """Run `work` in a child process and return its exit code, or why it was stopped.
+class Ending(NamedTuple):
+    """How a child ended.
 
-    No process that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job
-    before they act on this process.
+    Attributes
+    ----------
+    status : int
+        Of `os.waitpid`.
+    hung : bool
+        Whether it was killed because all its processes only waited.
+    trace : str
+        Lines of Python code at which a signal ended it, by faulthandler; empty if unknown.
+    """
+
+    status: int
+    hung: bool
+    trace: str
+
+
+def run_child(
+    work: Callable[[], int],
+    *,
+    may_wait: bool = False,
+    without_parent: signal.Signals = signal.SIGKILL,
+) -> Ending:
+    """Run `work` in a child process; no process that it has started survives it.
 
     Parameters
     ----------
     work : callable
         Returns an exit code. If it raises anything, the exit code is 1.
-    limits : Limits or callable, optional
-        CPU time, memory and idle time of the job and everything that it starts. Infinite
-        values do not limit anything. A callable returns those of the present item; None: none.
-    meter : Meter, optional
-        Position of the job's work; limits of time apply to each item.
+    may_wait : bool
+        Let the child wait as long as it wants without using CPU time.
+    without_parent : signal
+        What the child gets if this process is killed.
 
     Raises
     ------
@@ -60,27 +79,21 @@ def run_limited(
         If this is not the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("run_limited must be called from the main thread of the process")
-    meter = Meter() if meter is None else meter
-    present = limits if callable(limits) else lambda: limits
-    if meter.compile.running:  # an earlier job was killed while it compiled
-        meter.end_compile(0.0)
+        raise RuntimeError("a child process needs the main thread of its parent")
+    if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:  # then nobody can wait for children
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _flush()
-    with Interruptions() as interruptions, run_lifetime.supervising(), subreaper():
-        tree = Descendants()
-        parent = os.getpid()
-        handle = os.pidfd_open(parent)
-        child = -1
+    others = processes.present_children()
+    parent = os.getpid()
+    with processes.adopt_orphans(), tempfile.TemporaryFile() as trace, _signals() as signals:
+        arrived, killed = signals
         try:
-            child = interruptions.fork()
-            if child == 0:
-                # the child never returns into its parent's code
+            child = os.fork()
+            if child == 0:  # it never returns into the code of its parent
                 code = 1
                 try:
-                    run_lifetime.follow_parent(parent, handle)
-                    set_current_meter(meter)
-                    listen()
-                    result = int(work())
+                    _begin_child(parent, without_parent, trace)
+                    result = work()
                     code = result if 0 <= result <= 255 else 1
                 except BaseException:
                     with suppress(BaseException):
@@ -90,26 +103,108 @@ def run_limited(
                         _flush()
                     finally:
                         os._exit(code)
-            ended = Supervisor(child, tree, present, meter).wait(interruptions)
+            killed.append(child)
+            if arrived:
+                os.kill(child, signal.SIGKILL)
+            hung = _wait(child, may_wait)
+            killed.clear()
+            status = os.waitpid(child, 0)[1]
         finally:
-            if child:
-                os.close(handle)
-                tree.kill()
-    if ended is None:
-        # the caller's own handlers have taken the signal, and this process goes on
-        return explain_signal(interruptions.arrived[0], meter)
-    if isinstance(ended, Failure):
-        return ended
-    if os.WIFSIGNALED(ended):
-        return explain_signal(os.WTERMSIG(ended), meter)
-    return os.WEXITSTATUS(ended)
+            processes.end_children(others)
+        trace.seek(0)
+        return Ending(status, hung, trace.read().decode("utf-8", "replace"))
+
+
+def _begin_child(parent: int, without_parent: signal.Signals, trace: IO[bytes]) -> None:
+    """Tie this process to its parent, and let it note where a signal ends it."""
+    processes.die_with_parent(parent, without_parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all its processes
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    faulthandler.enable(trace, all_threads=False)
+    faulthandler.register(signal.SIGXCPU, trace, all_threads=False, chain=True)
+
+
+def _wait(child: int, may_wait: bool) -> bool:
+    """Wait for the end of a child; return whether it was killed because it hung."""
+    handle = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    used, idle_looks = -1.0, 0
+    try:
+        while not poll.poll(None if may_wait else 1000 * LOOK_SECONDS):
+            now = processes.cpu_seconds(child)
+            used, idle_looks = now, idle_looks + 1 if now <= used else 0
+            if idle_looks == IDLE_LOOKS:
+                os.kill(child, signal.SIGXCPU)  # it notes where it is
+                poll.poll(1000)
+                os.kill(child, signal.SIGKILL)
+                return True
+        return False
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _signals() -> Iterator[tuple[list[int], list[int]]]:
+    """Let signals that would end this process act at the end of the block.
+
+    So none interrupts a fork, or the end of a child's processes.
+
+    Yields
+    ------
+    arrived : list of int
+        Numbers of signals.
+    killed : list of int
+        PIDs of children that a signal kills when it arrives.
+    """
+    arrived: list[int] = []
+    killed: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        arrived.append(number)
+        for child in killed:
+            os.kill(child, signal.SIGKILL)
+
+    ignored = (signal.SIG_IGN, None)
+    numbers = [number for number in _DEADLY if signal.getsignal(number) not in ignored]
+    handlers = [signal.signal(number, note) for number in numbers]
+    try:
+        yield arrived, killed
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])
 
 
 def _flush() -> None:
-    # an error here must not stop the job, nor run the parent's code in the child
+    # an error here must not stop the work, nor run the parent's code in the child
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
+
+
+def run_limited(work: Callable[[], int], limits: Limits | None = None) -> int | Failure:
+    """Run `work` in a child process and return its exit code, or why it was stopped.
+
+    Parameters
+    ----------
+    work : callable
+        As for `run_child`.
+    limits : Limits, optional
+        Without a limit of time it may also wait for ever.
+    """
+
+    def limited() -> int:
+        set_limits(limits)
+        return work()
+
+    ending = run_child(limited, may_wait=limits is None or math.isinf(limits.seconds))
+    if ending.hung or os.WIFSIGNALED(ending.status):
+        return explain_end(*ending, limits)
+    return os.WEXITSTATUS(ending.status)
 
 
 def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
@@ -136,15 +231,23 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
     from routelab.api.errors import RoutelabError
     from routelab.jobs.plugin_errors import StoppedError
 
+    def guard() -> int:
+        """Run the child below a process that ends the child's programs if this one is killed."""
+        ending = run_limited(partial(_write_result, work, file), limits)
+        if isinstance(ending, Failure):
+            file.write(pickle.dumps((ending, None)))
+            file.flush()
+        return 0
+
     with tempfile.TemporaryFile() as file:
         try:
-            ending = run_limited(partial(_supervise, work, file, limits))
+            ending = run_child(guard, may_wait=True, without_parent=signal.SIGTERM)
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
-        if isinstance(ending, Failure):
-            raise StoppedError(ending)
+        if os.WIFSIGNALED(ending.status):
+            raise StoppedError(explain_end(*ending, limits))
         file.seek(0)
         try:
             result, error = pickle.load(file)
@@ -154,26 +257,16 @@ def run_in_child(work: Callable[[], Result], limits: Limits | None = None) -> Re
             ) from None
     if isinstance(result, Failure):
         raise StoppedError(result)
+    if limits is not None and isinstance(error, MemoryError):
+        raise StoppedError(explain_memory(limits))
     if error is not None:
         raise error
     value: Result = result
     return value
 
 
-def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
-    """Do the work in a further child: if the first process is killed, this one ends the others."""
-    ending = run_limited(partial(_work, work, file), limits)
-    if isinstance(ending, Failure):
-        file.write(pickle.dumps((ending, None)))
-        file.flush()
-        return 0
-    return ending
-
-
-def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
+def _write_result(work: Callable[[], Result], file: IO[bytes]) -> int:
     """Do the work in the child, and write its pickled result or error; return the exit code."""
-    # a terminal also interrupts the child; the parent handles the interruption
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         content = pickle.dumps((work(), None))
     except BaseException as raised:

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,16 +17,16 @@ from typing_extensions import override
 from routelab.api import Plugin
 from routelab.jobs.child import run_limited
 from routelab.jobs.job import BaseJob
-from routelab.jobs.limits import Failure, explain_missing_result
-from routelab.jobs.meter import Meter
+from routelab.jobs.limits import Failure
 from routelab.jobs.plugin_errors import run_contained
+from routelab.jobs.worker import Item
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.atomic import atomic_directory
 from routelab.results.outcome import Outcome, Status, close_folder
 from routelab.results.provenance import ResourceMeter
 from routelab.study.study import Limits
 
-LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
+LOOKUP = Limits(seconds=20, memory_gb=2)
 """Limits for looking up the plugins of a job that was stopped: their code runs once more."""
 
 logger = logging.getLogger(__name__)
@@ -108,7 +109,10 @@ class FolderJob(BaseJob):
         """Clean up after the outcome has been written."""
 
     @override
-    def execute(self) -> None:
+    def work_items(self) -> tuple[Item]:
+        return (Item(self.folder, self.limits, self._run, partial(write_failure, self)),)
+
+    def _run(self) -> None:
         """Do the work; a plugin that cannot be used becomes an outcome."""
         with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
@@ -118,13 +122,6 @@ class FolderJob(BaseJob):
                 logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
         except QuarantinedError as error:
             write_failure(self, Failure("failed", str(error)))
-
-    @override
-    def record_end(self, ending: int | Failure, meter: Meter) -> None:
-        if isinstance(ending, Failure):
-            write_failure(self, ending)
-        elif ending or not self.has_outcome():
-            write_failure(self, explain_missing_result(ending, meter))
 
 
 def run_job(job: FolderJob) -> Outcome:

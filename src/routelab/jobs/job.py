@@ -15,8 +15,7 @@ from routelab.results.outcome import OUTCOME, Status, ending_in, is_whole
 from routelab.study.study import Limits
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Failure
-    from routelab.jobs.meter import Meter
+    from routelab.jobs.worker import Item
 
 MANIFEST = "batch-outcomes/1"
 
@@ -252,37 +251,6 @@ class BaseJob(ABC):
         """Return the rehearsals that load everything that the job needs; none by default."""
         return ()
 
-    def remaining(self) -> Self:
-        """Return the missing part of the job; called once, before its first process."""
-        return self
-
-    def skip_to(self, position: int) -> Self | None:
-        """Return the job without its items before a position; None if nothing is left."""
-        return self if position == 0 else None
-
     @abstractmethod
-    def execute(self) -> None:
-        """Do the work under the limits, and write the outcome; other jobs may follow it.
-
-        Raises
-        ------
-        RoutelabError
-            If the outcome cannot be written, for example on a full disk.
-        """
-
-    @abstractmethod
-    def record_end(self, ending: int | Failure, meter: Meter) -> None:
-        """Write the outcome of the item at which the process of `execute` ended.
-
-        Parameters
-        ----------
-        ending : int or Failure
-            Exit code, which a plugin may have chosen, or why the process was stopped.
-        meter : Meter
-            Has the item.
-
-        Raises
-        ------
-        RoutelabError
-            If no outcome can be written.
-        """
+    def work_items(self) -> Sequence[Item]:
+        """Return the missing work; called once, in the process that starts the workers."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from routelab._runtime import progress
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.jobs.limits import Failure
-from routelab.jobs.meter import current_meter
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.outcome import Status
 
@@ -61,12 +62,15 @@ def run_contained(work: Callable[[], T]) -> T | Failure:
     except (UnsupportedError, InputError) as error:
         # an input error here means that parameters do not fit this network
         return Failure("unsupported", readable(error))
+    except MemoryError:
+        raise  # the limit of memory
     except BaseException as error:
-        meter = current_meter()
-        if isinstance(error, KeyboardInterrupt) and meter is None:
+        # children ignore interruptions, so there a plugin has raised it
+        in_child = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+        if isinstance(error, KeyboardInterrupt) and not in_child:
             raise
         traceback.print_exc()
-        doing = f"{meter.text}: " if meter is not None and meter.text else ""
+        doing = f"{progress.current}: " if in_child and progress.current else ""
         return Failure("failed", f"{doing}{sentence(error)}")
 
 

@@ -1,8 +1,4 @@
-"""Processes whose end also ends this one, and locks that show whether jobs are still running.
-
-Snakemake may be killed before it can end its jobs. Then the kernel asks them to end. A supervisor
-below another one watches its parent.
-"""
+"""Jobs end with the run of Snakemake that started them, and a lock shows whether any is left."""
 
 from __future__ import annotations
 
@@ -11,23 +7,19 @@ import fcntl
 import os
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 import psutil
 
-from routelab.jobs.processes import has_ended, kill_descendants, set_parent_death_signal
+from routelab.jobs.processes import die_with_parent
 
 RUN = "ROUTELAB_RUN"
 """Environment variable with host and PID of the Snakemake process."""
 LOCK = ".jobs.lock"
 
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
-_handles: list[int] = []
-_parent: int | None = None
 _locks: dict[Path, int] = {}
 
 
@@ -44,10 +36,7 @@ def end_with_run() -> None:
     host, _, pid = os.environ.get(RUN, "").partition(" ")
     if host == os.uname().nodename and not psutil.pid_exists(int(pid)):
         os._exit(1)
-    parent = os.getppid()
-    set_parent_death_signal(signal.SIGTERM)
-    if os.getppid() != parent:
-        os._exit(1)
+    die_with_parent(os.getppid(), signal.SIGTERM)
 
 
 def end_jobs_on_interrupt() -> None:
@@ -67,56 +56,6 @@ def end_jobs_on_interrupt() -> None:
 
     if callable(before):  # else interruptions are ignored, as in the background of a script
         signal.signal(signal.SIGINT, interrupt)
-
-
-def watch_handles() -> list[int]:
-    """Return a pidfd of the supervisor above, if there is one."""
-    return list(_handles)
-
-
-def follow_parent(parent: int, handle: int | None) -> None:
-    """Tie a forked child to its parent: the kernel kills it when the parent ends.
-
-    Parameters
-    ----------
-    parent : int
-        PID.
-    handle : int or None
-        A pidfd of the parent, opened before the fork.
-    """
-    global _parent
-    for inherited in _handles:
-        os.close(inherited)
-    _handles[:] = [] if handle is None else [handle]
-    _parent = parent
-    _die_with_parent()
-
-
-@contextmanager
-def supervising() -> Iterator[None]:
-    """Stop the kernel from killing this process, which must end its descendants first."""
-    if _parent is not None:
-        set_parent_death_signal(0)
-    try:
-        yield
-    finally:
-        if _parent is not None:
-            _die_with_parent()
-
-
-def kill_descendants_and_exit() -> NoReturn:
-    """Kill all descendants, and exit."""
-    try:
-        kill_descendants()
-    finally:
-        os._exit(1)
-
-
-def _die_with_parent() -> None:
-    set_parent_death_signal(signal.SIGKILL)
-    # the parent may have ended before the call, and then nothing would end this process
-    if os.getppid() != _parent or any(map(has_ended, _handles)):
-        kill_descendants_and_exit()
 
 
 def share_results_lock(results: Path) -> None:

@@ -177,6 +177,8 @@ class Catalogue:
                 self._check_parts(plugin, label)
         except PluginError as error:
             cause = str(error)
+        except MemoryError:
+            raise  # at the limit of the job that looks the plugin up
         except (Exception, SystemExit) as error:
             # a class can be so unusual that the checks raise exceptions
             cause = f"{label}: cannot be checked: {_describe(error)}"
@@ -261,7 +263,7 @@ def _import(point: EntryPoint, label: str) -> object:
         with redirect_stdout(sys.stderr):
             return point.load()
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         # the author needs the innermost frame; those of importlib do not help
         frames = [

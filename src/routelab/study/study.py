@@ -44,32 +44,26 @@ class Limits(StudyPart):
     seconds: float = Field(
         default=600,
         gt=0,
-        description="CPU time over all threads and child processes of a job, in seconds "
-        "(compilation is not counted)",
+        description="CPU time of a job over all its threads, and of each program that it starts, "
+        "in seconds",
     )
     memory_gb: float = Field(
         default=4,
         gt=0,
-        description="Memory of a job and its child processes, as summed PSS, in GB of 10^9 bytes",
-    )
-    idle_seconds: float = Field(
-        default=300,
-        gt=0,
-        description="Longest continuous time in which no thread of a job runs or is ready to run, "
-        "in seconds",
+        description="Memory that a job may allocate, and each program that it starts, in GB of "
+        "10^9 bytes",
     )
 
     @property
     def is_finite(self) -> bool:
         """Return whether all limits are finite."""
-        return all(map(isfinite, (self.seconds, self.memory_gb, self.idle_seconds)))
+        return isfinite(self.seconds) and isfinite(self.memory_gb)
 
     def with_most_of(self, other: Limits) -> Limits:
         """Return the larger of both limits, for each limit separately."""
         return Limits(
             seconds=max(self.seconds, other.seconds),
             memory_gb=max(self.memory_gb, other.memory_gb),
-            idle_seconds=max(self.idle_seconds, other.idle_seconds),
         )
 
 

@@ -14,6 +14,12 @@ from routelab.study.errors import suggestion
 
 Schema: TypeAlias = Mapping[str, Any]
 
+REMOVED = {
+    "idle_seconds": "is no longer a setting: a job that only waits ends after five minutes; "
+    "remove this line",
+}
+"""Keys of earlier studies, and what became of them."""
+
 
 def describe(
     error: ValidationError,
@@ -48,6 +54,8 @@ def _line(
         return f"{place}{location[-1]!r} is missing"
     if kind == "extra_forbidden":
         key = str(location[-1])
+        if key in REMOVED:
+            return f"{place}{REMOVED[key]}"
         return f"{place}unknown key{suggestion(key, _keys(schema, location[:-1]))}"
     if kind == "value_error":
         return f"{place}{detail['ctx']['error']}"

@@ -98,11 +98,7 @@ def _run_child(
         notes, log = Path(folder, "results"), Path(folder, "log")
         end = run_limited(
             lambda: _work(suite, cases, budget_seconds, notes, log),
-            Limits(
-                seconds=len(cases) * budget_seconds + _SLACK_SECONDS,
-                memory_gb=MEMORY_GB,
-                idle_seconds=budget_seconds + _SLACK_SECONDS,
-            ),
+            Limits(seconds=len(cases) * budget_seconds + _SLACK_SECONDS, memory_gb=MEMORY_GB),
         )
         lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

@@ -9,25 +9,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 from routelab._runtime.numba_cache import kernels_digest, marker
-from routelab.jobs.batches import read_jobs, results_of, unique_rehearsals, write_jobs
-from routelab.jobs.child import run_limited
+from routelab.jobs.batches import read_jobs, results_of, write_jobs
 from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Failure
-from routelab.jobs.meter import Meter, current_meter
-from routelab.jobs.warm_up import PREPARE_SECONDS
+from routelab.jobs.worker import Item, run_items
 from routelab.study import Limits
 from routelab.workflow.plan.plan import PLAN, Plan
 from routelab.workflow.stages.simulations import SimulationJob
 
 LOCK = "warm.lock"
 """File in the folder of the plan that a run holds while it compiles kernels."""
+
+PREPARE_SECONDS = 300.0
+"""CPU time for routing or simulating a tiny network, with compilation."""
 
 
 def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
@@ -224,45 +224,36 @@ def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str
     """
     jobs = read_jobs(spec)
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
-    limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb, idle_seconds=PREPARE_SECONDS)
-    rehearsals = unique_rehearsals(jobs)
+    limits = Limits(seconds=PREPARE_SECONDS, memory_gb=memory_gb)
     markers = {
         rehearsal.key: _marker(rehearsal, job) for job in jobs for rehearsal in job.rehearsals()
     }
     skipped: list[str] = []
-    first = 0
-    while first < len(rehearsals):
-        meter = Meter()
-        # another process, because a plugin may kill or block it; one process for many rehearsals,
-        # because Numba compiles functions of NumPy again in every process
-        ending = run_limited(
-            partial(_rehearse, rehearsals, markers, first, note), limits, meter=meter
-        )
-        if ending == 0:
-            break
-        name = rehearsals[meter.position].name
-        skipped.append(f"{name}: {ending.reason if isinstance(ending, Failure) else 'see above'}")
-        first = meter.position + 1
+
+    def item(rehearsal: Rehearsal) -> Item:
+        def run() -> None:
+            note(f"compiling {rehearsal.name}")
+            try:
+                rehearsal.work()
+            except MemoryError:
+                raise
+            except (Exception, SystemExit) as error:  # the plugin's job reports it in its outcome
+                print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
+            else:
+                with suppress(OSError):  # the run marks all at its end
+                    markers[rehearsal.key].touch()
+
+        def record(failure: Failure) -> None:
+            skipped.append(f"{rehearsal.name}: {failure.reason}")
+
+        return Item(rehearsal.name, limits, run, record)
+
+    # one worker, because Numba compiles functions of NumPy again in every process
+    run_items([item(rehearsal) for rehearsal in unique_rehearsals(jobs)])
     return skipped
 
 
-def _rehearse(
-    rehearsals: Sequence[Rehearsal],
-    markers: Mapping[tuple[str, ...], Path],
-    first: int,
-    note: Callable[[str], None],
-) -> int:
-    """Do and mark rehearsals from `first` on until one fails; the meter has its position."""
-    meter = current_meter()
-    assert meter is not None
-    for position, rehearsal in enumerate(rehearsals[first:], first):
-        meter.begin(position)
-        note(f"compiling {rehearsal.name}")
-        try:
-            rehearsal.work()
-        except Exception as error:  # the plugin's job reports it in its outcome
-            print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
-            return 1
-        with suppress(OSError):  # the run marks all at its end
-            markers[rehearsal.key].touch()
-    return 0
+def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
+    """Return the rehearsals of some jobs, without duplicates."""
+    rehearsals = (rehearsal for job in jobs for rehearsal in job.rehearsals())
+    return list({rehearsal.key: rehearsal for rehearsal in rehearsals}.values())

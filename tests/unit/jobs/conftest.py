@@ -1,4 +1,4 @@
-"""No job that a test of limits started outlives it."""
+"""No process that a test of limits started outlives it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from routelab.jobs.processes import Descendants
+from routelab.jobs.processes import present_children
 
 
 @pytest.fixture
 def nothing_is_left() -> Iterator[None]:
-    tree = Descendants()
+    before = present_children()
     yield
-    assert tree.read() == []
+    assert present_children() == before

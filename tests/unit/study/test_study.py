@@ -89,6 +89,13 @@ figures:
         assert line.startswith(place)
 
 
+def test_a_setting_that_is_gone_says_so_in_one_line(write):
+    path = write("title: t\ntopologies: [ring]\nroutings: [dor]\nlimits: {idle_seconds: 9}\n")
+    (line,) = mistakes(path)
+    assert line.startswith(":4: limits.idle_seconds: is no longer a setting: ")
+    assert line.endswith("; remove this line")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

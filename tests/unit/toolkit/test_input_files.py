@@ -16,8 +16,6 @@ READS = re.compile(
 
 OWN = {
     "_runtime/sources.py": "metadata of what is installed",
-    "jobs/run_lifetime.py": "/proc",
-    "jobs/processes.py": "/proc",
     "cluster/bench/processes/processes.py": "/proc",
     "cluster/bench/environment.py": "output of a process that it started",
     "cluster/bench/store.py": "output of a process that it started",

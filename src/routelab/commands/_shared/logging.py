@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from routelab._runtime import progress
+from routelab._runtime.numba_hook import when_compiling
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -59,8 +60,6 @@ def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
     ``--quiet`` disables the display, and so do options that print lines instead (``--verbose``,
     ``--log-json``).
     """
-    from routelab.jobs.compile_events import when_compiling
-
     is_off = any(vars(arguments).get(name) for name in ("quiet", "verbose", "log_json"))
     if is_off or not sys.stderr.isatty():
         yield

@@ -33,8 +33,6 @@ from routelab.workflow.stages.networks import TopologyJob, network_jobs
 from routelab.workflow.stages.routes import RouteJob, route_jobs
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Failure
-    from routelab.jobs.meter import Meter
     from routelab.workflow.parts.study_plugins import Parts
 
 RUNS = "bench/runs"
@@ -206,7 +204,7 @@ class ComparisonJob(BaseJob):
         return shlex.join(options)
 
     @override
-    def execute(self) -> None:
+    def work_items(self) -> tuple[()]:
         """Refuse.
 
         Raises
@@ -215,10 +213,6 @@ class ComparisonJob(BaseJob):
             Always: measurements have separate limits, see `routelab bench`.
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
-
-    @override
-    def record_end(self, ending: int | Failure, meter: Meter) -> None:
-        """Do nothing, because `execute` has no process."""
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -21,9 +21,8 @@ from typing_extensions import override
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
 from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
-from routelab.jobs.limits import Failure, explain_missing_result
-from routelab.jobs.meter import Meter, current_meter
-from routelab.jobs.processes import clean_up
+from routelab.jobs.limits import Failure
+from routelab.jobs.worker import Item
 from routelab.registry.instances import ComposedRouting, load_routing, name_of
 from routelab.results.fingerprint import job_fingerprint
 from routelab.results.provenance import ResourceMeter
@@ -255,39 +254,28 @@ class SurveyJob(BaseJob):
         return rehearsals
 
     @override
-    def remaining(self) -> Self:
-        """Leave out finished items; record versions and machine."""
-        with store(self.results).writer(self.ids[0]) as writer:
-            return replace(self, items=self.missing(), origin=_write_origin(writer))
+    def work_items(self) -> list[Item]:
+        """Return an item for each missing row; a worker builds a network once for all of them."""
+        missing = self.missing()
+        writer = store(self.results).writer(self.ids[0])  # open as long as this process
+        job = replace(self, items=missing, origin=_write_origin(writer))
+        network = lru_cache(maxsize=1)(SurveyNetwork)
+        return [job._item(item, network, writer) for item in missing]
 
-    @override
-    def skip_to(self, position: int) -> Self | None:
-        items = self.items[position:]
-        return replace(self, items=items) if items else None
+    def _item(
+        self, item: SurveyItem, network: Callable[[str], SurveyNetwork], writer: RowWriter
+    ) -> Item:
+        # solvers of bounds limit their time themselves and return the best bound so far
+        spare = 0.0 if item.routing else 2 * self.bound_seconds
+        limits = self.limits.model_copy(update={"seconds": self.limits.seconds + spare})
 
-    @override
-    def execute(self) -> None:
-        """Compute the rows; a network is built once for all its items."""
-        network = SurveyNetwork("")
-        meter = current_meter()
-        with store(self.results).writer(self.ids[0]) as writer:
-            for position, item in enumerate(self.items):
-                logger.info("[%d/%d] %s", position + 1, len(self.items), item.title)
-                if meter is not None:
-                    # solvers of bounds limit their time themselves and return the best bound so far
-                    meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
-                if item.topology != network.name:
-                    network = SurveyNetwork(item.topology)
-                self._note(item, self._row(item, network), writer)
-                clean_up()
+        def run() -> None:
+            self._note(item, self._row(item, network(item.topology)), writer)
 
-    @override
-    def record_end(self, ending: int | Failure, meter: Meter) -> None:
-        if not isinstance(ending, Failure):
-            ending = explain_missing_result(ending, meter)
-        with store(self.results).writer(self.ids[0]) as writer:
-            row = failure_row(ending)
-            self._note(self.items[meter.position], row, writer)
+        def record(failure: Failure) -> None:
+            self._note(item, failure_row(failure), writer)
+
+        return Item(item.title, limits, run, record)
 
     def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
         if item.routing:

@@ -73,7 +73,7 @@ def changed(value: Any) -> Any:
         case str():
             return f"{value}x"
         case Limits():
-            return Limits(seconds=value.seconds + 1, memory_gb=99, idle_seconds=9)
+            return Limits(seconds=value.seconds + 1, memory_gb=99)
         case Comparison():
             return replace(value, topology="another")
         case dict():

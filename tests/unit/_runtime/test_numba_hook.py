@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from routelab._runtime.numba_hook import when_compiling
 from routelab.jobs.child import run_in_child
-from routelab.jobs.compile_events import when_compiling
 
 
 def test_the_first_compilation_is_announced_once():
