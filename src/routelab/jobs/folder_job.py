@@ -137,7 +137,7 @@ def run_job(job: FolderJob) -> Outcome:
     task, compute = job.load()
     facts = dict(task.facts)
     with ResourceMeter() as resources:
-        result = run_contained(lambda: compute(facts))
+        result = run_contained(compute, facts)
     os.chdir(start_folder)  # a plugin may have changed the folder, and result paths are relative
     provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= {**task.provenance, "sources": sources}

@@ -6,7 +6,7 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from routelab._runtime import progress
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
@@ -14,6 +14,7 @@ from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.outcome import Status
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST_REASON = 4000
@@ -51,10 +52,10 @@ class LostInputError(UnsupportedError):
         self.status: Status = status
 
 
-def run_contained(work: Callable[[], T]) -> T | Failure:
+def run_contained(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | Failure:
     """Call `work` and turn an exception into the status and reason of its outcome."""
     try:
-        return work()
+        return work(*args, **options)
     except LostInputError as error:
         return Failure(error.status, str(error))
     except QuarantinedError as error:

@@ -66,7 +66,7 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     if isinstance(topology, Failure):
         row = _row_without_result(topology)
     else:
-        result = run_contained(lambda: work(topology))
+        result = run_contained(work, topology)
         if isinstance(result, Failure):
             sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
             row = _row_without_result(result, sizes)
