@@ -110,6 +110,8 @@ def test_a_study_goes_through_the_executor_of_slurm(project):
     write_study(project, ["torus~dims=4"], benchmarks, predict="false")
     code, printed = snakemake(project, *SLURM, "--config", "apply_routing=true")
     assert code == 0, printed
+    assert "Jobs of the cluster: 1 comparison.\n" in printed
+    assert "part of stages" not in printed
     check(project, ("4",), benchmarks, predict="false")
 
 

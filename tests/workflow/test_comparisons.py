@@ -279,11 +279,12 @@ def test_local_measurements_take_all_cores(measuring):
     assert all("threads: 2" in job for job in jobs.values())
 
 
-def test_only_comparisons_go_to_a_cluster(measuring):
+@pytest.mark.parametrize("submit", ["all", "measurements"])
+def test_networks_and_pages_do_not_go_to_a_cluster_and_parts_as_requested(measuring, submit):
     # dry runs are local ones, in which Snakemake tells nothing of it
     including = f'include: "{ROOT / "Snakefile"}"\nprint("LOCAL", *workflow._localrules)\n'
     path = measuring.write("probe.smk", including)
-    run = measuring.run("report", "-n", "--snakefile", str(path))
+    run = measuring.run("report", "-n", "--snakefile", str(path), "--config", f"submit={submit}")
     (line,) = (line for line in run.stdout.splitlines() if line.startswith("LOCAL"))
-    stay = {*kinds(), "page", "index", "figures", "all", "report"} - {"comparisons"}
-    assert set(line.split()[1:]) == stay
+    stages = set(kinds()) - {"comparisons"} if submit == "measurements" else {"topologies"}
+    assert set(line.split()[1:]) == {*stages, "page", "index", "figures", "all", "report"}

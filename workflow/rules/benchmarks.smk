@@ -23,6 +23,8 @@ rule benchmarks:
         "results/logs/comparisons/{batch}.log",
     benchmark:
         "results/benchmarks/comparisons/{batch}.tsv"
+    # --retries is for parts. A failed comparison is a result, and costs node-hours.
+    retries: 0
     conda:
         "../envs/routelab.yaml"
     # A measurement on this machine takes all cores, because any other job would disturb it.

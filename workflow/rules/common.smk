@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 from routelab._runtime.platforms import unsupported_platform
 
@@ -6,7 +7,8 @@ from routelab._runtime.platforms import unsupported_platform
 if problem := unsupported_platform():
     sys.exit(problem)
 
-from routelab.workflow.options import apply_routing_option
+from routelab.workflow.options import apply_routing_option, longest_minutes, submits_parts
+from routelab.workflow.plan.requests import memory_mb, minutes
 from routelab.workflow.snakefile import begin_run, end_run, start_run
 
 plan = begin_run(workflow, config)
@@ -48,6 +50,21 @@ def work(stage):
     return lambda wildcards: plan.work(batch(stage, wildcards))
 
 
+# What a stage asks a cluster for. One function serves all stages, as the list of work has the name of
+# the batch. Without a list, nothing is asked for, and nothing runs.
+def memory(wildcards, input):
+    return memory_mb(batch_of(input.work)) if input.work else 0
+
+
+def runtime(wildcards, input):
+    return minutes(batch_of(input.work), longest_minutes(config)) if input.work else 0
+
+
+def batch_of(work):
+    (path,) = map(Path, work)
+    return plan.batches[path.parent.name, path.stem]
+
+
 def comparison(wildcards):
     (job,) = batch("comparisons", wildcards).jobs
     return job
@@ -75,19 +92,26 @@ wildcard_constraints:
     study="[^/]+",
 
 
-# With an executor of a cluster, only measurements run there: other jobs are short, and would wait in a
-# queue for nodes that they do not fill.
+# With an executor of a cluster, these run where Snakemake runs: networks are small, and pages read what
+# all jobs have written.
 localrules:
     all,
     report,
     topologies,
-    routes,
-    metrics,
-    bounds,
-    throughput,
-    simulations,
-    flows,
-    surveys,
     page,
     index,
     figures,
+
+
+# All other parts become jobs of the cluster, or only measurements, which need whole nodes: a part would
+# use one core of them.
+if not submits_parts(config):
+
+    localrules:
+        routes,
+        metrics,
+        bounds,
+        throughput,
+        simulations,
+        flows,
+        surveys,

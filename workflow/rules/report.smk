@@ -11,6 +11,7 @@ rule page:
         "results/benchmarks/report/{study}.tsv"
     # a report takes long and nothing waits for it: start it while other studies still run
     priority: 100000
+    retries: 0
     conda:
         "../envs/routelab.yaml"
     threads: 1
@@ -35,6 +36,7 @@ rule index:
         "results/logs/report.log",
     benchmark:
         "results/benchmarks/report.tsv"
+    retries: 0
     conda:
         "../envs/routelab.yaml"
     threads: 1
@@ -48,6 +50,7 @@ rule figures:
         expand("results/report/{study}/index.html", study=list(plan.studies)),
     log:
         "results/logs/figures.log",
+    retries: 0
     conda:
         "../envs/routelab.yaml"
     threads: 1

@@ -19,6 +19,12 @@ rule topologies:
     conda:
         "../envs/routelab.yaml"
     threads: 1
+    # for a cluster. If there is a resource `mpi`, even 0, a job of the Slurm executor starts without srun,
+    # which would lose SLURM_CONF.
+    resources:
+        mem_mb=memory,
+        runtime=runtime,
+        mpi=0,
     shell:
         "NUMBA_NUM_THREADS={threads} exec routelab batch {input.work:q} -o {output:q} > {log:q} 2>&1"
 

@@ -18,8 +18,9 @@ from routelab.jobs.processes import die_with_parent
 RUN = "ROUTELAB_RUN"
 """Environment variable with host and PID of the Snakemake process."""
 LOCK = ".jobs.lock"
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""Errors of `flock` on a file system without locks."""
 
-_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 _locks: dict[Path, int] = {}
 
 
@@ -68,7 +69,7 @@ def share_results_lock(results: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_SH)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
+        if error.errno not in NO_LOCKS:
             raise
 
 
@@ -100,7 +101,7 @@ def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
                     return False
                 time.sleep(0.05)
             except OSError as error:
-                if error.errno not in _NO_LOCKS:
+                if error.errno not in NO_LOCKS:
                     raise
                 return True
             else:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from routelab.results.missing_results import cause_text
 from routelab.workflow.plan.expansion import Plan
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.comparisons import ComparisonJob
+from routelab.workflow.stages.networks import TopologyJob
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""
@@ -42,7 +44,7 @@ _CHATTER = (
 )
 
 
-def use_short_lines(workflow: Any, plan: Plan) -> None:
+def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
     """Let a run print short lines if it is quiet about reasons.
 
     Parameters
@@ -50,12 +52,15 @@ def use_short_lines(workflow: Any, plan: Plan) -> None:
     workflow : snakemake.workflow.Workflow
     plan : Plan
         Plan with the batches that the lines name.
+    submits_parts : bool
+        See `submission_lines`.
     """
+    submission = partial(submission_lines, workflow, submits_parts)
     for handler in workflow.logger_manager.logger.handlers:
         formatter = handler.formatter
         quiet = {choice.name for choice in getattr(formatter, "quiet", ())}
         if handler.name == HANDLER and "REASON" in quiet:
-            handler.setFormatter(ShortFormatter(formatter, plan))
+            handler.setFormatter(ShortFormatter(formatter, plan, submission))
 
 
 class ShortFormatter(logging.Formatter):
@@ -65,10 +70,18 @@ class ShortFormatter(logging.Formatter):
     ----------
     formatter : logging.Formatter
     plan : Plan
+    submission : callable
+        Return lines about steps that run on other machines.
     """
 
-    def __init__(self, formatter: logging.Formatter, plan: Plan) -> None:
+    def __init__(
+        self,
+        formatter: logging.Formatter,
+        plan: Plan,
+        submission: Callable[[], Sequence[str]] = list,
+    ) -> None:
         super().__init__()
+        self._submission = submission
         self._theirs = formatter
         self._plan = plan
         self._titles: dict[int, str] = {}
@@ -105,10 +118,43 @@ class ShortFormatter(logging.Formatter):
                 return "\n".join([f"{page} is written", *_broken_parts(page)])
             return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
-            return f"{facts['stats']['total']} steps to do."
+            return "\n".join([f"{facts['stats']['total']} steps to do.", *self._submission()])
         if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
             return ""
         return None
+
+
+def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
+    """Return how many steps of a run become jobs of a cluster, and what these ask for.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        Its steps are known.
+    submits_parts : bool
+        Whether parts of stages leave this machine, and not only comparisons.
+    """
+    # a dry run replaces the executor; only that of a cluster lets Snakemake set default resources
+    if workflow.local_exec and not (
+        workflow.dryrun and workflow.resource_settings.default_resources is not None
+    ):
+        return []
+    jobs = list(workflow.dag.needrun_jobs())
+    comparisons = sum(_kind(job.rule.name) == ComparisonJob.kind for job in jobs)
+    stages = set(kinds()) - {TopologyJob.kind, ComparisonJob.kind} if submits_parts else set()
+    parts = [job for job in jobs if job.rule.name in stages]
+    lines = []
+    if comparisons:
+        lines.append(f"Jobs of the cluster: {_number(comparisons, 'comparison')}.")
+    if parts:
+        memory = max(job.resources.get("mem_mb") or 0 for job in parts)
+        minutes = max(job.resources.get("runtime") or 0 for job in parts)
+        lines.append(
+            f"Jobs of the cluster: {_number(len(parts), 'part')} of stages, each with 1 core and "
+            f"at most {memory} MiB and {minutes} min."
+        )
+        lines.append("To compute them on this machine, add --config submit=measurements.")
+    return lines
 
 
 def failure_text(name: str, logs: Iterable[str], start: int) -> str:
@@ -194,4 +240,8 @@ def _batch_title(plan: Plan, kind: str, id_: str) -> str:
 
 
 def _count(number: int) -> str:
-    return "1 job" if number == 1 else f"{number} jobs"
+    return _number(number, "job")
+
+
+def _number(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"

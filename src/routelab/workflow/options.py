@@ -15,7 +15,7 @@ from routelab.workflow.stages import kinds
 from routelab.workflow.stages.comparisons import ComparisonJob
 
 STUDIES = Path("config/studies")
-CONFIG_KEYS = ("studies", "cluster", "fresh", "apply_routing")
+CONFIG_KEYS = ("studies", "cluster", "fresh", "apply_routing", "submit", "job_hours")
 """Keys of Snakemake's configuration that routelab reads."""
 
 
@@ -58,6 +58,38 @@ def _truth(config: Mapping[str, Any], key: str) -> bool:
             f"{key}={setting}: must be true or false, as in 'snakemake report --config {key}=true'"
         )
     return value
+
+
+def submits_parts(config: Mapping[str, Any]) -> bool:
+    """Return whether an executor gets all parts of stages, and not only measurements.
+
+    Raises
+    ------
+    InputError
+        If ``submit`` is neither ``all`` nor ``measurements``.
+    """
+    submit = str(config.get("submit", "all"))
+    if submit not in ("all", "measurements"):
+        raise InputError(f"submit={submit}: must be 'all' or 'measurements'")
+    return submit == "all"
+
+
+def longest_minutes(config: Mapping[str, Any]) -> int:
+    """Return the longest time that a part asks a cluster for, in minutes.
+
+    Raises
+    ------
+    InputError
+        If ``job_hours`` is not a number of hours.
+    """
+    setting = config.get("job_hours", 4)
+    try:
+        minutes = round(60 * float(setting))
+    except (TypeError, ValueError, OverflowError):
+        minutes = 0
+    if minutes < 1:
+        raise InputError(f"job_hours={setting}: must be a number of hours, such as 4 or 0.5")
+    return minutes
 
 
 def fresh_stages(choice: object) -> list[str]:

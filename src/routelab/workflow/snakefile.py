@@ -23,7 +23,12 @@ from routelab.api import InputError
 from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN
-from routelab.jobs.run_lifetime import announce_run, end_jobs_on_interrupt, wait_for_jobs
+from routelab.jobs.run_lifetime import (
+    NO_LOCKS,
+    announce_run,
+    end_jobs_on_interrupt,
+    wait_for_jobs,
+)
 from routelab.registry.requirements import collect_errors
 from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
@@ -33,7 +38,9 @@ from routelab.workflow.console import LOCK, use_short_lines
 from routelab.workflow.options import (
     apply_routing_option,
     fresh_stages,
+    longest_minutes,
     select_studies,
+    submits_parts,
     unknown_keys,
 )
 from routelab.workflow.plan.expansion import Plan, expand_studies
@@ -87,7 +94,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         name; ``studies`` is a list, or text with commas or plus signs. Its
         items are paths that end in ``.yaml``, or names of studies: those of files in
         ``config/studies`` and its folders, with or without the folder. ``apply_routing``:
-        see `apply_routing_option`. ``fresh``: see `fresh_stages`.
+        see `apply_routing_option`. ``fresh``: see `fresh_stages`. ``submit``: see
+        `submits_parts`. ``job_hours``: see `longest_minutes`.
     """
     try:
         if workflow.modifier.is_main_snakefile():  # another repository passes all it has
@@ -95,6 +103,8 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
             if unknown and workflow.is_main_process:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
+        submits_parts(config)
+        longest_minutes(config)
         fresh = fresh_stages(config.get("fresh"))
         cluster = str(config.get("cluster") or "")
         plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
@@ -112,7 +122,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.remote_exec or workflow.is_main_process:
         announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        use_short_lines(workflow, plan)
+        use_short_lines(workflow, plan, submits_parts(config))
         _tell_of_new_code(plan)
         _skip_finished_comparisons(plan)
         _print_again(plan)
@@ -190,7 +200,7 @@ def _make_ready(run: _Run) -> None:
     if not wait_for_jobs(plan.results):
         raise InputError(
             f"jobs of an earlier run are still working in {plan.results}; wait until they end, or "
-            "stop them (processes 'routelab batch')"
+            "stop them (processes 'routelab batch'; on a cluster, jobs that squeue lists)"
         )
     os.truncate(lock, 0)
     os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
@@ -332,7 +342,7 @@ def lock_results(results: Path, seconds: float = 1) -> int:
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
@@ -341,4 +351,8 @@ def lock_results(results: Path, seconds: float = 1) -> int:
             raise InputError(
                 f"another run ({holder}) is working in {results}; wait until it ends, or stop it"
             ) from error
+        except OSError as error:  # as in jobs, see `share_results_lock`
+            if error.errno not in NO_LOCKS:
+                os.close(lock)
+                raise
         return lock
