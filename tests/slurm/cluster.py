@@ -68,7 +68,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MailProg=/bin/true
 {settings}
-NodeName={nodes} NodeHostname={nodes} NodeAddr={addresses} Port={ports} CPUs=4 RealMemory=600
+NodeName={nodes} NodeHostname={nodes} NodeAddr={addresses} Port={ports} CPUs=4 RealMemory=2000
 PartitionName={partition} Nodes={nodes} Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
 """
 

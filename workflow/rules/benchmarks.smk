@@ -16,7 +16,7 @@ rule benchmarks:
         measured("topologies"),
         measured("routes"),
         files=lambda wildcards: comparison(wildcards).inputs,
-        work=lambda wildcards: plan.work_to_repeat(batch("comparisons", wildcards)),
+        work=lambda wildcards: comparison(wildcards).work,
     output:
         "results/bench/batches/{batch}.json",
     log:
@@ -42,8 +42,8 @@ rule benchmarks:
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
         apply_routing=apply_routing_option(config),
     params:
-        spec=lambda wildcards: plan.spec(batch("comparisons", wildcards)),
-        fingerprint=lambda wildcards: batch("comparisons", wildcards).fingerprint,
+        spec=lambda wildcards: comparison(wildcards).spec,
+        fingerprint=lambda wildcards: comparison(wildcards).fingerprint,
     shell:
         "NUMBA_NUM_THREADS=1 exec routelab bench --comparison {params.spec:q}"
         " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"

@@ -1,5 +1,4 @@
 import sys
-from pathlib import Path
 
 from routelab._runtime.platforms import unsupported_platform
 
@@ -7,74 +6,76 @@ from routelab._runtime.platforms import unsupported_platform
 if problem := unsupported_platform():
     sys.exit(problem)
 
-from routelab.workflow.options import apply_routing_option, longest_minutes, submits_parts
-from routelab.workflow.plan.requests import memory_mb, minutes
-from routelab.workflow.snakefile import begin_run, end_run, start_run
+from routelab.workflow.cluster_options import apply_routing_option, submits_parts
+from routelab.workflow.entry import begin_run
 
-plan = begin_run(workflow, config)
+# in a job on a node of a cluster there is no plan, as it makes no page
+plan, steps = begin_run(workflow, config)
+studies = plan.studies if plan else {}
 
 
+# Jobs on nodes have no hooks, and do not import what these need.
 onstart:
+    from routelab.workflow.snakefile import start_run
+
     start_run(workflow)
 
 
 onsuccess:
+    from routelab.workflow.snakefile import end_run
+
     end_run(workflow, finished=True)
 
 
 onerror:
+    from routelab.workflow.snakefile import end_run
+
     end_run(workflow, finished=False)
 
 
 # What a stage asks of the plan. All are functions of the wildcards alone, because Snakemake does not
 # record a parameter whose function also takes the input, output, threads or resources, and would not
 # notice that the fingerprint of a comparison has changed.
-def batch(stage, wildcards):
-    return plan.batches[stage, "-".join(wildcards)]  # the study and a number
+def step(stage, wildcards):
+    return steps[f"results/.plan/{stage}/{'-'.join(wildcards)}.json"]  # the study and a number
 
 
 def batches(stage, before):
-    return lambda wildcards: plan.manifests_before(batch(before, wildcards), stage)
+    return lambda wildcards: step(before, wildcards).before.get(stage, ())
 
 
 def files(stage):
-    return lambda wildcards: batch(stage, wildcards).inputs
+    return lambda wildcards: step(stage, wildcards).inputs
 
 
 def priority(stage):
-    return lambda wildcards: batch(stage, wildcards).priority
+    return lambda wildcards: step(stage, wildcards).priority
 
 
 # The list of the items of a batch. It changes when items have to be computed, or tried again.
 def work(stage):
-    return lambda wildcards: plan.work(batch(stage, wildcards))
+    return lambda wildcards: step(stage, wildcards).work
 
 
 # What a stage asks a cluster for. One function serves all stages, as the list of work has the name of
 # the batch. Without a list, nothing is asked for, and nothing runs.
 def memory(wildcards, input):
-    return memory_mb(batch_of(input.work)) if input.work else 0
+    return steps[input.work[0]].memory_mb if input.work else 0
 
 
 def runtime(wildcards, input):
-    return minutes(batch_of(input.work), longest_minutes(config)) if input.work else 0
-
-
-def batch_of(work):
-    (path,) = map(Path, work)
-    return plan.batches[path.parent.name, path.stem]
+    return steps[input.work[0]].minutes if input.work else 0
 
 
 def comparison(wildcards):
-    (job,) = batch("comparisons", wildcards).jobs
-    return job
+    return step("comparisons", wildcards)
 
 
 # Routes that an upgrade computes again do not repeat a measurement.
 def measured(stage):
     def paths(wildcards):
-        paths = plan.manifests_before(batch("comparisons", wildcards), stage)
-        return ancient(paths) if comparison(wildcards).is_done() else paths
+        paths = comparison(wildcards).before.get(stage, ())
+        return ancient(list(paths)) if comparison(wildcards).is_done else paths
 
     return paths
 
@@ -84,7 +85,7 @@ def measures_here(wildcards):
 
 
 def study_plan(wildcards):
-    return plan.studies[wildcards.study]
+    return studies[wildcards.study]
 
 
 wildcard_constraints:

@@ -28,7 +28,7 @@ rule page:
 # The list of all pages, with the answer of each, and the table of their values.
 rule index:
     input:
-        expand("results/report/{study}/index.html", study=list(plan.studies)),
+        expand("results/report/{study}/index.html", study=list(studies)),
     output:
         report("results/report/index.html", category="Index"),
         "results/report/values.html",
@@ -47,7 +47,7 @@ rule index:
 # Figures as PNG and PDF, beside the SVG of the pages. Draws them all anew whenever it is named.
 rule figures:
     input:
-        expand("results/report/{study}/index.html", study=list(plan.studies)),
+        expand("results/report/{study}/index.html", study=list(studies)),
     log:
         "results/logs/figures.log",
     retries: 0
@@ -55,7 +55,7 @@ rule figures:
         "../envs/routelab.yaml"
     threads: 1
     params:
-        studies=[str(study_plan.study.path) for study_plan in plan.studies.values()],
+        studies=[str(study_plan.study.path) for study_plan in studies.values()],
         cluster=config.get("cluster", ""),
     shell:
         'for study in {params.studies:q}; do NUMBA_NUM_THREADS={threads} routelab report "$study"'
@@ -68,5 +68,5 @@ rule report:
     input:
         # a function: it is called after the workflow has skipped finished comparisons
         lambda wildcards: plan.manifests(),
-        expand("results/report/{study}/index.html", study=list(plan.studies)),
+        expand("results/report/{study}/index.html", study=list(studies)),
         "results/report/index.html",

@@ -30,8 +30,10 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do the jobs of a batch, as long as the run of the workflow lasts."""
     from routelab.jobs import batches
+    from routelab.workflow.step_file import wait_for_list
     from routelab.workflow.warm import wait_for_kernels
 
+    wait_for_list(arguments.jobs)
     batches.join_run(arguments.jobs)
     wait_for_kernels(arguments.jobs)
     batches.run_batch(arguments.jobs, arguments.output)

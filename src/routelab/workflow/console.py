@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -41,7 +42,13 @@ _CHATTER = (
     "Using shell: ",
     "Conda environments: ignored",
     "Select jobs to execute",
+    # of the executor of Slurm
+    "SLURM run ID: ",
+    "No SLURM account given",
+    "No account was given",
+    "Unable to guess SLURM account",
 )
+_SUBMITTED = re.compile(r"Job (\d+) has been submitted with SLURM jobid (\S+)")
 
 
 def use_short_lines(workflow: Any, plan: Plan, submits_parts: bool) -> None:
@@ -111,7 +118,8 @@ class ShortFormatter(logging.Formatter):
             return name
         if event == "JOB_ERROR" and facts["log"]:
             start = file_time(self._plan.results / LOCK)
-            return failure_text(self._titles[facts["jobid"]], facts["log"], start)
+            text = failure_text(self._titles[facts["jobid"]], facts["log"], start)
+            return _executor_text(facts) + text
         if event == "JOB_FINISHED":
             page = self._pages.get(facts["job_id"])
             if page is not None:
@@ -119,6 +127,8 @@ class ShortFormatter(logging.Formatter):
             return "\n".join(problem_lines(self._jobs.get(facts["job_id"], ())))
         if event == "RUN_INFO":
             return "\n".join([f"{facts['stats']['total']} steps to do.", *self._submission()])
+        if submitted := _SUBMITTED.match(str(facts.get("msg", ""))):
+            return f"{self._titles[int(submitted[1])]}: job {submitted[2]} of Slurm"
         if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
             return ""
         return None
@@ -157,6 +167,18 @@ def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
     return lines
 
 
+def _executor_text(facts: Mapping[str, Any]) -> str:
+    """Return what an executor says about a failed job of a cluster, with a line break.
+
+    If the cluster has ended the job, its log does not say why.
+    """
+    number = (facts.get("aux") or {}).get("external_jobid")
+    if number is None:
+        return ""
+    text = str(facts.get("rule_msg") or "").partition("For further error details")[0].strip()
+    return f"{text or f'Job {number} of the cluster failed.'}\n"
+
+
 def failure_text(name: str, logs: Iterable[str], start: int) -> str:
     """Return the message about a failed job: its name, and the path and end of its log.
 
@@ -164,7 +186,8 @@ def failure_text(name: str, logs: Iterable[str], start: int) -> str:
     for example because Slurm refused it.
     """
     lines = []
-    for log in logs:
+    paths = list(logs)
+    for log in paths:
         try:
             with Path(log).open(encoding="utf-8", errors="replace") as stream:
                 # of the open file: that of a path may be out of date on a shared file system
@@ -176,9 +199,11 @@ def failure_text(name: str, logs: Iterable[str], start: int) -> str:
         if is_earlier:
             lines.append(f"FAILED: {name}. It ended before it wrote to its log, {log}.")
             continue
+        if not lines_of_log and len(paths) > 1:  # a job of a cluster has another log
+            continue
         lines.append(f"FAILED: {name}. The end of its log, {log}:")
         lines += [f"    {line}" for line in lines_of_log[-LOG_LINES:] or ["it is empty"]]
-    return "\n".join(lines)
+    return "\n".join(lines or [f"FAILED: {name}. Its logs are empty."])
 
 
 def file_time(path: Path) -> int:

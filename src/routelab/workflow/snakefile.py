@@ -25,7 +25,6 @@ from routelab.cluster.bench.fabric.switching import require_fabric
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.run_lifetime import (
     NO_LOCKS,
-    announce_run,
     end_jobs_on_interrupt,
     wait_for_jobs,
 )
@@ -34,18 +33,22 @@ from routelab.results.atomic import explain_write_errors
 from routelab.results.missing_results import loss_sentences
 from routelab.results.outcome import digest_in
 from routelab.study.cluster.keys import load_cluster, locate_cluster
+from routelab.workflow.cluster_options import (
+    apply_routing_option,
+    longest_minutes,
+    submits_parts,
+)
 from routelab.workflow.console import LOCK, use_short_lines
 from routelab.workflow.options import (
-    apply_routing_option,
     fresh_stages,
-    longest_minutes,
     select_studies,
-    submits_parts,
     unknown_keys,
 )
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
+from routelab.workflow.plan.steps import make_steps
 from routelab.workflow.stages.comparisons import ComparisonJob
+from routelab.workflow.step_file import VARIABLE, Step, write_steps
 from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
@@ -65,23 +68,29 @@ class _Run:
     plan : Plan
     fresh : collection of str
         Stages to compute again.
+    steps : mapping of str to Step
+        By list of work.
     problem : str
         Why lists of work could not be written; empty if they were.
+    step_file : Path, optional
+        What jobs on other machines read.
     finish_compiling : callable
         See `start_compiling`.
     """
 
     plan: Plan
     fresh: Collection[str]
+    steps: Mapping[str, Step]
     problem: str = ""
+    step_file: Path | None = None
     finish_compiling: Callable[[bool], None] = lambda finished: None
 
 
 _runs: list[_Run] = []
 
 
-def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
-    """Return the plan of a Snakemake run.
+def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str, Step]]:
+    """Return the plan and the steps of a Snakemake run.
 
     The main process of Snakemake also writes the lists of work, unless another run is working in
     the folder or it cannot be written. Invalid input ends the process with one message.
@@ -104,7 +113,7 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
                 print(f"routelab reads no config {', '.join(unknown)}.", file=sys.stderr)
         applies = bool(apply_routing_option(config))
         submits_parts(config)
-        longest_minutes(config)
+        longest = longest_minutes(config)
         fresh = fresh_stages(config.get("fresh"))
         cluster = str(config.get("cluster") or "")
         plan = expand_studies(select_studies(config.get("studies")), RESULTS, cluster)
@@ -116,19 +125,18 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
             check_fabrics(plan)
     except InputError as error:
         sys.exit(str(error))
-    _keep_slurm_conf()
-    # jobs find `routelab` also where the environment of this interpreter is not activated
-    os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
-    if workflow.remote_exec or workflow.is_main_process:
-        announce_run()  # jobs inside belong to this process, wherever the run was started
+    problem = ""
     if workflow.is_main_process:
         use_short_lines(workflow, plan, submits_parts(config))
         _tell_of_new_code(plan)
         _skip_finished_comparisons(plan)
         _print_again(plan)
         _print_equal_tables(plan)
-        _runs.append(_Run(plan, fresh, _write_lists(plan, fresh)))
-    return plan
+        problem = _write_lists(plan, fresh)
+    steps = make_steps(plan, longest)
+    if workflow.is_main_process:
+        _runs.append(_Run(plan, fresh, steps, problem))
+    return plan, steps
 
 
 def _write_lists(plan: Plan, fresh: Collection[str]) -> str:
@@ -162,6 +170,8 @@ def start_run(workflow: Any) -> None:
     try:
         with explain_write_errors(run.plan.results, run.plan.results / "x"):
             _make_ready(run)
+            if workflow.non_local_exec:
+                _pass_on_steps(workflow, run)
         run.finish_compiling = start_compiling(run.plan, cores)
         if any(batch.kind == ComparisonJob.kind for batch in run.plan.batches_to_do):
             run.finish_compiling(True)  # it would disturb measurements on this machine
@@ -184,6 +194,8 @@ def end_run(workflow: Any, finished: bool) -> None:
     if workflow.touch or not workflow.is_main_process:
         return
     run = _runs[-1]
+    if run.step_file is not None:  # a job that is left in a queue ends as soon as it starts
+        run.step_file.unlink(missing_ok=True)
     run.finish_compiling(finished)
     _warn_of_full_disk(run.plan.results)
     _print_losses(run.plan)
@@ -214,17 +226,16 @@ def _make_ready(run: _Run) -> None:
             job.forget()
 
 
-def _keep_slurm_conf() -> None:
-    """Let jobs of Slurm find the configuration of their Slurm.
+def _pass_on_steps(workflow: Any, run: _Run) -> None:
+    """Write the steps for jobs on other machines, and let executors pass on where they are.
 
-    The executor removes all variables of Slurm from the process in which a rule runs. One of them
-    has the path of Slurm's configuration, if it is not in its usual location.
+    This is what ``envvars:`` in a Snakefile does: an executor passes these variables to its jobs,
+    also if its submit command does not pass on the environment.
     """
-    variable, copy = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
-    if variable in os.environ:
-        os.environ[copy] = os.environ[variable]
-    elif copy in os.environ:
-        os.environ[variable] = os.environ[copy]
+    run.step_file = write_steps(run.steps, run.plan.results / PLAN / "steps")
+    os.environ[VARIABLE] = str(run.step_file)
+    caches = [name for name in ("ROUTELAB_CACHE_DIR", "NUMBA_CACHE_DIR") if name in os.environ]
+    workflow.register_envvars(VARIABLE, *caches)
 
 
 def check_fabrics(plan: Plan) -> None:

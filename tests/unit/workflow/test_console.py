@@ -108,3 +108,43 @@ def test_unknown_records_are_printed_as_snakemake_does(short):
     assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
     assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
+
+
+FAILED = "FAILED: route tables of small, part 1 of 2 (20 jobs)"
+
+
+def failed(tmp_path, message: str | None, *logs: str) -> dict[str, object]:
+    """Facts of a failed job of a cluster, whose logs have some texts."""
+    paths = [tmp_path / f"{number}.log" for number in range(len(logs))]
+    for path, content in zip(paths, logs, strict=True):
+        path.write_text(content)
+    return {
+        "event": Event.JOB_ERROR,
+        "jobid": 3,
+        "log": list(map(str, paths)),
+        "aux": {"external_jobid": "71"},
+        "rule_msg": message,
+    }
+
+
+def test_a_job_that_the_cluster_ends_shows_what_the_executor_says(short, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text(short, **job("routes", 3, batch="small-1"))
+    message = "SLURM-job '71' failed, SLURM status is: 'TIMEOUT'. For further error details see"
+    lines = text(short, **failed(tmp_path, message, "", "slurmstepd: time\n")).splitlines()
+    assert lines == [
+        "SLURM-job '71' failed, SLURM status is: 'TIMEOUT'.",
+        f"{FAILED}. The end of its log, {tmp_path / '1.log'}:",
+        "    slurmstepd: time",
+    ]
+    first = text(short, **failed(tmp_path, None, "x\n")).splitlines()[0]
+    assert first == "Job 71 of the cluster failed."
+    assert text(short, **failed(tmp_path, None, "") | {"aux": {}}).startswith(FAILED)
+    assert text(short, **failed(tmp_path, "x", "", "")) == f"x\n{FAILED}. Its logs are empty."
+
+
+def test_a_submitted_part_is_named_with_its_number(short):
+    text(short, **job("routes", 3, batch="small-2"))
+    message = "Job 3 has been submitted with SLURM jobid 71 (log: /long/path/71.log)."
+    assert text(short, message) == "route tables of small, part 2 of 2 (1 job): job 71 of Slurm"
+    assert text(short, "SLURM run ID: 5c0ffee") == ""

@@ -7,8 +7,8 @@ import pytest
 from routelab.api import InputError
 from routelab.jobs.batches import Batch
 from routelab.study.study import Limits
-from routelab.workflow.options import longest_minutes, submits_parts
-from routelab.workflow.plan.requests import memory_mb, minutes
+from routelab.workflow.cluster_options import longest_minutes, submits_parts
+from routelab.workflow.plan.steps import memory_mb, minutes
 from routelab.workflow.stages.routes import RouteJob
 
 

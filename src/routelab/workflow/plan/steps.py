@@ -1,0 +1,83 @@
+"""The steps of a plan, and what they ask a cluster for: memory and time, from limits of jobs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from routelab.jobs.batches import Batch
+from routelab.workflow.plan.plan import Plan
+from routelab.workflow.stages.comparisons import ComparisonJob
+from routelab.workflow.step_file import Step
+
+OVERHEAD_MB = 1000
+"""Memory beside the limit of a job, in MiB: two Snakemakes, the batch's own processes, kernels."""
+
+START_MINUTES = 15
+"""Time to start, and to compile kernels on a node that has none."""
+
+
+def memory_mb(batch: Batch) -> int:
+    """Return the memory to ask for, in MiB: jobs of a batch follow each other."""
+    return OVERHEAD_MB + ceil(max(job.limits.memory_gb for job in batch.jobs) * 1e9 / 2**20)
+
+
+def minutes(batch: Batch, longest: int) -> int:
+    """Return the time to ask for, in which every result may reach its limit.
+
+    Parameters
+    ----------
+    batch : Batch
+    longest : int
+        Largest request. A batch that takes longer continues in its next attempt.
+    """
+    seconds = sum(job.size * job.limits.seconds for job in batch.jobs)
+    return min(longest, START_MINUTES + ceil(seconds / 60))
+
+
+def make_steps(plan: Plan, longest: int) -> dict[str, Step]:
+    """Return the steps of a plan, whose lists of work are written.
+
+    Parameters
+    ----------
+    plan : Plan
+    longest : int
+        See `minutes`.
+
+    Returns
+    -------
+    steps : dict of str to Step
+        By list of work.
+    """
+    return {str(plan.spec(batch)): _step(plan, batch, longest) for batch in plan.batches.values()}
+
+
+def _step(plan: Plan, batch: Batch, longest: int) -> Step:
+    before: dict[str, tuple[str, ...]] = {}
+    for key in batch.after:
+        before[key[0]] = (*before.get(key[0], ()), str(plan.manifest(plan.batches[key])))
+    step = Step(
+        inputs=batch.inputs,
+        before=before,
+        work=tuple(plan.work(batch)),
+        spec=str(plan.spec(batch)),
+        fingerprint=batch.fingerprint,
+        priority=batch.priority,
+        memory_mb=memory_mb(batch),
+        minutes=minutes(batch, longest),
+    )
+    job = batch.jobs[0]
+    if not isinstance(job, ComparisonJob):
+        return step
+    return replace(
+        step,
+        work=tuple(plan.work_to_repeat(batch)),
+        memory_mb=0,
+        minutes=job.minutes,
+        nodes=job.nodes,
+        hosts=job.hosts,
+        partition=job.partition,
+        account=job.account,
+        slurm_extra=job.slurm_extra,
+        is_done=job.is_done(),
+    )
