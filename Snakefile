@@ -1,6 +1,6 @@
 # From a study to its page. Each step is a rule in workflow/rules, each stage makes many items:
 #
-#   topologies -> routes -> metrics, simulations, flows, benchmarks --.
+#   topologies -> routes -> metrics, simulations, flows, comparisons -.
 #   topologies -> bounds, throughput ---------------------------------+-> page -> index
 #   surveys ----------------------------------------------------------'
 #
@@ -19,7 +19,7 @@ configfile: "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/stages.smk"
-include: "workflow/rules/benchmarks.smk"
+include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -241,7 +241,7 @@ def shown(folder, *arguments):
     run = folder.run(*arguments, "-n", "--quiet", "host")
     assert run.returncode == 0, run.stdout + run.stderr
     jobs = re.split(r"\n(?=(?:local)?rule )", run.stdout + run.stderr)
-    jobs = [job for job in jobs if re.match(r"(local)?rule benchmarks:", job)]
+    jobs = [job for job in jobs if re.match(r"(local)?rule comparisons:", job)]
     return {re.search(r"wildcards: batch=small\.([\w-]+)\.", job)[1]: job for job in jobs}
 
 

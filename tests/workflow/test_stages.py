@@ -40,7 +40,7 @@ bench: {cluster: here}
 """,
 }
 NAMES = f"studies={','.join(ALL_STAGES)}"
-STAGES = {*kinds(), "benchmarks"} - {"comparisons"}
+STAGES = set(kinds())
 
 
 @pytest.fixture
@@ -107,6 +107,6 @@ def test_pictures_for_print_are_made_only_if_they_are_named(finished):
 )
 def test_a_run_can_end_with_a_stage_or_leave_it_out(stages, option, expected, pages):
     stages.ran("report", option, "--config", NAMES)
-    made = {Path(name.replace("bench/batches", "benchmarks")) for name in stages.by_output()}
+    made = {Path(name.replace("bench/batches", "comparisons")) for name in stages.by_output()}
     assert {path.name for path in made if path.parts[0] == "report"} == pages
     assert {path.parts[-2] for path in made if path.parts[0] not in ("WARM", "report")} == expected

@@ -77,7 +77,7 @@ def test_parts_are_repeated_and_comparisons_and_pages_are_not(folder):
     path = folder.write("probe.smk", including + asking)
     run = folder.run("-n", "--snakefile", str(path))
     (line,) = (line for line in run.stdout.splitlines() if line.startswith("ONCE"))
-    assert set(line.split()[1:]) == {"benchmarks", "page", "index", "figures"}
+    assert set(line.split()[1:]) == {"comparisons", "page", "index", "figures"}
 
 
 @pytest.fixture

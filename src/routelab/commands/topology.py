@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     check_result_folder(arguments.output)
     from routelab.jobs.folder_job import run_job
-    from routelab.workflow.stages.networks import TopologyJob
+    from routelab.workflow.stages.topologies import TopologyJob
 
     outcome = run_job(TopologyJob(folder=str(arguments.output), text=arguments.topology))
     if outcome.status != "ok":

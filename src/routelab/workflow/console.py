@@ -25,7 +25,7 @@ from routelab.results.missing_results import cause_text
 from routelab.workflow.plan.expansion import Plan
 from routelab.workflow.stages import kinds
 from routelab.workflow.stages.comparisons import ComparisonJob
-from routelab.workflow.stages.networks import TopologyJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; other handlers are not changed."""
@@ -111,7 +111,7 @@ class ShortFormatter(logging.Formatter):
             rule, wildcards = facts["rule_name"], dict(facts["wildcards"].items())
             name = job_title(self._plan, rule, wildcards)
             self._titles[facts["jobid"]] = name
-            if batch := self._plan.batches.get((_kind(rule), "-".join(wildcards.values()))):
+            if batch := self._plan.batches.get((rule, "-".join(wildcards.values()))):
                 self._jobs[facts["jobid"]] = batch.jobs
             if rule == "page":
                 (self._pages[facts["jobid"]],) = facts["output"]
@@ -150,7 +150,7 @@ def submission_lines(workflow: Any, submits_parts: bool) -> list[str]:
     ):
         return []
     jobs = list(workflow.dag.needrun_jobs())
-    comparisons = sum(_kind(job.rule.name) == ComparisonJob.kind for job in jobs)
+    comparisons = sum(job.rule.name == ComparisonJob.kind for job in jobs)
     stages = set(kinds()) - {TopologyJob.kind, ComparisonJob.kind} if submits_parts else set()
     parts = [job for job in jobs if job.rule.name in stages]
     lines = []
@@ -239,16 +239,11 @@ def _broken_parts(page: str) -> list[str]:
 
 def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the title of a job; empty for a target, which does nothing."""
-    kind = _kind(rule)
-    if kind in kinds():
-        return _batch_title(plan, kind, "-".join(wildcards.values()))
+    if rule in kinds():
+        return _batch_title(plan, rule, "-".join(wildcards.values()))
     if rule == "page":
         return f"page of {wildcards['study']}"
     return "" if rule in ("report", "all") else rule
-
-
-def _kind(rule: str) -> str:
-    return ComparisonJob.kind if rule == "benchmarks" else rule
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:

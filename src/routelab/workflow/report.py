@@ -29,12 +29,12 @@ from routelab.workflow.plan.plugins import study_plugins
 from routelab.workflow.stages.bounds import BoundJob, bounds_any_length, rules_ids
 from routelab.workflow.stages.comparisons import ComparisonJob, settings_and_hosts
 from routelab.workflow.stages.metrics import MetricJob
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.predictions import predictions
 from routelab.workflow.stages.routes import RouteJob
 from routelab.workflow.stages.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.workflow.stages.surveys import SurveyJob
 from routelab.workflow.stages.throughput import ThroughputJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 
 def write_report(

@@ -7,11 +7,8 @@ in dry runs nor if nothing has to be done.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import shutil
 import sys
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,43 +17,35 @@ from typing import Any
 
 from routelab._runtime.sources import core_digest
 from routelab.api import InputError
-from routelab.cluster.bench.comparison import equal_tables
 from routelab.cluster.bench.fabric.switching import require_fabric
-from routelab.jobs.job import TRY_AGAIN
-from routelab.jobs.run_lifetime import (
-    NO_LOCKS,
-    end_jobs_on_interrupt,
-    wait_for_jobs,
-)
+from routelab.jobs.run_lifetime import end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.requirements import collect_errors
 from routelab.results.atomic import explain_write_errors
-from routelab.results.missing_results import loss_sentences
-from routelab.results.outcome import digest_in
 from routelab.study.cluster.keys import load_cluster, locate_cluster
 from routelab.workflow.cluster_options import (
     apply_routing_option,
     longest_minutes,
     submits_parts,
 )
-from routelab.workflow.console import LOCK, use_short_lines
-from routelab.workflow.options import (
-    fresh_stages,
-    select_studies,
-    unknown_keys,
-)
+from routelab.workflow.console import use_short_lines
+from routelab.workflow.options import fresh_stages, select_studies, unknown_keys
 from routelab.workflow.plan.expansion import Plan, expand_studies
 from routelab.workflow.plan.plan import PLAN
 from routelab.workflow.plan.steps import make_steps
+from routelab.workflow.results_lock import lock_results
+from routelab.workflow.run_messages import (
+    CODE,
+    print_equal_tables,
+    print_full_disk,
+    print_losses,
+    print_new_code,
+    print_repetitions,
+)
 from routelab.workflow.stages.comparisons import ComparisonJob
 from routelab.workflow.step_file import VARIABLE, Step, write_steps
 from routelab.workflow.warm import start_compiling
 
 RESULTS = Path("results")
-CODE = "code"
-"""File with the digest of the code of the last run, in the folder of the plan."""
-
-SMALL = 100_000
-"""Free space in bytes below which a job's files may not fit."""
 
 
 @dataclass
@@ -128,10 +117,10 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> tuple[Plan, dict[str,
     problem = ""
     if workflow.is_main_process:
         use_short_lines(workflow, plan, submits_parts(config))
-        _tell_of_new_code(plan)
+        print_new_code(plan)
         _skip_finished_comparisons(plan)
-        _print_again(plan)
-        _print_equal_tables(plan)
+        print_repetitions(plan)
+        print_equal_tables(plan)
         problem = _write_lists(plan, fresh)
     steps = make_steps(plan, longest)
     if workflow.is_main_process:
@@ -197,8 +186,8 @@ def end_run(workflow: Any, finished: bool) -> None:
     if run.step_file is not None:  # a job that is left in a queue ends as soon as it starts
         run.step_file.unlink(missing_ok=True)
     run.finish_compiling(finished)
-    _warn_of_full_disk(run.plan.results)
-    _print_losses(run.plan)
+    print_full_disk(run.plan.results)
+    print_losses(run.plan)
     index = run.plan.results / "report" / "index.html"
     if finished and index.is_file():
         print(f"The report is {index}: open it in a browser.", file=sys.stderr)
@@ -273,97 +262,3 @@ def _skip_finished_comparisons(plan: Plan) -> None:
         finished = all(job.is_done() for job in batch.jobs)
         if finished and not all(path.exists() for path in files):
             plan.postponed.add(key)
-
-
-def _warn_of_full_disk(results: Path) -> None:
-    """Warn of a full disk, which may have lost the jobs' own messages."""
-    if shutil.disk_usage(results).free < SMALL:
-        print(
-            f"The disk of {results} is full. Free some space and run again; finished jobs are "
-            "kept.",
-            file=sys.stderr,
-        )
-
-
-def _tell_of_new_code(plan: Plan) -> None:
-    """Tell that all results run again, if the results are those of other code of routelab."""
-    try:
-        recorded_digest = (plan.results / PLAN / CODE).read_text()
-    except OSError:
-        recorded_digest = ""
-    if recorded_digest != core_digest() and any(Path(name).exists() for name in plan.manifests()):
-        print(
-            "routelab's own code has changed since these results: a run computes them again, "
-            "measurements apart.",
-            file=sys.stderr,
-        )
-
-
-def _print_again(plan: Plan) -> None:
-    number = plan.failed()
-    if number:
-        jobs = "job" if number == 1 else "jobs"
-        print(f"A run tries {number} failed or timed-out {jobs} again.", file=sys.stderr)
-
-
-def _print_equal_tables(plan: Plan) -> None:
-    """Print which routings of a comparison have the same table, as far as tables are there."""
-    for job in plan.of(ComparisonJob.kind).values():
-        if isinstance(job, ComparisonJob) and not job.is_done():
-            routings = job.comparison.routings
-            digests = {part.id: digest_in(str(part.folder)) for part in routings}
-            known = {id_: digest for id_, digest in digests.items() if digest}
-            for sentence in equal_tables(known):
-                print(f"{job.title}: {sentence}.", file=sys.stderr)
-
-
-def _print_losses(plan: Plan) -> None:
-    """Print all results that are not ok."""
-    statuses = plan.statuses()
-    for sentence in loss_sentences(statuses):
-        print(f"{sentence}.", file=sys.stderr)
-    if any(job.status in TRY_AGAIN for job in statuses):
-        print("The next run tries failed and stopped jobs again.", file=sys.stderr)
-
-
-def lock_results(results: Path, seconds: float = 1) -> int:
-    """Lock `results` against other runs until this process ends in any way.
-
-    Parameters
-    ----------
-    results : Path
-    seconds : float
-        Longest time to wait: a dry run holds the lock for a moment.
-
-    Returns
-    -------
-    lock : int
-        Closing this file ends the lock, too.
-
-    Raises
-    ------
-    InputError
-        If another run holds the lock.
-    OSError
-        If the folder cannot be written.
-    """
-    results.mkdir(parents=True, exist_ok=True)
-    lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT)
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() < deadline:
-                time.sleep(0.05)
-                continue
-            holder = os.read(lock, 100).decode(errors="replace").strip()
-            os.close(lock)
-            raise InputError(
-                f"another run ({holder}) is working in {results}; wait until it ends, or stop it"
-            ) from error
-        except OSError as error:  # as in jobs, see `share_results_lock`
-            if error.errno not in NO_LOCKS:
-                os.close(lock)
-                raise
-        return lock

@@ -94,6 +94,7 @@ def test_computing_modules_use_only_counted_sources():
         "routelab/__main__.py",
         "routelab/workflow/stages/comparisons.py",
         "routelab/workflow/plan/allocations.py",
+        "routelab/workflow/run_messages.py",
         "routelab/workflow/snakefile.py",
     }
 

@@ -34,8 +34,8 @@ from routelab.routing.routes_file import load_routes
 from routelab.routing.topology_file import load_topology
 from routelab.toolkit import build_grid
 from routelab.workflow.evaluate import evaluate_routings
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.routes import RouteJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 
 def composed(

@@ -24,7 +24,7 @@ from routelab.routing.facts import routing_facts
 from routelab.workflow.evaluate import evaluate_routings
 from routelab.workflow.plan.expansion import expand_studies
 from routelab.workflow.stages.bounds import BoundJob, rules_ids
-from routelab.workflow.stages.networks import TopologyJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 
 def weights(folder: Path) -> np.ndarray:

@@ -15,8 +15,8 @@ from routelab.simulation import case
 from routelab.simulation.packet.measurement.settings import SimulationSettings
 from routelab.simulation.packet.routing import make_packet_program
 from routelab.simulation.proofs import FOLDER, Proofs
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.simulations import SimulationJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 SETTINGS = {"loads": (0.1,), "sample_cycles": 10, "max_cycles": 2000, "precision": 0.2}
 JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", "deadlock_cycle")

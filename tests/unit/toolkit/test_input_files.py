@@ -23,7 +23,7 @@ OWN = {
     "results/provenance.py": "/proc",
     "simulation/smpi/simgrid.py": "output of a process that it started",
     "workflow/console.py": "the log of its own job",
-    "workflow/snakefile.py": "what it wrote itself",
+    "workflow/run_messages.py": "what it wrote itself",
     "workflow/step_file.py": "what its run wrote",
     "workflow/project.py": "its own templates",
     "testing/child_process.py": "output of a process that it started",

@@ -22,8 +22,8 @@ from routelab.jobs.folder_job import Result
 from routelab.jobs.job import BaseJob
 from routelab.results.outcome import read_outcome, write_outcome
 from routelab.study import Limits
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.routes import RouteJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 LIMITS = {"seconds": 60.0, "memory_gb": 4.0}
 

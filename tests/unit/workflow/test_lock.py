@@ -9,7 +9,7 @@ import os
 import pytest
 
 from routelab.api import InputError
-from routelab.workflow.snakefile import lock_results
+from routelab.workflow.results_lock import lock_results
 
 
 def test_a_folder_is_locked_once(tmp_path):

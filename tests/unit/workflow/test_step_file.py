@@ -15,8 +15,8 @@ from routelab.jobs.job import BaseJob
 from routelab.study.study import Limits
 from routelab.workflow.plan.plan import Plan
 from routelab.workflow.plan.steps import make_steps
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.routes import RouteJob
+from routelab.workflow.stages.topologies import TopologyJob
 from routelab.workflow.step_file import VARIABLE, read_steps, wait_for_list, write_steps
 
 

@@ -24,7 +24,7 @@ from routelab.routing.facts import topology_facts
 from routelab.study import Bound
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import Instance
-from routelab.workflow.stages.networks import NetworkJob, network_jobs
+from routelab.workflow.stages.topologies import NetworkJob, network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

@@ -29,8 +29,8 @@ from routelab.study.errors import suggestion
 from routelab.toolkit.grids import GridParameters
 from routelab.workflow.parts.instances import Instance
 from routelab.workflow.parts.settings import settings_id
-from routelab.workflow.stages.networks import TopologyJob, network_jobs
 from routelab.workflow.stages.routes import RouteJob, route_jobs
+from routelab.workflow.stages.topologies import TopologyJob, network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

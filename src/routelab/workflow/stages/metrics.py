@@ -24,8 +24,8 @@ from routelab.routing import route as stage
 from routelab.routing.apply import apply_routing, graph_of_rules
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
-from routelab.workflow.stages.networks import network_jobs
 from routelab.workflow.stages.routes import TableJob, route_jobs
+from routelab.workflow.stages.topologies import network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

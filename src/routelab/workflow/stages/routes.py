@@ -23,7 +23,7 @@ from routelab.routing import route as stage
 from routelab.routing.routes_file import load_routes, table_digest
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_names, code_digest
-from routelab.workflow.stages.networks import NetworkJob, TopologyJob, network_jobs
+from routelab.workflow.stages.topologies import NetworkJob, TopologyJob, network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

@@ -29,9 +29,9 @@ from routelab.simulation.sample_work import brief_engine, trial_work
 from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_name, class_names, code_digest
 from routelab.workflow.parts.settings import Works, traffic_engines, workload_engines
-from routelab.workflow.stages.networks import network_jobs
 from routelab.workflow.stages.predictions import predictions
 from routelab.workflow.stages.routes import TableJob, route_jobs
+from routelab.workflow.stages.topologies import network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

@@ -30,8 +30,8 @@ from routelab.results.row_store import SUFFIX, RowStore, RowWriter
 from routelab.results.survey_table import SurveyTable, write_survey_table
 from routelab.study import Bound, Survey
 from routelab.workflow.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.workflow.stages.networks import network_jobs
 from routelab.workflow.stages.routes import route_rehearsals
+from routelab.workflow.stages.topologies import network_jobs
 from routelab.workflow.survey.bounds import bound_row, run_bound_facts
 from routelab.workflow.survey.rows import Row, SurveyNetwork, failure_row
 from routelab.workflow.survey.runs import route_row

@@ -28,7 +28,7 @@ from routelab.toolkit import build_grid
 from routelab.workflow.parts.instances import class_name, code_digest
 from routelab.workflow.parts.settings import traffic_engines
 from routelab.workflow.stages.bounds import MARGIN
-from routelab.workflow.stages.networks import NetworkJob, network_jobs
+from routelab.workflow.stages.topologies import NetworkJob, network_jobs
 
 if TYPE_CHECKING:
     from routelab.workflow.parts.study_plugins import Parts

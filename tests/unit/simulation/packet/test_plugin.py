@@ -38,9 +38,9 @@ from routelab.simulation.packet.plugin import PacketEngine
 from routelab.simulation.packet.tables import table_program
 from routelab.simulation.packet.traffic import OpenLoop
 from routelab.toolkit import build_grid
-from routelab.workflow.stages.networks import TopologyJob
 from routelab.workflow.stages.routes import RouteJob
 from routelab.workflow.stages.simulations import SimulationJob
+from routelab.workflow.stages.topologies import TopologyJob
 
 NETWORK = "torus~dims=4x4"
 RING = "torus~dims=8"

@@ -11,7 +11,7 @@
 # - a resource that is None is not requested; then the executor's default applies.
 # - apply_routing: whether a fabric may be switched. As a parameter, omitting it would repeat all
 #   measurements that were made with it.
-rule benchmarks:
+rule comparisons:
     input:
         measured("topologies"),
         measured("routes"),
