@@ -169,6 +169,13 @@ class Study(StudyPart):
         description="Metric plugins (default: all except those that run only if named)",
     )
     limits: Limits = Field(default=Limits(), description="Limits of each job")
+    parts: int = Field(
+        default=16,
+        ge=1,
+        le=4096,
+        description="Largest number of parts of a stage. As many processes, or jobs of a cluster, "
+        "work at a time",
+    )
     bound: Bound | bool = Field(
         default=False,
         description="Prove lower bounds for all route tables, and show them with each run",

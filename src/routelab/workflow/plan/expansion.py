@@ -174,8 +174,9 @@ class _Expansion:
         studies = {
             name: _study_plan(parts, self.jobs[name]) for name, parts in self.studies.items()
         }
+        most = {name: parts.study.parts for name, parts in self.studies.items()}
         return Plan(
-            *(self._results, jobs, studies, cut_batches(self.jobs)),
+            *(self._results, jobs, studies, cut_batches(self.jobs, most)),
             quarantined=tuple(self.quarantined),
             left_out=tuple(self.left_out),
         )

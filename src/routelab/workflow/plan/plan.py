@@ -15,9 +15,6 @@ from routelab.results.missing_results import NOT_RUN, JobStatus
 from routelab.study import Study
 from routelab.workflow.parts.study_plugins import Parts
 
-BATCHES = 16
-"""Largest number of batches of one kind in a study: as many cores are busy."""
-
 FIRST = 1_000_000
 """Additional priority of the batches of the first study, so that its page is there early."""
 
@@ -221,9 +218,9 @@ class Plan:
 
 
 def cut_batches(
-    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]],
+    studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]], most: Mapping[str, int]
 ) -> dict[tuple[str, str], Batch]:
-    """Cut the jobs of each kind and study into a power of two of batches, at most `BATCHES`.
+    """Cut the jobs of each kind and study into a power of two of batches.
 
     Few batches, because each is a process that takes a second of CPU time to start. Their number
     depends on that of the jobs only, never on the machine, so that finished batches stay
@@ -233,12 +230,16 @@ def cut_batches(
     ----------
     studies : mapping of str to mapping of str to tuple of BaseJob
         By name and kind.
+    most : mapping of str to int
+        Largest number of batches of one kind, by study.
     """
     groups: dict[tuple[str, str], list[BaseJob]] = {}
+    largest: dict[tuple[str, str], int] = {}
     for name, by_kind in studies.items():
         for jobs in by_kind.values():
             for job in jobs:
                 groups.setdefault((job.kind, job.group(name)), []).append(job)
+                largest[job.kind, job.group(name)] = most[name]
     batches: dict[tuple[str, str], Batch] = {}
     makers: dict[str, tuple[str, str]] = {}
     for (kind, group), together in groups.items():
@@ -248,7 +249,7 @@ def cut_batches(
         else:
             together.sort(key=lambda job: job.base_name)
             count = 1
-            while count < BATCHES and 2 * count * least <= len(together):
+            while 2 * count <= min(largest[kind, group], len(together) // least):
                 count *= 2
         for number in range(1, count + 1):
             begin, end = (ceil((number + i) * len(together) / count) for i in (-1, 0))

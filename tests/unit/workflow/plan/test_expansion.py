@@ -385,3 +385,17 @@ def test_files_that_metrics_read_are_inputs_of_the_metrics_alone(write):
     assert after.of("routes") == before.of("routes")
     matrix.unlink()
     assert "no file config/traffic.csv" in mistakes(path)[0]
+
+
+@pytest.mark.parametrize(("key", "count"), [("", 16), ("parts: 64", 32), ("parts: 10", 8)])
+def test_a_large_study_may_have_more_parts(tmp_path, key, count):
+    path = tmp_path / "large.yaml"
+    path.write_text(
+        "title: t\ntopologies: [torus~dims=4]\nmetrics: [channel-load]\n"
+        f"routings: [{{angara-sssp: {{tie_seed: {{range: 3300}}}}}}]\n{key}\n"
+    )
+    batches = [batch for batch in expand_studies([path]).batches.values() if batch.kind == "routes"]
+    assert len(batches) == count
+    sizes = [len(batch.jobs) for batch in batches]
+    assert sum(sizes) == 3300
+    assert max(sizes) - min(sizes) <= 1
