@@ -7,9 +7,10 @@ import os
 import re
 import resource
 import signal
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from routelab._runtime.cpu_time import cpu_time
 
 if TYPE_CHECKING:
     from routelab.results.outcome import Status
@@ -37,7 +38,7 @@ def set_limits(limits: Limits | None) -> None:
     Beyond its memory an allocation fails, which is a `MemoryError` in Python and in kernels.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    _set(resource.RLIMIT_CPU, time.process_time() + limits.seconds if limits else math.inf)
+    _set(resource.RLIMIT_CPU, cpu_time() + limits.seconds if limits else math.inf)
     _set(resource.RLIMIT_DATA, limits.memory_gb * 1e9 if limits else math.inf)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from routelab._runtime.cpu_time import cpu_time
 from routelab._runtime.progress import report_phase
 from routelab.api import RoutelabError, Topology
 from routelab.jobs.limits import Failure
@@ -61,7 +62,7 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
     network : SurveyNetwork
     work : callable
     """
-    started, wall, cpu = _now(), time.perf_counter(), time.process_time()
+    started, wall, cpu = _now(), time.perf_counter(), cpu_time()
     topology = network.built()
     if isinstance(topology, Failure):
         row = _row_without_result(topology)
@@ -76,7 +77,7 @@ def timed_row(network: SurveyNetwork, work: Callable[[Topology], Row]) -> Row:
         **row,
         "started": started,
         "wall_seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.process_time() - cpu,
+        "cpu_seconds": cpu_time() - cpu,
     }
 
 
