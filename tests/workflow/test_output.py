@@ -39,7 +39,7 @@ def test_a_job_that_is_left_of_an_earlier_run_keeps_the_next_one_out(folder):
         assert run.returncode == 1
         assert run.stderr.splitlines()[-1] == (
             "jobs of an earlier run are still working in results; wait until they end, or stop "
-            "them (processes 'routelab batch')"
+            "them (processes 'routelab batch'; on a cluster, jobs that squeue lists)"
         )
         told = run.stdout + run.stderr
         assert "Traceback" not in told
