@@ -135,7 +135,8 @@ def test_parts_on_several_nodes_give_the_results_of_one_machine(project):
     assert "differences: 0" in compared.stdout
 
 
-def test_a_cancelled_part_continues_with_its_missing_items(project):
+def start_simulations(project):
+    """Start a run, and wait until it has simulated one of four items of a part."""
     log = project.folder / "results/logs/simulations/packets-1.log"
     run = project.start(*CLUSTER, "--config", "studies=packets")
     end = time.monotonic() + SECONDS
@@ -143,10 +144,28 @@ def test_a_cancelled_part_continues_with_its_missing_items(project):
         assert run.poll() is None
         assert time.monotonic() < end, project.text
         time.sleep(0.02)
+    return run
+
+
+def test_a_cancelled_part_continues_with_its_missing_items(project):
+    run = start_simulations(project)
     project.slurm.run("scancel", *project.look()["simulations"])
     project.finish(run)
     assert "[1/3]" in project.log("simulations/packets-1.log")
     assert "CANCELLED" in project.text
+
+
+def test_an_interrupted_run_cancels_its_jobs_and_the_next_one_continues(project):
+    run = start_simulations(project)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(SECONDS) != 0
+    end = time.monotonic() + SECONDS
+    while project.slurm.jobs():
+        assert time.monotonic() < end, project.text
+        time.sleep(0.2)
+    assert list((project.folder / "results/.plan/steps").iterdir()) == []
+    project.finish(project.start(*CLUSTER, "--config", "studies=packets"))
+    assert "[1/3]" in project.log("simulations/packets-1.log")
 
 
 def test_parts_that_a_killed_run_has_left_in_the_queue_end_when_they_start(project):

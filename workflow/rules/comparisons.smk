@@ -21,8 +21,6 @@ rule comparisons:
         "results/bench/batches/{batch}.json",
     log:
         "results/logs/comparisons/{batch}.log",
-    benchmark:
-        "results/benchmarks/comparisons/{batch}.tsv"
     # --retries is for parts. A failed comparison is a result, and costs node-hours.
     retries: 0
     conda:

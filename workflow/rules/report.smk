@@ -7,8 +7,6 @@ rule page:
         report("results/report/{study}/index.html", category="Pages", labels={"study": "{study}"}),
     log:
         "results/logs/report/{study}.log",
-    benchmark:
-        "results/benchmarks/report/{study}.tsv"
     # a report takes long and nothing waits for it: start it while other studies still run
     priority: 100000
     retries: 0
@@ -34,8 +32,6 @@ rule index:
         "results/report/values.html",
     log:
         "results/logs/report.log",
-    benchmark:
-        "results/benchmarks/report.tsv"
     retries: 0
     conda:
         "../envs/routelab.yaml"

@@ -12,8 +12,6 @@ rule topologies:
         "results/{study}/batches/topologies/{batch}.json",
     log:
         "results/logs/topologies/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/topologies/{study}-{batch}.tsv"
     # long batches first
     priority: priority("topologies")
     conda:
@@ -39,8 +37,6 @@ use rule topologies as routes with:
         "results/{study}/batches/routes/{batch}.json",
     log:
         "results/logs/routes/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/routes/{study}-{batch}.tsv"
     priority: priority("routes")
 
 
@@ -55,8 +51,6 @@ use rule topologies as metrics with:
         "results/{study}/batches/metrics/{batch}.json",
     log:
         "results/logs/metrics/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/metrics/{study}-{batch}.tsv"
     priority: priority("metrics")
 
 
@@ -70,8 +64,6 @@ use rule topologies as bounds with:
         "results/{study}/batches/bounds/{batch}.json",
     log:
         "results/logs/bounds/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/bounds/{study}-{batch}.tsv"
     priority: priority("bounds")
 
 
@@ -85,8 +77,6 @@ use rule topologies as throughput with:
         "results/{study}/batches/throughput/{batch}.json",
     log:
         "results/logs/throughput/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/throughput/{study}-{batch}.tsv"
     priority: priority("throughput")
 
 
@@ -101,8 +91,6 @@ use rule topologies as simulations with:
         "results/{study}/batches/simulations/{batch}.json",
     log:
         "results/logs/simulations/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/simulations/{study}-{batch}.tsv"
     priority: priority("simulations")
 
 
@@ -117,8 +105,6 @@ use rule topologies as flows with:
         "results/{study}/batches/flows/{batch}.json",
     log:
         "results/logs/flows/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/flows/{study}-{batch}.tsv"
     priority: priority("flows")
 
 
@@ -132,6 +118,4 @@ use rule topologies as surveys with:
         "results/{study}/surveys/{batch}.csv",
     log:
         "results/logs/surveys/{study}-{batch}.log",
-    benchmark:
-        "results/benchmarks/surveys/{study}-{batch}.tsv"
     priority: priority("surveys")

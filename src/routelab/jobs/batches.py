@@ -79,10 +79,6 @@ class Batch:
         expected = round(10 * sum(job.size * job.seconds_each for job in self.jobs))
         return max(expected, self.least_priority)
 
-    def manifest(self, results: Path) -> Path:
-        """Return the file that the batch writes when all its jobs have an outcome."""
-        return type(self.jobs[0]).manifest(results, self.id)
-
 
 def _fingerprint(jobs: Iterable[BaseJob]) -> str:
     parts = [f"{job.folder} {job.fingerprint}" for job in jobs]

@@ -167,8 +167,7 @@ def _signals() -> Iterator[tuple[list[int], list[int]]]:
         for child in killed:
             os.kill(child, signal.SIGKILL)
 
-    ignored = (signal.SIG_IGN, None)
-    numbers = [number for number in _DEADLY if signal.getsignal(number) not in ignored]
+    numbers = [n for n in _DEADLY if signal.getsignal(n) not in (signal.SIG_IGN, None)]
     handlers = [signal.signal(number, note) for number in numbers]
     try:
         yield arrived, killed

@@ -6,7 +6,6 @@ import logging
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -101,27 +100,17 @@ class FolderJob(BaseJob):
             Names everything that is wrong.
         """
 
-    def names(self) -> tuple[str, str]:
-        """Return the names of network and routing for an outcome without plugins."""
-        return self.text, ""
+    def task(self) -> Task:
+        """Return what is known without plugins, for an outcome if they cannot be looked up."""
+        return Task(topology=self.text)
 
     def close(self, status: Status) -> None:
         """Clean up after the outcome has been written."""
 
     @override
     def work_items(self) -> tuple[Item]:
-        return (Item(self.folder, self.limits, self._run, partial(write_failure, self)),)
-
-    def _run(self) -> None:
-        """Do the work; a plugin that cannot be used becomes an outcome."""
-        with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
-            self.outcome.unlink(missing_ok=True)
-        try:
-            outcome = run_job(self)
-            if outcome.status != "ok":
-                logger.info("%s: %s: %s", self.folder, outcome.status, outcome.reason)
-        except QuarantinedError as error:
-            write_failure(self, Failure("failed", str(error)))
+        run, record = partial(run_job, self), partial(write_failure, self)
+        return (Item(self.folder, self.limits, run, record),)
 
 
 def run_job(job: FolderJob) -> Outcome:
@@ -131,6 +120,8 @@ def run_job(job: FolderJob) -> Outcome:
     ------
     InputError
         If a name is wrong or the folder cannot be written.
+    QuarantinedError
+        If a plugin cannot be used.
     """
     start_folder = Path.cwd()
     sources = job.sources()
@@ -160,17 +151,11 @@ def write_failure(job: FolderJob, failure: Failure) -> None:
         try:
             _write_failure(job, failure, job.load()[0])
         except QuarantinedError:
-            _write_failure(job, failure, _task_of(job))
+            _write_failure(job, failure, job.task())
         return 0
 
     if run_limited(write_with_plugins, LOOKUP) != 0:
-        _write_failure(job, failure, _task_of(job))
-
-
-def _task_of(job: FolderJob) -> Task:
-    """Return what is known about a job whose plugins cannot be looked up."""
-    topology, routing = job.names()
-    return Task(topology=topology, routing=routing)
+        _write_failure(job, failure, job.task())
 
 
 def _write_failure(job: FolderJob, failure: Failure, task: Task) -> None:

@@ -179,12 +179,6 @@ class BaseJob(ABC):
         return " / ".join(self.ids) or self.text
 
     @property
-    def labels(self) -> dict[str, str]:
-        """Names by column: topology, routing, traffic or workload, and settings."""
-        names = (*self.ids, "", "", "", "")
-        return dict(zip(("topology", "routing", "traffic", "settings"), names, strict=False))
-
-    @property
     def base_name(self) -> str:
         """Name without parameters, which jobs that share kernels have in common."""
         return "@".join(part.partition("~")[0] for part in self.text.split("@"))

@@ -6,7 +6,7 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from routelab._runtime import progress
 from routelab.api import InputError, PluginError, RoutelabError, UnsupportedError
@@ -14,7 +14,6 @@ from routelab.jobs.limits import Failure
 from routelab.registry.catalogue import QuarantinedError
 from routelab.results.outcome import Status
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 LONGEST_REASON = 4000
@@ -52,10 +51,10 @@ class LostInputError(UnsupportedError):
         self.status: Status = status
 
 
-def run_contained(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | Failure:
+def run_contained(work: Callable[..., T], *args: Any) -> T | Failure:
     """Call `work` and turn an exception into the status and reason of its outcome."""
     try:
-        return work(*args, **options)
+        return work(*args)
     except LostInputError as error:
         return Failure(error.status, str(error))
     except QuarantinedError as error:
@@ -110,6 +109,6 @@ def readable(error: BaseException) -> str:
         character if character.isprintable() or character in "\n\t" else "\ufffd"
         for character in text
     )
-    return (
-        text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
-    ) or "no reason given"
+    if len(text) > LONGEST_REASON:
+        return f"{text[:LONGEST_REASON]}…"
+    return text or "no reason given"

@@ -66,11 +66,30 @@ def share_results_lock(results: Path) -> None:
     results.mkdir(parents=True, exist_ok=True)
     lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     _locks[results] = lock
+    take_lock(lock, fcntl.LOCK_SH)
+
+
+def take_lock(lock: int, how: int) -> bool:
+    """Lock an open file; return whether that was possible.
+
+    Parameters
+    ----------
+    lock : int
+    how : int
+        As for `fcntl.flock`; on a file system without locks it has no effect.
+
+    Raises
+    ------
+    OSError
+    """
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH)
+        fcntl.flock(lock, how)
+    except BlockingIOError:
+        return False
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
+    return True
 
 
 def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
@@ -93,18 +112,10 @@ def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
         return True
     deadline = time.monotonic() + seconds
     try:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    return False
-                time.sleep(0.05)
-            except OSError as error:
-                if error.errno not in NO_LOCKS:
-                    raise
-                return True
-            else:
-                return True
+        while not take_lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.05)
+        return True
     finally:
         os.close(lock)

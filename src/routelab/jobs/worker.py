@@ -26,6 +26,7 @@ from routelab.api.errors import RoutelabError
 from routelab.jobs.child import run_child
 from routelab.jobs.limits import Failure, explain_end, explain_memory, set_limits
 from routelab.jobs.processes import adopt_orphans, end_children
+from routelab.registry.catalogue import QuarantinedError
 from routelab.study.study import Limits
 
 logger = logging.getLogger(__name__)
@@ -44,14 +45,15 @@ class Item(NamedTuple):
     limits : Limits
     run : callable
         Does the work in the worker and writes the result, also if the work fails. It raises a
-        `RoutelabError` if no result can be written, for example on a full disk.
+        `QuarantinedError` if a plugin cannot be used, and another `RoutelabError` if no result can
+        be written, for example on a full disk.
     record : callable
-        Writes instead of the result why the worker ended at this item; called in the batch.
+        Writes instead of the result why there is none, for example why the worker ended.
     """
 
     title: str
     limits: Limits
-    run: Callable[[], None]
+    run: Callable[[], object]
     record: Callable[[Failure], None]
 
 
@@ -100,6 +102,8 @@ def _work(items: Sequence[Item], first: int, shared: memoryview) -> int:
             set_limits(item.limits)
             try:
                 item.run()
+            except QuarantinedError as error:
+                item.record(Failure("failed", str(error)))
             except MemoryError:
                 traceback.print_exc()
                 shared[_PROBLEM] = _MEMORY

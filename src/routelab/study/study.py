@@ -114,7 +114,7 @@ ENGINES: dict[str, Work] = {"simulation": "traffic", "flow": "workload"}
 BY_NAME = ("flow",)
 """Keys of `ENGINES` that accept a value for each workload."""
 
-OTHER_FOLDERS = ("report", "bench", "benchmarks", "logs")
+OTHER_FOLDERS = ("report", "bench", "logs")
 """Folders of `results` that do not have the results of a study."""
 
 VIEWS = ("tables", "figures")
@@ -174,7 +174,7 @@ class Study(StudyPart):
         ge=1,
         le=4096,
         description="Largest number of parts of a stage. As many processes, or jobs of a cluster, "
-        "work at a time",
+        "work at a time; a survey has as many as `survey: {runs: …}` makes",
     )
     bound: Bound | bool = Field(
         default=False,

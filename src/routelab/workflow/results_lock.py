@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from routelab.api.errors import InputError
-from routelab.jobs.run_lifetime import NO_LOCKS
+from routelab.jobs.run_lifetime import take_lock
 from routelab.workflow.console import LOCK
 
 
@@ -36,20 +36,16 @@ def lock_results(results: Path, seconds: float = 1) -> int:
     results.mkdir(parents=True, exist_ok=True)
     lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT)
     deadline = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() < deadline:
-                time.sleep(0.05)
-                continue
-            holder = os.read(lock, 100).decode(errors="replace").strip()
-            os.close(lock)
-            raise InputError(
-                f"another run ({holder}) is working in {results}; wait until it ends, or stop it"
-            ) from error
-        except OSError as error:  # as in jobs, see `share_results_lock`
-            if error.errno not in NO_LOCKS:
-                os.close(lock)
-                raise
-        return lock
+    try:
+        while not take_lock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() >= deadline:
+                holder = os.read(lock, 100).decode(errors="replace").strip()
+                raise InputError(
+                    f"another run ({holder}) is working in {results}; wait until it ends, or stop "
+                    "it"
+                )
+            time.sleep(0.05)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock

@@ -113,7 +113,7 @@ class Plan:
 
     def manifest(self, batch: Batch) -> Path:
         """Return the file that a batch writes when all its jobs have an outcome."""
-        return batch.manifest(self.results)
+        return type(batch.jobs[0]).manifest(self.results, batch.id)
 
     def manifests(self, study_plan: StudyPlan | None = None) -> list[str]:
         """Return the manifests of all batches, or of those with results of a study."""

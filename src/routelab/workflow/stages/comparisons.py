@@ -175,13 +175,6 @@ class ComparisonJob(BaseJob):
         return f"{study} on {topology}{more}"
 
     @property
-    @override
-    def labels(self) -> dict[str, str]:
-        """Names by column; the routing is the study's name, because there are several."""
-        study, topology, settings = self.ids
-        return {"topology": topology, "routing": study, "settings": settings}
-
-    @property
     def node_hours(self) -> float:
         """Node-hours that its allocation takes at most."""
         return self.nodes * self.minutes / 60

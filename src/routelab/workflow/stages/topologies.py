@@ -128,8 +128,8 @@ class NetworkJob(FolderJob):
         return {} if digest is None else {"network": digest}
 
     @override
-    def names(self) -> tuple[str, str]:
-        return self.network or self.topology, self.text
+    def task(self) -> Task:
+        return Task(topology=self.network or self.topology, routing=self.text)
 
     def look_up_network(self) -> tuple[str, Topology | None]:
         """Return the network's name, and the network unless its job could not build it.

@@ -25,7 +25,7 @@ from routelab.kernels.words import (
 from routelab.metrics import channel_loads
 from routelab.toolkit import build_grid, words
 from routelab.toolkit.words import _turns_by_element
-from routelab_plugins.routing.words import Words
+from routelab_plugins.routing.words import Words, _rounds
 
 KERNELS = "broken_rows", "count_turns", "exchange", "lift_blocks", "move_elements", "sweep"
 
@@ -287,3 +287,13 @@ def test_the_doubly_twisted_torus_comes_near_to_the_bound_of_74(options, most):
     table = Words(rounds=150, legal_rounds=60, **options).route(topology)
     assert 74 <= channel_loads(table).max() <= most
     assert check_table(table).status == "proven"
+
+
+def test_large_networks_are_searched_in_fewer_rounds():
+    assert [_rounds(network([], size)) for size in (1, 387, 388, 1_000, 2_000)] == [
+        400,  # of 387² = 149,769 pairs, 60 million
+        400,
+        398,
+        60,
+        30,
+    ]
