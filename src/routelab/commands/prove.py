@@ -75,7 +75,7 @@ def add_parser(subparsers: Any) -> None:
         "--certificate",
         metavar="FILE",
         type=named_path,
-        help="file for the proof, which docs/recheck_certificate.py verifies",
+        help="file for the proof, which instances/check.py verifies",
     )
     parser.add_argument(
         "--repair",

@@ -11,7 +11,7 @@ dependency graph           `kernels.dependency`                 `dependency_grap
 cycle, or rank             `table_checker`                      `hop_checker`
 verdict                    `verdict`                            `hop_verdict`
 certificate                `certificate`                        the rank in the verdict
-check of the certificate   ``docs/recheck_certificate.py``
+check of the certificate   ``instances/check.py``
 =========================  ===================================  ==================================
 """
 

@@ -2,7 +2,7 @@
 
 A certificate holds the network's channels, the routes, the dependencies, the rings and a rank for
 each resource. These suffice for the proof without trust in routelab.
-``docs/recheck_certificate.py`` verifies one with the standard library and shares no code with
+``instances/check.py --certificate`` verifies one with the standard library and shares no code with
 routelab.
 
 JSON fields, besides ``format``, ``provenance``, ``flow_control``, ``preconditions``:

@@ -240,7 +240,7 @@ def write_removal(verdict: NextHopVerdict, table: NextHops, path: Path) -> None:
     JSON fields: ``format``; ``waits``; ``switches`` (names); ``destinations`` (the switch of each);
     ``sources`` (names of the switches where packets begin); ``channels`` (``[name, source,
     target]``); ``entries`` (``[switch, destination, [[channel, vc], ...]]``, by position);
-    ``removal`` (``[channel, vc]`` in order). ``docs/recheck_certificate.py`` verifies it.
+    ``removal`` (``[channel, vc]`` in order). ``instances/check.py`` verifies it.
     """
     assert verdict.rank is not None
     topology, ends = table.topology, table.destination_switch

@@ -6,8 +6,8 @@
 3. With a harmful edge: report a short cycle, and a route that causes each of its edges
    (`_cycle_verdict`).
 4. Without: rank the resources in topological order. The rank is the certificate:
-   `certificate.write_certificate` writes it, and `docs/recheck_certificate.py` checks it without
-   routelab.
+   `certificate.write_certificate` writes it, and `instances/check.py --certificate` checks it
+   without routelab.
 
 Model
 -----

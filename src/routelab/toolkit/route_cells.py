@@ -165,6 +165,8 @@ def _read_heading(reader: CsvReader) -> tuple[str, ...]:
     names = tuple(cell.lower() for cell in reader.header)
     while names and not names[-1]:
         names = names[:-1]
+    if names == ("switch", "target", "next"):
+        names = ("switch", "target", "switches")
     for form in FORMS:
         for known in (
             ("source", "target", form),

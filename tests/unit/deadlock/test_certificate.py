@@ -29,14 +29,14 @@ from routelab.deadlock import (
     write_certificate,
 )
 
-PROGRAM = Path(__file__).parents[3] / "docs" / "recheck_certificate.py"
+PROGRAM = Path(__file__).parents[3] / "instances" / "check.py"
 Content = dict[str, Any]
 
 
 def recheck(path: Path) -> subprocess.CompletedProcess[str]:
     """Run the stand-alone program as its readers do, without routelab on the path."""
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(PROGRAM), str(path)],
+        [sys.executable, "-I", "-S", str(PROGRAM), "--certificate", str(path)],
         capture_output=True,
         text=True,
         check=False,
@@ -231,7 +231,7 @@ def test_every_proof_rechecks(seed: int, flow_control: str) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = Path(folder) / "certificate.json"
         write_certificate(verdict, table, path)
-        patch.setattr(sys, "argv", [str(PROGRAM), str(path)])
+        patch.setattr(sys, "argv", [str(PROGRAM), "--certificate", str(path)])
         with pytest.raises(SystemExit) as end:
             runpy.run_path(str(PROGRAM), run_name="__main__")
     assert end.value.code == 0
@@ -257,7 +257,7 @@ def judge(content: object, path: Path) -> tuple[int, str]:
 def judge_file(path: Path) -> tuple[int, str]:
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
-        patch.setattr(sys, "argv", [str(PROGRAM), str(path)])
+        patch.setattr(sys, "argv", [str(PROGRAM), "--certificate", str(path)])
         with contextlib.redirect_stdout(io.StringIO()), pytest.raises(SystemExit) as end:
             runpy.run_path(str(PROGRAM), run_name="__main__")
     assert isinstance(end.value.code, int)

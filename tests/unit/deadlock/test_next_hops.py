@@ -14,7 +14,7 @@ from routelab.api import Topology
 from routelab.routing.prove import prove_routes, write_proof
 from routelab.routing.repair import repair_routes
 
-RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
+CHECK = Path(__file__).parents[3] / "instances/check.py"
 WAITS = ("any", "one", "escape")
 
 
@@ -93,7 +93,7 @@ def naive_verdict(table, waits):
 
 def test_verdicts_are_those_of_the_naive_twin(tmp_path):
     draw = random.Random(11)
-    recheck = runpy.run_path(str(RECHECK))
+    recheck = runpy.run_path(str(CHECK))
     counts = dict.fromkeys(product(WAITS, ("proven", "cycle", "broken")), 0)
     for _ in range(500):
         table = random_table(
@@ -110,7 +110,7 @@ def test_verdicts_are_those_of_the_naive_twin(tmp_path):
         counts[waits, proof.status] += 1
         if proof.status == "proven":
             write_proof(proof, tmp_path / "proof.json")
-            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+            recheck["check_certificate"](tmp_path / "proof.json")
         for (_, wanted, _), (held, _, _) in zip(
             proof.cycle, proof.cycle[1:] + proof.cycle[:1], strict=True
         ):
@@ -120,7 +120,7 @@ def test_verdicts_are_those_of_the_naive_twin(tmp_path):
 
 def test_wormhole_with_a_choice_is_proven_if_all_dependencies_together_are_acyclic(tmp_path):
     draw = random.Random(17)
-    recheck = runpy.run_path(str(RECHECK))
+    recheck = runpy.run_path(str(CHECK))
     counts = dict.fromkeys(product(WAITS, ("proven", "not enough input", "cycle")), 0)
     del counts["any", "cycle"], counts["escape", "cycle"], counts["one", "not enough input"]
     while min(counts.values()) < 10:
@@ -147,7 +147,7 @@ def test_wormhole_with_a_choice_is_proven_if_all_dependencies_together_are_acycl
         counts[waits, proof.status] += 1
         if proof.status == "proven":
             write_proof(proof, tmp_path / "proof.json")
-            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+            recheck["check_certificate"](tmp_path / "proof.json")
 
 
 def test_virtual_channels_keep_their_numbers(tmp_path):
@@ -167,7 +167,7 @@ def test_virtual_channels_keep_their_numbers(tmp_path):
     write_proof(proof, tmp_path / "proof.json")
     content = json.loads((tmp_path / "proof.json").read_text())
     assert {vc for _, vc in content["removal"]} == vcs
-    assert runpy.run_path(str(RECHECK))["main"]([str(tmp_path / "proof.json")]) == 0
+    assert runpy.run_path(str(CHECK))["main"](["--certificate", str(tmp_path / "proof.json")]) == 0
 
 
 def read_letters(file):
@@ -181,7 +181,7 @@ def read_letters(file):
 def test_terminals_have_next_hops_of_their_own(tmp_path):
     """A naive table has a link to each terminal instead."""
     draw = random.Random(13)
-    recheck = runpy.run_path(str(RECHECK))
+    recheck = runpy.run_path(str(CHECK))
     counts = dict.fromkeys(("proven", "cycle"), 0)
     while min(counts.values()) < 20:
         graph = random_graph(draw, draw.randint(3, 5))
@@ -214,7 +214,7 @@ def test_terminals_have_next_hops_of_their_own(tmp_path):
         assert proof.facts["pairs_without_route"] == 0
         if proof.status == "proven":
             write_proof(proof, tmp_path / "proof.json")
-            recheck["check_removal"](recheck["read"](tmp_path / "proof.json"))
+            recheck["check_certificate"](tmp_path / "proof.json")
 
 
 def test_a_terminal_without_an_entry_has_that_of_its_switch(tmp_path):
@@ -417,12 +417,12 @@ def test_a_damaged_certificate_is_refused(tmp_path):
     (tmp_path / "table.csv").write_text(CHOICE)
     write_proof(prove_routes(tmp_path / "table.csv"), tmp_path / "proof.json")
     proof = json.loads((tmp_path / "proof.json").read_text())
-    recheck = runpy.run_path(str(RECHECK))
-    assert recheck["main"]([str(tmp_path / "proof.json")]) == 0
+    recheck = runpy.run_path(str(CHECK))
+    assert recheck["main"](["--certificate", str(tmp_path / "proof.json")]) == 0
     for copy in damaged(proof):
         (tmp_path / "damaged.json").write_text(json.dumps(copy))
-        assert recheck["main"]([str(tmp_path / "damaged.json")]) == 4
+        assert recheck["main"](["--certificate", str(tmp_path / "damaged.json")]) == 4
     for field in proof:
         copy = {name: value for name, value in proof.items() if name != field}
         (tmp_path / "damaged.json").write_text(json.dumps(copy))
-        assert recheck["main"]([str(tmp_path / "damaged.json")]) == 2
+        assert recheck["main"](["--certificate", str(tmp_path / "damaged.json")]) == 2

@@ -20,7 +20,7 @@ from routelab.routing.prove import prove_routes, write_proof
 from routelab.routing.repair import repair_routes
 from routelab.toolkit.route_list import route_list_lines
 
-RECHECK = Path(__file__).parents[3] / "docs/recheck_certificate.py"
+CHECK = Path(__file__).parents[3] / "instances/check.py"
 FOUR = "source,target,switches\nA,C,B,C\nB,D,C,D\nC,A,D,A\nD,B,A,B\n"
 
 
@@ -75,7 +75,7 @@ def random_list(draw, folder):
 def test_verdicts_and_loads_are_those_of_the_naive_twin(tmp_path):
     draw = random.Random(4)
     counts = {"proven": 0, "cycle": 0, "broken": 0}
-    recheck = runpy.run_path(str(RECHECK))["check"]
+    recheck = runpy.run_path(str(CHECK))["check_certificate"]
     while sum(counts.values()) < 500:
         file = random_list(draw, tmp_path)
         if file is None:
@@ -89,7 +89,7 @@ def test_verdicts_and_loads_are_those_of_the_naive_twin(tmp_path):
             assert proof.facts["max_load"] == pytest.approx(load)
         if status == "proven":
             write_proof(proof, tmp_path / "proof.json")
-            recheck(json.loads((tmp_path / "proof.json").read_text()))
+            recheck(tmp_path / "proof.json")
         if status == "cycle":
             text = file.read_text()
             for (held, wanted, route), (following, _, _) in pairwise(
@@ -307,7 +307,7 @@ def test_repair_keeps_lines_names_and_numbers(tmp_path):
     write_proof(proof, tmp_path / "proof.json")
     resources = json.loads((tmp_path / "proof.json").read_text())["resources"]
     assert {vc for _, vc, _ in resources} == {0, 5}
-    assert runpy.run_path(str(RECHECK))["main"]([str(tmp_path / "proof.json")]) == 0
+    assert runpy.run_path(str(CHECK))["main"](["--certificate", str(tmp_path / "proof.json")]) == 0
 
 
 @pytest.mark.parametrize(

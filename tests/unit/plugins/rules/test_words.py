@@ -116,7 +116,7 @@ def test_the_stand_alone_program_checks_the_word_and_refuses_exchanged_ranks(fou
 
     def code(changed):
         path.write_text(json.dumps(changed))
-        program = [sys.executable, str(ROOT / "docs/recheck_certificate.py"), str(path)]
+        program = [sys.executable, str(ROOT / "instances/check.py"), "--certificate", str(path)]
         return subprocess.run(program, check=False, capture_output=True).returncode
 
     assert code(content) == 0
