@@ -8,7 +8,8 @@ of packets for it there, each in a cell of its own. Several next hops are a choi
     B,C,C
     D,C,C@1
 
-``switch,target,next`` is the same heading. Hops are written as in `routelab.toolkit.route_list`: as switches, ports or links, with ``@1`` for
+``switch,target,next`` is the same heading. Hops are written as in `routelab.toolkit.route_list`: as
+switches, ports or links, with ``@1`` for
 virtual channel 1. A target is a switch with terminals, or a terminal that has a name: then it may
 have other next hops than its switch. Entries of a switch for itself or its terminals are ignored.
 """
