@@ -74,7 +74,7 @@ check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workfl
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) snakemake --lint
 	$(RUN) hadolint Containerfile
-	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md Makefile config docs perf plugins profiles src workflow
+	$(RUN) codespell README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md Makefile config docs instances perf plugins profiles src workflow
 
 .PHONY: format
 format: $(VENV)/installed-check ## Format the sources as `make check` requires

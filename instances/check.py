@@ -40,9 +40,10 @@ class RefusedError(Exception):
 
 
 def need(fact, text, code=2):
-    """Refuse what is checked unless `fact` holds."""
+    """Return `fact`, or refuse what is checked unless it holds."""
     if not fact:
         raise RefusedError(text, code)
+    return fact
 
 
 def read_file(path):
@@ -94,7 +95,8 @@ def expect(value, form, name):
 def read_rows(content, *headings):
     """Return the heading of a CSV file, one of those expected, and its rows."""
     lines = (line.strip() for line in io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig"))
-    rows = ([*map(str.strip, line.split(","))] for line in lines if line and line[0] != "#")
+    cells = (line.split(",") for line in lines if line and line[0] != "#")
+    rows = ([*map(str.strip, row)] for row in cells if need(row[1:], f"{row[0]!r:.60}: no comma"))
     heading = ",".join(next(rows, []))
     need(heading in headings, f"the heading is {heading!r:.60} instead of {' or '.join(headings)}")
     return heading, rows
@@ -106,7 +108,7 @@ def read_instance(folder, name):
     digests = {row[0]: row[1:] for row in index}.get(name, ())
     need(len(digests) == 3, f"index.csv has no instance {name!r:.60}")
     network, rules = read_file(folder / "network.csv"), read_json(folder / "instance.json")
-    for file, digest in zip(("network.csv", "instance.json"), digests, strict=False):
+    for file, digest in (("network.csv", digests[0]), ("instance.json", digests[1])):
         same = hashlib.sha256(read_file(folder / file)).hexdigest() == digest
         need(same, f"{file} of {name} is not the one in index.csv")
     expect(rules, INSTANCE | {"name": re.escape(name)}, "instance.json")
@@ -131,13 +133,12 @@ def join_next_hops(rows, resource, demand):
     hops, vcs = {}, {}
     for switch, target, *cells in rows:
         if switch != target:
-            packets, entry = f"packets for {target} at {switch}", (switch, target)
+            packets, key = f"packets for {target} at {switch}", (switch, target)
             need(len(cells) == 1, f"{packets} have {len(cells)} next hops", 7 if cells else 2)
-            code = 6 if hops.get(entry) == cells[0] else 7
-            need(entry not in hops, f"{packets} are listed twice", code)
+            need(key not in hops, f"{packets}: listed twice", 6 if [hops.get(key)] == cells else 7)
             vc = resource(switch, cells[0])[2]
             need(vcs.setdefault(target, vc) == vc, f"{packets} change their virtual channel", 7)
-            hops[entry] = cells[0]
+            hops[key] = cells[0]
     for source, target in demand:
         at, cells = source, []
         while at != target and (at, target) in hops:
@@ -322,8 +323,7 @@ def check_ranks(proof, source, target):
         need(same, f"{key} does not match its digest", 4)
     what = "switches" + " and terminals" * ("destinations" in proof)
     pairs = f"{sum(map(any, routes))} of {sum(a != b for a, b in pairs)} pairs of {what} routed"
-    sizes = f"{len(listed)} dependencies, {len(rings)} rings"
-    return f"proven: {flow} flow control, {pairs},\n{sizes}"
+    return f"proven: {flow} flow control, {pairs},\n{len(listed)} dependencies, {len(rings)} rings"
 
 
 def check_removal(proof, source, target):
