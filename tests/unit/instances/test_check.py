@@ -236,7 +236,8 @@ def test_weights_of_several_routes_are_shares(benchmark_of):
     assert bench.check()[0] == 2
     assert bench.check(GOOD + "A,C,D,C\n")[0] == 7
     bench.rules = {}
-    assert bench.check(weighted)[0] == 7
+    one_each = weighted.replace("A,C,1,D,C\n", "")
+    assert bench.check(one_each)[1] == "outside: each pair has one route, so that it has no weight"
     assert bench.check(GOOD + "A,C,D,C\n")[1] == (
         "outside: the route from A to C is the second of its pair"
     )
@@ -661,6 +662,14 @@ def test_a_gzip_bomb_is_refused(benchmark_of):
             file.write(line)
     code, text = bench.run("small", str(bench.entry))
     assert (code, text) == (2, "cannot accept: routes.csv.gz contains more than 200,000,000 bytes")
+
+
+def test_a_large_file_is_refused(benchmark_of):
+    bench = benchmark_of()
+    content = random.Random(1).randbytes(5_000_000)
+    (bench.entry / "routes.csv.gz").write_bytes(gzip.compress(content, compresslevel=1))
+    code, text = bench.run("small", str(bench.entry))
+    assert (code, text) == (2, "cannot accept: routes.csv.gz has more than 5,000,000 bytes")
 
 
 def test_damaged_rules_of_an_instance_are_refused(benchmark_of):
