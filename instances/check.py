@@ -25,7 +25,7 @@ from pathlib import Path
 
 WORDS = ("", "", "cannot accept", "not enough input", "unproven", "cycle", "broken", "outside")
 MOST_STORED, MOST_BYTES, VCS, ANY = 5_000_000, 200_000_000, range(2**31), range(2**63)
-V1, VALUE = Path(__file__).parent / "v1", "[0-9]{1,99}(/0*[1-9][0-9]{0,99})?"
+V1, VALUE = Path(__file__).parent / "v1", "[0-9]{1,200}(/0*[1-9][0-9]{0,200})?"
 ROUTE = "(HOP( HOP)*)?(;(HOP( HOP)*)?)*".replace("HOP", "[0-9]{1,12}(:[0-9]{1,12})?")
 SWITCH, NUMBER, CAPACITY = r"""[^\s#@,"'][^@,"]*""", "[0-9]{1,18}", r"[0-9]{1,9}(\.[0-9]{1,9})?"
 INSTANCE = {"format": "routing-instance/1", "title": str, "topology?": str}

@@ -243,6 +243,15 @@ def test_weights_of_several_routes_are_shares(benchmark_of):
     )
 
 
+def test_sums_of_weights_that_give_endless_digits_are_refused(benchmark_of):
+    rows = ["source,target,weight,switches"]
+    for number, line in enumerate(GOOD.splitlines()[1:]):
+        source, target, *hops = line.split(",")
+        rows.append(",".join([source, target, str(10**17 + number), *hops]))
+    code, text = benchmark_of(rules={"whole_loads": False}).check("\n".join([*rows, ""]))
+    assert (code, text[:31]) == (2, "cannot accept: the sums of the ")
+
+
 def test_the_longest_route_and_virtual_channels(benchmark_of):
     longer = GOOD.replace("A,B,B\n", "A,B,D@1,C@1,B@2\n")
     bench = benchmark_of(rules={"max_hops": 2, "virtual_channels": 3}, value=3)
@@ -605,6 +614,21 @@ def test_garbage_in_json_is_one_line(benchmark_of, file):
     for content in JSON_GARBAGE:
         (bench.folder / file).write_bytes(content)
         assert bench.run(*(certificate or ["small", str(bench.entry)]))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [('{"a": NaN}', "NaN"), ('{"a": [-Infinity]}', "-Inf"), ('{"a": 1, "a": 1}', "twice")],
+)
+def test_values_that_json_does_not_have_are_refused(benchmark_of, content, sentence):
+    bench = benchmark_of()
+    proof = bench.folder / "proof.json"
+    proof.write_text(content)
+    (bench.entry / "about.json").write_text(content)
+    for arguments in (["--certificate", str(proof)], ["small", str(bench.entry)]):
+        code, text = bench.run(*arguments)
+        assert code == 2
+        assert sentence in text
 
 
 @pytest.mark.parametrize(
