@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, messages_on, reachable_demand, routers
 
+import routelab
 from routelab.api import UnsupportedError
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check_table
@@ -166,3 +167,10 @@ def test_more_hops_than_claimed_are_livelock():
     assert blocked.kind == "livelock"
     assert blocked.cycle == ()
     assert "3" in blocked.text
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_full_ring_whose_only_free_slot_is_on_its_way_is_no_deadlock(seed):
+    """A unit has left an output queue of the ring, and its slot is free in the next cycle."""
+    simulated = routelab.simulate("torus~dims=8x8", "dor", "tornado", loads=[0.8], seed=seed)
+    assert simulated.curve["state"].tolist() == ["saturated"]

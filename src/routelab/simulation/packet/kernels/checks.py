@@ -17,7 +17,7 @@ def stuck_queues(places, now):
     A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
     front of that buffer can move. Under wormhole switching the packet that holds the virtual
     channel must also be able to move. An output FIFO moves if the buffer behind its channel has a
-    credit. The remaining queues are stuck permanently. Room for two packets, which entering a ring
+    credit, and gets room when a unit of it has left. The remaining queues are stuck permanently. Room for two packets, which entering a ring
     needs, is assumed to come, as it does if the routing is proven. If candidates change while a
     packet waits, it counts as waiting after `PATIENCE` cycles.
 
@@ -74,7 +74,8 @@ def _can_be_freed(engine, queue, stuck, now):
             num_credits = np.int64(engine.room[place].credits)
             if has_fifos:
                 num_credits = np.int64(engine.fifos[place].credits)
-                if num_credits > 0:
+                leaving = engine.setting[at.S_FIFO] - engine.fifos[place].count
+                if num_credits > 0 or leaving > engine.space[place].credits:
                     return True
             if (
                 engine.setting[at.S_CAPACITY] - queues[place].count > num_credits
