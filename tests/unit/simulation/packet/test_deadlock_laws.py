@@ -169,6 +169,23 @@ def test_more_hops_than_claimed_are_livelock():
     assert "3" in blocked.text
 
 
+@pytest.mark.parametrize("fifo", [1, 2, 8])
+@pytest.mark.parametrize("buffer_flits", [1, 2])
+def test_nothing_moves_after_a_deadlock(buffer_flits, fifo):
+    router = Router(vcs=1, buffer_flits=buffer_flits, output_buffer_flits=fifo)
+    found = 0
+    for size, hops in ((4, 2), (4, 3), (5, 3), (8, 4)):
+        table = clockwise_ring_table(ring(size), hops)
+        demand = Demand.permutation((np.arange(size) + hops) % size, "clockwise")
+        simulation = Simulation(table.topology, table_program(table), router, OpenLoop(demand, 1.0))
+        while simulation.blocked() is None and simulation.now < 2000:
+            simulation.run(100)
+        if simulation.blocked():
+            found += 1
+            assert simulation.run(500).flit_hops == 0
+    assert found == (4 if buffer_flits == 1 else 0)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_full_ring_whose_only_free_slot_is_on_its_way_is_no_deadlock(seed):
     """A unit has left an output queue of the ring, and its slot is free in the next cycle."""

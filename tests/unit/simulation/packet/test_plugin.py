@@ -393,7 +393,7 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
 
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
-    asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))
+    asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
     result = simulate(table.topology, table, Across(), asked)
     assert result.facts["state"] == "deadlock"
     assert result.facts["deadlock"] == "cycle"
@@ -411,7 +411,7 @@ def test_a_proof_and_a_deadlock_contradict_each_other(monkeypatch) -> None:
         return replace(check(*given, **options), status="proven")
 
     monkeypatch.setattr(case, "check_table", deceived)
-    asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))
+    asked = settings(vcs=1, buffer_flits=1, loads=(1.0,))
     both = r"the check says proven \(.*\), and .* deadlock \(.*0>1"
     with pytest.raises(RuntimeError, match=both):
         simulate(table.topology, table, Across(), asked)
