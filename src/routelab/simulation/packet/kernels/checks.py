@@ -17,9 +17,10 @@ def stuck_queues(places, now):
     A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
     front of that buffer can move. Under wormhole switching the packet that holds the virtual
     channel must also be able to move. An output FIFO moves if the buffer behind its channel has a
-    credit, and gets room when a unit of it has left. The remaining queues are stuck permanently. Room for two packets, which entering a ring
-    needs, is assumed to come, as it does if the routing is proven. If candidates change while a
-    packet waits, it counts as waiting after `PATIENCE` cycles.
+    credit, and gets room when a unit of it has left. The remaining queues are stuck permanently.
+    Room for two packets, which entering a ring needs, is assumed to come, as it does if the routing
+    is proven. If candidates change while a packet waits, it counts as waiting after `PATIENCE`
+    cycles.
 
     Parameters
     ----------
