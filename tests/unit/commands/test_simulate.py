@@ -87,7 +87,7 @@ def test_all_mistakes_are_reported_together(refused) -> None:
 
 CIRCLING = (
     *("simulate", "torus~dims=8", "first@unrestricted", "tornado", "--vcs", "1"),
-    *("--buffer-flits", "2", "--load", "0.1,1", *QUICK),
+    *("--router", "input-queued", "--buffer-flits", "2", "--load", "0.1,1", *QUICK),
 )
 """Shortest routes around a ring, which wait for each other at load 1."""
 
@@ -120,7 +120,8 @@ def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Pat
     assert outcome.facts["state"] == "deadlock"
     network = tmp_path / "network"
     assert main(["topology", "torus~dims=8", "-o", str(network)]) == 0
-    asked = "vcs=1,buffer_flits=2,loads=1,sample_cycles=20,max_cycles=4000,precision=0.05"
+    quick = "loads=1,sample_cycles=20,max_cycles=4000,precision=0.05"
+    asked = f"router=input-queued,vcs=1,buffer_flits=2,{quick}"
     job = SimulationJob(
         folder=str(tmp_path / "job"),
         topology=str(network),
