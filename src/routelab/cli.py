@@ -29,7 +29,7 @@ EXAMPLES = (
 
 GROUPS = {
     "try networks and routings": ("topology", "route", "evaluate", "bound", "export"),
-    "check routes of your own": ("prove", "infiniband"),
+    "check routes of your own": ("prove", "infiniband", "instances"),
     "simulate": ("simulate", "workload"),
     "run studies": ("init", "study", "report", "compare"),
     "measure on clusters": ("cluster", "bench"),

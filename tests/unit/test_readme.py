@@ -76,9 +76,12 @@ def test_small_pictures_are_small_and_say_what_they_show(publish):
 
 def test_every_published_study_is_in_the_manual(publish):
     listed = re.findall(r": results/([\w-]+)\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    listed.remove("instances")  # the benchmark
     assert listed == list(publish.texts())
     assert all((ROOT / f"config/studies/{study}.yaml").is_file() for study in listed)
-    assert README.count("](docs/results/") == 9  # seven results, the picture, all results
+    assert (
+        README.count("](docs/results/") == 10
+    )  # seven results, the picture, all results, the benchmark
 
 
 def test_the_plugin_of_the_readme_makes_shortest_legal_routes():

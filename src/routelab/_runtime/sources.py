@@ -28,8 +28,8 @@ Files = dict[str, str]
 """Files by a name that does not depend on where they are installed."""
 
 ASKS = (
-    *("cli", "cluster/infiniband", "commands", "notebook", "routing/export", "routing/prove"),
-    *("routing/repair", "templates", "testing", "workflow/evaluate"),
+    *("cli", "cluster/infiniband", "commands", "instances", "notebook", "routing/export"),
+    *("routing/prove", "routing/repair", "templates", "testing", "workflow/evaluate"),
 )
 """Parts of routelab on which nothing depends that a run makes."""
 

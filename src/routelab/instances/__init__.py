@@ -1,0 +1,1 @@
+"""A public benchmark of lossless routing, in the folder ``instances`` of the repository."""

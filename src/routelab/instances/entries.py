@@ -1,0 +1,162 @@
+"""Entries of installed routings, checked by the collection's checker before they are written."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from routelab import __version__
+from routelab._runtime.progress import report_phase
+from routelab.api import HopRoutingPlugin, RoutelabError, UnsupportedError
+from routelab.instances.collection import ABOUT, ROUTES, Instance
+from routelab.registry.catalogue import installed_catalogue
+from routelab.registry.instances import load_routing, parameter_rows
+from routelab.results.atomic import atomic_file
+from routelab.routing.apply import apply_routing
+from routelab.toolkit import route_list_lines
+
+TOOL = "routelab"
+VC_PARAMETERS = ("vcs", "vls", "max_channels")
+"""Names that parameters of routings have for the number of virtual channels."""
+
+COMPOSED = ("sssp@up-down", "sssp@l-turn", "sssp@tree-turn", "sssp@segment")
+"""Routings of a selection and rules that are tried beside those with a name."""
+
+
+class DifferentError(RoutelabError):
+    """An entry that is made again has other routes."""
+
+
+class Made(NamedTuple):
+    """An entry that a routing makes.
+
+    Attributes
+    ----------
+    about : dict
+        Content of ``about.json``.
+    content : bytes
+        The routes, not compressed.
+    """
+
+    about: dict[str, Any]
+    content: bytes
+
+
+def installed_routings(instance: Instance) -> Iterator[str]:
+    """Yield the names of installed routings with tables, for the virtual channels of an instance.
+
+    Routings with a required parameter, such as a file, are left out.
+    """
+    vcs, catalogue = instance.rules["virtual_channels"], installed_catalogue()
+    any_hop = vcs == 1 or instance.rules["per"] == "hop"
+    for key in catalogue.keys("routing"):
+        plugin = catalogue.plugin("routing", key)
+        parameters = {row.name: row.default for row in parameter_rows(plugin)}
+        if issubclass(plugin, HopRoutingPlugin) or None in parameters.values():
+            continue
+        given = [f"{n}={vcs}" for n in VC_PARAMETERS if n in parameters]
+        for per in ("pair", "hop")[: 1 + any_hop] if "per" in parameters else ("",):
+            settings = [*given, *([f"per={per}"] if per else [])]
+            yield f"{key}~{','.join(settings)}" if settings else key
+    yield from COMPOSED
+    if any_hop:
+        yield f"cheapest@up-down~vcs={vcs}"
+
+
+def make_entry(instance: Instance, routing: str, date: str = "") -> Made:
+    """Route the network of an instance.
+
+    Parameters
+    ----------
+    instance : Instance
+    routing : str
+        Instance name of a routing.
+    date : str
+        In ISO 8601 (default: today).
+
+    Raises
+    ------
+    InputError
+        If the name is wrong.
+    UnsupportedError
+        If the routing does not apply to the network, or its routes break a rule of the instance.
+    """
+    checker = instance.collection.checker
+    algorithm = load_routing(routing)
+    table = apply_routing(instance.network, algorithm).table
+    content = "".join(route_list_lines(table)).encode()
+    report_phase(algorithm.name, "check")
+    try:
+        limits = instance.rules, instance.capacity, instance.demand
+        routes = checker.read_routes(content, *limits)
+        checker.order_dependencies(routes)
+    except checker.RefusedError as error:
+        text, code = error.args
+        raise UnsupportedError(f"{checker.WORDS[code]}: {text}") from error
+    value: Fraction = checker.largest_load(routes, instance.capacity, instance.demand)
+    report_phase(algorithm.name, "ok", ended=True)
+    about = {
+        "format": "routing-entry/1",
+        "instance": instance.name,
+        "network": instance.network_sha256,
+        "who": TOOL,
+        "tool": TOOL,
+        "version": __version__,
+        "command": f"routelab instances run {instance.name} {algorithm.name}",
+        "date": date or dt.datetime.now(dt.UTC).date().isoformat(),
+        "value": int(value) if value.denominator == 1 else str(value),
+        "routes": hashlib.sha256(content).hexdigest(),
+    }
+    return Made(about, content)
+
+
+def add_entry(instance: Instance, routing: str) -> str:
+    """Make the entry of a routing, and write it or compare it with the one that there is.
+
+    Returns
+    -------
+    report : str
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `make_entry`.
+    DifferentError
+        If the entry that there is has other routes.
+    """
+    name = load_routing(routing).name
+    folder = instance.collection.root / "best" / instance.name / name
+    before = next((entry for entry in instance.entries() if entry.folder == folder), None)
+    made = make_entry(instance, routing)
+    value = made.about["value"]
+    if before is not None:
+        if before.about["routes"] != made.about["routes"]:
+            raise DifferentError(f"{name}: load {value}, {folder} has other routes: {before.value}")
+        return f"{name}: load {value}, the routes of {folder}"
+    best = min((entry.value for entry in instance.entries()), default=None)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_file(folder / ABOUT) as draft:
+        draft.write_text(json.dumps(made.about, indent=2) + "\n", encoding="utf-8")
+    if best is None or Fraction(value) < best:
+        with atomic_file(folder / ROUTES) as draft:
+            draft.write_bytes(gzip.compress(made.content, mtime=0))
+        _drop_routes(instance, folder)
+    return f"{name}: load {value}, written to {folder}"
+
+
+def _drop_routes(instance: Instance, best: Path) -> None:
+    """Remove the routes of entries that are not the best and that routelab can make again."""
+    for entry in instance.entries():
+        if entry.folder != best and entry.about.get("tool") == TOOL:
+            (entry.folder / ROUTES).unlink(missing_ok=True)
+
+
+def gap(value: Fraction, bound: Fraction) -> float:
+    """Return the distance of a load from a bound, in percent."""
+    return 100 * float(value / bound - 1)
