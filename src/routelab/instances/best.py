@@ -104,13 +104,14 @@ def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
     draw_gaps(instances, picture)
     states = [row[COLUMNS.index("state")] for row in rows]
     shown = [COLUMNS.index(name) for name in COLUMNS[:9]] + [COLUMNS.index("entry")]
+    headings = [COLUMNS[k].replace("_percent", " (%)").replace("_", " ") for k in shown]
     with atomic_file(page) as draft:
         text = TEXT.format(
             count=len(states),
             closed=states.count("closed"),
             open=states.count("open"),
             picture=PICTURE,
-            best=_markdown([COLUMNS[k] for k in shown], [[row[k] for k in shown] for row in rows]),
+            best=_markdown(headings, [[row[k] for k in shown] for row in rows]),
             matrix=_matrix(instances),
         )
         draft.write_text(text, encoding="utf-8")
