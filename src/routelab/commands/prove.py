@@ -124,7 +124,7 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
     from routelab.commands._shared.logging import show_progress
     from routelab.report.plots import check_plot, plot_cycle
     from routelab.routing.prove import write_proof
-    from routelab.routing.repair import repair_routes
+    from routelab.routing.repair import remedies, repair_routes
     from routelab.toolkit.route_cells import MAX_VC
 
     if (arguments.repair is None) != (arguments.output is None):
@@ -150,7 +150,10 @@ def _prove(arguments: argparse.Namespace) -> tuple[Status, str]:
         plot_cycle(f"Cycle of the routes in {arguments.routes.name}", proof.cycle, arguments.plot)
     lines = [*_lines(proof, certificate=arguments.certificate is not None)]
     answer = _as_json(proof)
-    if arguments.repair is not None:
+    if arguments.repair is None:
+        answer["remedies"] = remedies(proof, arguments.waits, switching)
+        lines += [f"What would help: {remedy}." for remedy in answer["remedies"]]
+    else:
         answer["repair"] = repair_routes(
             proof,
             arguments.repair,
@@ -197,6 +200,8 @@ def _lines(proof: Proof, *, certificate: bool) -> Iterator[str]:
     if certificate and proof.status != "proven":
         yield "There is no proof, so no certificate is written."
     facts = proof.facts
+    for fault, number in facts.get("faulty_pairs", {}).items():
+        yield f"pairs whose route has {fault}: {number}"
     if "pairs" not in facts:
         return
     yield ""

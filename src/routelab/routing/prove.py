@@ -211,7 +211,8 @@ def prove_list(
     listed = read_route_list(rows, topology, vcs)
     if listed.table is None:
         reason = with_others(listed.first_fault, listed.faults, "route")
-        return Proof("broken", reason, {"routes": len(rows.line)}, read=_read_list(listed))
+        facts = {"routes": len(rows.line), "faulty_pairs": listed.faulty_pairs}
+        return Proof("broken", reason, facts, read=_read_list(listed))
     return prove_table(listed.table, vcs, switching, flow_control, listed=listed)
 
 

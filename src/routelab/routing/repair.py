@@ -22,6 +22,15 @@ from routelab.toolkit.next_hop_list import NextHops, next_hop_lines
 from routelab.toolkit.route_cells import MAX_VC, read_rows
 from routelab.toolkit.route_list import listed_lines, route_list_lines
 
+MOST_TRIED = 200_000
+"""Most routes, or next hops, for which virtual channels are sought without being asked for."""
+
+WAITING: dict[Waits, str] = {
+    "any": "any of their next hops",
+    "escape": "the first of their next hops",
+}
+"""Rules that may prove what another rule does not, in words."""
+
 
 def repair_routes(
     proof: Proof,
@@ -84,6 +93,45 @@ def repair_routes(
         f"Repaired: {path} has the same routes on {len(used_numbers(vc))} virtual channels, and "
         "is proven."
     )
+
+
+def remedies(
+    proof: Proof, waits: Waits = "any", switching: Switching = "virtual-cut-through"
+) -> list[str]:
+    """Return what would prove the same routes: another waiting rule, or more virtual channels.
+
+    Parameters
+    ----------
+    proof : Proof
+    waits, switching
+        As `prove_routes`, with which the proof was made.
+
+    Returns
+    -------
+    sentences : list of str
+        Empty unless the routes are a cycle.
+    """
+    table = proof.table
+    if proof.status != "cycle" or table is None:
+        return []
+    found = []
+    if isinstance(table, NextHops):
+        for rule, text in WAITING.items():
+            if rule != waits and check_next_hops(table, rule, switching).status == "proven":
+                found.append(f"packets wait for {text} (--waits {rule})")
+    size = table.num_paths if isinstance(table, RouteTable) else len(table.vc)
+    if size > MOST_TRIED:
+        return [*found, f"virtual channels, which --repair N looks for; not tried on {size} routes"]
+    report_phase("prove", "remedies")
+    vc, _ = (
+        _repair_next_hops(table, MAX_VC, waits, switching)
+        if isinstance(table, NextHops)
+        else _repair_list(table, MAX_VC)
+    )
+    if vc is not None:
+        number = len(used_numbers(vc))
+        found.append(f"{number} virtual channels keep all routes (--repair {number} -o FILE)")
+    return found
 
 
 def _lines(proof: Proof, vc: Int16Array) -> Iterator[str]:

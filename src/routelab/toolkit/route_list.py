@@ -24,7 +24,7 @@ own. Several lines of one pair are several routes of it, with equal shares of it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -55,6 +55,14 @@ from routelab.toolkit.route_cells import (
     walk_hops,
 )
 
+FAULTS = {
+    NO_CHANNEL: "a link that does not exist",
+    NO_VC: "a virtual channel that does not exist",
+    ENDS_ELSEWHERE: "an end elsewhere",
+    LEAVES_HOME: "a loop",
+}
+"""What is wrong with routes."""
+
 MAX_ERROR = 1e-6
 """Largest difference from 1 of the sum of the weights of a pair."""
 
@@ -77,6 +85,8 @@ class RouteList:
         Pairs of terminals whose packets take the route of each row, by its share.
     faults : int
         Lines whose route has a fault.
+    faulty_pairs : dict of str to int
+        Pairs of a source and a target by what is wrong with the first faulty hop of their routes.
     first_fault : str
         What is wrong in the first of them, with its line.
     """
@@ -88,6 +98,7 @@ class RouteList:
     path: Int64Array
     served: Float64Array
     faults: int = 0
+    faulty_pairs: dict[str, int] = field(default_factory=dict)
     first_fault: str = ""
 
 
@@ -127,7 +138,13 @@ def read_route_list(
         text = _fault_text(rows, row, int(place[row]), int(fault[row]), vcs)
         text = f"line {rows.line[row]}: {text}"
         no_path = np.full(len(rows.line), -1, np.int64)
-        return RouteList(rows, network, num_pairs, None, no_path, served, len(faulty), text)
+        by_kind = {
+            words: len(np.unique(pair[fault == kind]))
+            for kind, words in FAULTS.items()
+            if (fault == kind).any()
+        }
+        faults = len(faulty), by_kind, text
+        return RouteList(rows, network, num_pairs, None, no_path, served, *faults)
     table, path = _table(network, (source[0], target[0]), hops, served)
     return RouteList(rows, network, num_pairs, table, path, served)
 

@@ -15,9 +15,10 @@ import routelab
 from routelab.api import InputError, Topology
 from routelab.cli import main
 from routelab.deadlock import check_table
+from routelab.routing import repair
 from routelab.routing.export import export_routes, write_export
 from routelab.routing.prove import prove_routes, write_proof
-from routelab.routing.repair import repair_routes
+from routelab.routing.repair import remedies, repair_routes
 from routelab.toolkit.route_list import route_list_lines
 
 CHECK = Path(__file__).parents[3] / "instances/check.py"
@@ -395,6 +396,68 @@ def _crosses_twice(file):
         if len(set(steps)) < len(steps):
             return True
     return False
+
+
+def test_the_virtual_channels_that_would_help_do(tmp_path):
+    draw = random.Random(4)
+    helped = 0
+    while helped < 30:
+        file = random_list(draw, tmp_path)
+        proof = prove_routes(file) if file else None
+        for remedy in [] if proof is None else remedies(proof):
+            helped += 1
+            number = int(re.fullmatch(r"(\d+) virtual channels .*--repair \1 -o FILE\)", remedy)[1])
+            written = repair_routes(proof, number, tmp_path / "repaired.csv")
+            assert written.startswith("Repaired"), written
+            assert prove_routes(tmp_path / "repaired.csv", vcs=None).status == "proven"
+
+
+def test_another_waiting_rule_is_named_if_it_proves_the_same_table(tmp_path):
+    mesh = nx.convert_node_labels_to_integers(nx.grid_graph((3, 3)))
+    file, helped = tmp_path / "r.csv", 0
+    for has_escape in (True, False):
+        lines = ["switch,target,switches"]
+        for target in mesh:
+            far = nx.single_source_shortest_path_length(mesh, target)
+            for switch in set(mesh) - {target}:
+                hops = [n for n in sorted(mesh[switch]) if far[n] < far[switch]]
+                hops.sort(key=lambda n, row=switch // 3: n // 3 != row)
+                # in dimension order on virtual channel 0
+                escape = [f"{hops[0]}@0"] if has_escape else []
+                lines.append(
+                    ",".join([str(switch), str(target), *escape, *(f"{n}@1" for n in hops)])
+                )
+        file.write_text("\n".join(lines) + "\n")
+        statuses = {waits: prove_routes(file, waits=waits).status for waits in ("any", "escape")}
+        for waits in ("one", "any", "escape"):
+            named = re.findall(
+                r"--waits (\w+)", " ".join(remedies(prove_routes(file, waits=waits), waits))
+            )
+            if statuses.get(waits) != "proven":
+                assert named == [rule for rule in statuses if statuses[rule] == "proven"]
+                helped += len(named)
+    assert helped
+
+
+def test_virtual_channels_for_very_many_routes_are_sought_only_if_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(repair, "MOST_TRIED", 3)
+    (tmp_path / "r.csv").write_text(FOUR)
+    (remedy,) = remedies(prove_routes(tmp_path / "r.csv"))
+    assert "--repair N looks for" in remedy
+
+
+def test_pairs_are_counted_by_what_is_wrong_with_their_routes(tmp_path, capsys):
+    lines = ["0,2,1,2", "0,2,2", "1,3,2", "1,0,0@9", "0,1,3", "0,0,1,0", "2,0,0", "2,0,0"]
+    (tmp_path / "r.csv").write_text("\n".join(["source,target,switches", *lines]) + "\n")
+    assert main(["prove", "torus~dims=4", str(tmp_path / "r.csv"), "--vcs", "2"]) == 6
+    printed = capsys.readouterr().out
+    for fault, pairs in (
+        ("a link that does not exist", 2),  # 0,2 and 2,0
+        ("a virtual channel that does not exist", 1),
+        ("an end elsewhere", 2),
+        ("a loop", 1),
+    ):
+        assert f"pairs whose route has {fault}: {pairs}\n" in printed
 
 
 def test_too_few_channels_write_nothing(tmp_path):
