@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import yaml
 
 from routelab.cli import make_parser
 from routelab.cluster.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
@@ -122,3 +126,27 @@ def test_flow_charts_are_drawn_without_a_script(monkeypatch) -> None:
     assert drawing.count("<path") == len(edges)
     names = {name for edge in edges for name in edge}
     assert sorted(re.findall(r"(\w+)</text>", drawing)) == sorted(names)
+
+
+def test_the_job_for_ci_fails_when_routes_get_a_cycle(tmp_path):
+    page = (DOCS / "how-to/check-in-ci.md").read_text()
+    (block,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert block.count("\n") <= 12
+    command = yaml.safe_load(block)["jobs"]["prove"]["steps"][-1]["run"]
+    for lines, code, text in (
+        ("A,C,B,C\nB,D,C,D\nC,A,D,A\nD,B,A,B\n", 1, "::error file=routes.csv::"),
+        ("A,C,B,C\nC,A,B,A\n", 0, "proven"),
+    ):
+        (tmp_path / "routes.csv").write_text(f"source,target,switches\n{lines}")
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        ended = subprocess.run(
+            ["bash", "-e", "-c", command],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == code
+        assert text in ended.stdout
+        assert ("exit code 5" in ended.stdout) == bool(code)
