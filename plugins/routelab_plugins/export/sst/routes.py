@@ -1,0 +1,87 @@
+"""routes.json: the paths of all pairs, as lists of routers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from routelab.api import InputError, RouteTable, Topology
+
+
+def route_lines(table: RouteTable) -> Iterator[str]:
+    """Yield one JSON object, with a line for each source; every switch has terminals."""
+    count = table.num_destinations
+    pairs, starts = table.pair_start.tolist(), table.path_start.tolist()
+    weights = table.path_weight.tolist()
+    routers = table.topology.channel_target[table.hop_channel].tolist()
+    yield "{"
+    for source in range(count):
+        row = {
+            target: [
+                [weights[path], routers[starts[path] : starts[path + 1]]]
+                for path in range(pairs[pair], pairs[pair + 1])
+            ]
+            for target, pair in enumerate(range(source * count, (source + 1) * count))
+            if target != source
+        }
+        comma = "," if source < count - 1 else ""
+        yield f'"{source}":{json.dumps(row, separators=(",", ":"))}{comma}'
+    yield "}"
+
+
+def read_routes(text: str, topology: Topology) -> RouteTable:
+    """Return the table of a file that `route_lines` wrote, on the virtual channels of SST.
+
+    Raises
+    ------
+    InputError, PluginError, ValueError, TypeError, AttributeError
+        If it is damaged or belongs to another network.
+    """
+    rows = json.loads(text)
+    switches = [str(switch) for switch in range(topology.num_switches)]
+    if rows.keys() != set(switches):
+        raise InputError(f"it has routes from {len(rows)} of {len(switches)} routers")
+    source, target = topology.channel_source.tolist(), topology.channel_target.tolist()
+    channel = {ends: number for number, ends in enumerate(zip(source, target, strict=True))}
+    paths_of_pair: list[int] = []
+    lengths: list[int] = []
+    weights: list[float] = []
+    hops: list[int] = []
+    for start, row in enumerate(rows[switch] for switch in switches):
+        # of a router to itself
+        row[str(start)] = [[1.0, []]]
+        if row.keys() != set(switches):
+            raise InputError(f"router {start} has routes to {len(row) - 1} others")
+        for end in switches:
+            paths_of_pair.append(len(row[end]))
+            for weight, routers in row[end]:
+                at = start
+                for router in routers:
+                    if (at, router) not in channel:
+                        raise InputError(
+                            f"a path from router {start} to {end} takes a link from {at} to "
+                            f"{router}, which does not exist"
+                        )
+                    hops.append(channel[at, router])
+                    at = router
+                lengths.append(len(routers))
+                weights.append(weight)
+    if not all(paths_of_pair):
+        raise InputError("a pair of routers has no path")
+    path_start = _starts(lengths)
+    # SST: a packet's k-th hop is on virtual channel k, from 1
+    hop_vc = np.arange(1, len(hops) + 1) - np.repeat(path_start[:-1], lengths)
+    return RouteTable.create(
+        topology,
+        pair_start=_starts(paths_of_pair),
+        path_start=path_start,
+        path_weight=weights,
+        hop_channel=hops,
+        hop_vc=hop_vc,
+    )
+
+
+def _starts(counts: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)))
