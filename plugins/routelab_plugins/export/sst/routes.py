@@ -57,6 +57,8 @@ def read_routes(text: str, topology: Topology) -> RouteTable:
         for end in switches:
             paths_of_pair.append(len(row[end]))
             for weight, routers in row[end]:
+                if type(weight) not in (int, float) or not 0 < weight <= 1 + 1e-6:
+                    raise InputError(f"a path from router {start} to {end} has weight {weight!r}")
                 at = start
                 for router in routers:
                     if (at, router) not in channel:
