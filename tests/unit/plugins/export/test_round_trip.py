@@ -17,6 +17,7 @@ from routelab.toolkit.machine import Machine
 from routelab_plugins.export.angara import AngaraExport
 from routelab_plugins.export.booksim import BookSim
 from routelab_plugins.export.simgrid import SimGrid
+from routelab_plugins.export.sst import SST
 
 NAMES = st.text(
     st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=8
@@ -56,6 +57,20 @@ def two_way(topology):
         terminal_names=topology.terminal_names,
         channel_source=[end for a, b in ends for end in (a, b)],
         channel_target=[end for a, b in ends for end in (b, a)],
+    )
+
+
+def with_terminals(topology):
+    """The same with a further terminal at each switch, in between the others."""
+    terminals = topology.terminal_switch.tolist()
+    middle = len(terminals) // 2
+    more = range(topology.num_switches)
+    names = topology.terminal_names and [*topology.terminal_names, *(f"more {s}" for s in more)]
+    return replace(
+        topology,
+        terminal_switch=np.array([*terminals[:middle], *more, *terminals[middle:]], dtype=np.int32),
+        terminal_port=np.full(len(terminals) + len(more), -1, dtype=np.int32),
+        terminal_names=tuple(names),
     )
 
 
@@ -108,6 +123,14 @@ def test_booksim(table):
     plugin = BookSim(latency=3)
     assume(plugin.supports(table) is None)
     same(plugin.read(plugin.export(table, MACHINE)), table)
+
+
+# nor does SST; few random tables suit it, so a part of the usual number of examples is tried
+@settings(suppress_health_check=[HealthCheck.filter_too_much], max_examples=30)
+@given(tables(named().map(two_way).map(with_terminals), per_terminal=False))
+def test_sst(table):
+    assume(SST().supports(table) is None)
+    same(SST().read(SST().export(table, MACHINE)), table)
 
 
 def test_angara_has_routes_to_switches_only_and_says_so():
@@ -199,12 +222,12 @@ def test_tables_beyond_the_formats_are_rejected(clockwise):
     assert SimGrid().supports(cut) is None
 
 
-@pytest.mark.parametrize("plugin", [SimGrid(), BookSim()], ids=lambda p: p.name)
+@pytest.mark.parametrize("plugin", [SimGrid(), BookSim(), SST()], ids=lambda p: p.name)
 def test_damaged_files_are_rejected(clockwise, plugin):
     files = plugin.export(clockwise, MACHINE)
     with pytest.raises(InputError, match="not found"):
         plugin.read({})
-    for name in ("platform.xml", "anynet.txt", "network.txt", "routes.txt"):
+    for name in ("platform.xml", "anynet.txt", "network.graphml", "routes.txt", "routes.json"):
         if name in files:
             text = files[name]
             for damaged in (text[: len(text) // 2], text + "<x", text.replace("1", "one")):

@@ -165,6 +165,13 @@ def test_files_come_back_as_the_table_on_the_virtual_channels_of_sst(table, tmp_
     assert table_mismatch(table, read_export(tmp_path)) is None
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_weights_and_numbers_come_back(seed):
+    table = several_paths(seed)
+    assert SST().supports(table) is None
+    assert table_mismatch(table, SST().read(SST().export(table, MACHINE))) is None
+
+
 def test_prove_finds_the_loads_of_the_table_and_no_cycle(tmp_path):
     """In SST, the hops of a route are on ascending virtual channels."""
     result = routelab.route("torus~dims=5x5", "sssp@unrestricted")
