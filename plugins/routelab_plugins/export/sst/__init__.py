@@ -45,8 +45,6 @@ class SST(ExportPlugin):
     def supports(self, table: RouteTable) -> str | None:
         """Require what SST can run: two-way links, one bandwidth, and a route for every pair."""
         topology = table.topology
-        if table.per_terminal:
-            return "the routes lead to terminals, and SST has one set of routes for each router"
         if not topology.num_channels:
             return "the network has no links, and SST does not start then"
         if np.any(topology.channel_capacity != topology.channel_capacity[0]):
@@ -65,6 +63,8 @@ class SST(ExportPlugin):
             )
         if any((target, source) not in ends for source, target in ends):
             return "a link has only one direction, but SST uses both"
+        if table.per_terminal:
+            return "the routes lead to terminals, and SST has one set of routes for each router"
         if np.any(np.diff(table.pair_start) == 0):
             return "some pairs have no route, and SST stops at their first packet"
         if _passes_target(table):
