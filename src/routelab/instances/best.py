@@ -93,8 +93,16 @@ def _row(instance: Instance) -> tuple[object, ...]:
 
 
 def write_tables(collection: Collection) -> tuple[Path, Path, Path]:
-    """Write ``best.csv``, the page and its picture; return their paths."""
+    """Write ``best.csv``, the page and its picture; return their paths.
+
+    Raises
+    ------
+    InputError
+        If an entry is not accepted.
+    """
     instances = [collection.instance(name) for name in collection.names]
+    for instance in instances:
+        instance.check_entries()
     table = collection.root / "best.csv"
     rows = best_rows(collection)
     write_csv(table, COLUMNS, [tuple(map(str, row)) for row in rows])

@@ -161,10 +161,8 @@ class Instance:
             switch: terminals if isinstance(terminals, int) else terminals.get(switch, 0)
             for switch in names
         }
-        made = dict.fromkeys(names, 0)
-        for switch in network.terminal_switch:
-            made[names[switch]] += 1
-        if (capacity, made, network.num_channels) != (self.capacity, counts, len(self.capacity)):
+        numbers = dict(zip(names, network.terminals_per_switch.tolist(), strict=True))
+        if (capacity, numbers, network.num_channels) != (self.capacity, counts, len(self.capacity)):
             raise InputError(f"{name} is not the network of the instance {self.name}")
         return network
 
@@ -178,6 +176,22 @@ class Instance:
             return entry.value, str(entry.about["date"]), not entry.has_routes
 
         return sorted(self._entries(), key=rank)
+
+    def check_entries(self) -> None:
+        """Check the best entry and all others whose routes are stored, as claims prove nothing.
+
+        Raises
+        ------
+        InputError
+            If one is not accepted.
+        """
+        check = self.collection.checker.check_benchmark
+        for number, entry in enumerate(self.entries()):
+            if number == 0 or entry.has_routes:
+                try:
+                    self.collection.read(check, self.name, str(entry.folder))
+                except InputError as error:
+                    raise InputError(f"{entry.folder}: {error}") from error
 
     def _entries(self) -> Iterator[Entry]:
         folder, read = self.collection.root / "best" / self.name, self.collection.checker.read_json

@@ -33,7 +33,7 @@ class DifferentError(RoutelabError):
     """An entry that is made again has other routes."""
 
 
-class Made(NamedTuple):
+class NewEntry(NamedTuple):
     """An entry that a routing makes.
 
     Attributes
@@ -60,16 +60,18 @@ def installed_routings(instance: Instance) -> Iterator[str]:
         parameters = {row.name: row.default for row in parameter_rows(plugin)}
         if issubclass(plugin, HopRoutingPlugin) or None in parameters.values():
             continue
-        given = [f"{n}={vcs}" for n in VC_PARAMETERS if n in parameters]
-        for per in ("pair", "hop")[: 1 + any_hop] if "per" in parameters else ("",):
-            settings = [*given, *([f"per={per}"] if per else [])]
+        settings = [f"{name}={vcs}" for name in VC_PARAMETERS if name in parameters]
+        if "per" in parameters:
+            yield f"{key}~{','.join([*settings, 'per=pair'])}"
+            settings += ["per=hop"] * any_hop
+        if "per" not in parameters or any_hop:
             yield f"{key}~{','.join(settings)}" if settings else key
     yield from COMPOSED
     if any_hop:
         yield f"cheapest@up-down~vcs={vcs}"
 
 
-def make_entry(instance: Instance, routing: str, date: str = "") -> Made:
+def make_entry(instance: Instance, routing: str, date: str = "") -> NewEntry:
     """Route the network of an instance.
 
     Parameters
@@ -113,7 +115,7 @@ def make_entry(instance: Instance, routing: str, date: str = "") -> Made:
         "value": int(value) if value.denominator == 1 else str(value),
         "routes": hashlib.sha256(content).hexdigest(),
     }
-    return Made(about, content)
+    return NewEntry(about, content)
 
 
 def add_entry(instance: Instance, routing: str) -> str:
@@ -133,19 +135,19 @@ def add_entry(instance: Instance, routing: str) -> str:
     name = load_routing(routing).name
     folder = instance.collection.root / "best" / instance.name / name
     before = next((entry for entry in instance.entries() if entry.folder == folder), None)
-    made = make_entry(instance, routing)
-    value = made.about["value"]
+    entry = make_entry(instance, routing)
+    value = entry.about["value"]
     if before is not None:
-        if before.about["routes"] != made.about["routes"]:
+        if before.about["routes"] != entry.about["routes"]:
             raise DifferentError(f"{name}: load {value}, {folder} has other routes: {before.value}")
         return f"{name}: load {value}, the routes of {folder}"
     best = min((entry.value for entry in instance.entries()), default=None)
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_file(folder / ABOUT) as draft:
-        draft.write_text(json.dumps(made.about, indent=2) + "\n", encoding="utf-8")
+        draft.write_text(json.dumps(entry.about, indent=2) + "\n", encoding="utf-8")
     if best is None or Fraction(value) < best:
         with atomic_file(folder / ROUTES) as draft:
-            draft.write_bytes(gzip.compress(made.content, mtime=0))
+            draft.write_bytes(gzip.compress(entry.content, mtime=0))
         _drop_routes(instance, folder)
     return f"{name}: load {value}, written to {folder}"
 

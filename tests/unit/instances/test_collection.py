@@ -35,19 +35,16 @@ def collection(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_routelab_makes_the_network_of_an_instance_and_both_checkers_agree_on_its_entry(name):
+def test_both_checkers_agree_on_the_best_entry_on_the_network_that_routelab_makes(name, tmp_path):
     instance = Collection(ROOT).instance(name)
     best = instance.entries()[0]
     assert instance.network.num_channels == len(instance.capacity)
     assert instance.collection.checker.main([name, str(best.folder)]) == 0
     assert instance.bound <= best.value
     content = instance.collection.checker.read_file(best.folder / "routes.csv.gz")
-    routes = best.folder / "routes.csv"
-    try:
-        routes.write_bytes(content)
-        proof = prove_routes(routes, instance.network, instance.rules["virtual_channels"])
-    finally:
-        routes.unlink()
+    routes = tmp_path / "routes.csv"
+    routes.write_bytes(content)
+    proof = prove_routes(routes, instance.network, instance.rules["virtual_channels"])
     assert proof.status == "proven"
     assert Fraction(proof.facts["max_load"]) == best.value
     assert proof.facts["pairs_without_route"] == 0
@@ -67,8 +64,8 @@ def test_the_tables_are_those_of_the_entries(tmp_path):
 def test_an_entry_is_made_again_with_equal_routes(routing):
     instance = Collection(ROOT).instance(SMALL)
     (entry,) = [entry for entry in instance.entries() if entry.folder.name == routing]
-    made = make_entry(instance, routing, entry.about["date"])
-    assert made.about | {"version": ""} == dict(entry.about) | {"version": ""}
+    again = make_entry(instance, routing, entry.about["date"])
+    assert again.about | {"version": ""} == dict(entry.about) | {"version": ""}
 
 
 def test_the_routes_of_the_best_entry_are_kept_and_an_entry_is_compared(collection):
@@ -85,6 +82,19 @@ def test_the_routes_of_the_best_entry_are_kept_and_an_entry_is_compared(collecti
     with pytest.raises(DifferentError, match="other routes"):
         add_entry(instance, "nue~vls=1")
     assert collection.checker.main([SMALL, str(about.parent)]) == 2
+    with pytest.raises(InputError, match="claims another SHA-256"):
+        write_tables(collection)
+
+
+def test_a_claim_without_routes_is_not_in_the_tables(collection):
+    instance = collection.instance(SMALL)
+    add_entry(instance, "nue~vls=1")
+    (best,) = instance.entries()
+    stranger = best.folder.parent / "stranger"
+    stranger.mkdir()
+    (stranger / "about.json").write_text(json.dumps(dict(best.about) | {"value": 15, "tool": "?"}))
+    with pytest.raises(InputError, match=r"stranger: there is no routes\.csv\.gz"):
+        write_tables(collection)
 
 
 def test_routes_that_break_a_rule_are_no_entry(collection):
