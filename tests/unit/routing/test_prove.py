@@ -408,7 +408,7 @@ def test_the_virtual_channels_that_would_help_do(tmp_path):
             helped += 1
             number = int(re.fullmatch(r"(\d+) virtual channels .*--repair \1 -o FILE\)", remedy)[1])
             written = repair_routes(proof, number, tmp_path / "repaired.csv")
-            assert written.startswith("Repaired"), written
+            assert f"the same routes on {number} virtual channels" in written
             assert prove_routes(tmp_path / "repaired.csv", vcs=None).status == "proven"
 
 
