@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +214,11 @@ class Browser:
 
     def texts(self, selector: str) -> list[str]:
         return [element.text for element in self.all(selector)]
+
+    def wait(self, seen: Callable[[], bool]) -> None:
+        """Ask again until something is seen, for at most 30 s: pictures come after their page."""
+        wait = pytest.importorskip("selenium.webdriver.support.wait")
+        wait.WebDriverWait(self.driver, 30).until(lambda _: seen())
 
     def press(self, *keys: str) -> None:
         """Press keys where the focus is."""

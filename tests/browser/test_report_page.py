@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 
 STUDY = "angara-small/index.html"
 PAGES = ["index.html", "values.html", STUDY, "networks/index.html", "sizes/index.html"]
+LOADED = "return arguments[0].complete && arguments[0].naturalWidth > 0"
 TAB, ENTER, SPACE = "\ue004", "\ue007", " "
 
 
@@ -24,7 +25,7 @@ def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page)
     browser.open(page)
     for picture in browser.all("img"):
         browser.js("arguments[0].scrollIntoView()", picture)
-        assert browser.js("return arguments[0].complete && arguments[0].naturalWidth > 0", picture)
+        browser.wait(lambda shown=picture: browser.js(LOADED, shown))
     assert browser.complaints() == []
     asked = browser.requests()
     inside = browser.report.as_uri()
@@ -207,9 +208,12 @@ def test_pictures_of_networks_have_the_colours_of_the_page(browser, scheme):
     browser.open(STUDY, prefers_color_scheme=scheme)
     picture = browser.one("#figure-torus .picture object")
     browser.js("arguments[0].scrollIntoView()", picture)
-    image = Image.open(io.BytesIO(picture.screenshot_as_png)).convert("L")
-    assert (np.median(image) > 128) == (scheme == "light")
-    assert np.ptp(image) > 150  # texts and channels are there, too
+
+    def grey():
+        return np.array(Image.open(io.BytesIO(picture.screenshot_as_png)).convert("L"))
+
+    browser.wait(lambda: np.ptp(grey()) > 150)  # texts and channels are there, too
+    assert (np.median(grey()) > 128) == (scheme == "light")
 
 
 BROKEN_WORDS = """
