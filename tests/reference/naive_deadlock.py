@@ -132,3 +132,57 @@ class BubbleNetwork:
         while self.sweep():
             pass
         return any(self.buffers.values())
+
+
+def reaches_deadlock(table: RouteTable, most_states: int = 3000) -> bool | None:
+    """Search all states of the buffers for one whose packets can never move again.
+
+    Each channel has the flow control and the size of buffer that the network declares. A packet
+    that goes on in its ring, all of whose channels need not keep the bubble, needs room for one.
+
+    Returns
+    -------
+    bool or None
+        None if there are more than `most_states` states.
+    """
+    network = table.topology
+    after = ring_successors(network)
+    routes = [tuple(path) for path in hops_of_paths(table) if path]
+    resources = sorted({hop for route in routes for hop in route})
+    place = {resource: number for number, resource in enumerate(resources)}
+
+    def has_room(state, resource, behind=None):
+        channel = resource[0]
+        goes_on = behind is not None and is_continuation(after, behind, resource)
+        needed = 2 if network.channel_bubble[channel] == 1 and not goes_on else 1
+        return network.channel_buffer[channel] - len(state[place[resource]]) >= needed
+
+    def put(state, resource, packet):
+        number = place[resource]
+        return (*state[:number], (*state[number], packet), *state[number + 1 :])
+
+    def moves(state):
+        for number, queue in enumerate(state):
+            if not queue:
+                continue
+            hops = queue[0]
+            rest = (*state[:number], queue[1:], *state[number + 1 :])
+            if not hops:
+                yield rest
+            elif has_room(state, hops[0], resources[number]):
+                yield put(rest, hops[0], hops[1:])
+
+    begin = ((),) * len(resources)
+    seen, waiting = {begin}, [begin]
+    while waiting:
+        state = waiting.pop()
+        following = list(moves(state))
+        if any(state) and not following:
+            return True
+        following += [put(state, r[0], r[1:]) for r in set(routes) if has_room(state, r[0])]
+        new = set(following) - seen
+        seen |= new
+        waiting += new
+        if len(seen) > most_states:
+            return None
+    return False

@@ -111,6 +111,12 @@ class Topology(Contents):
         Seconds for a bit to cross the channel; 0 if unknown.
     channel_capacity : float64 array, shape (C,)
         Bytes per second relative to a common unit, more than 0; 1 if unknown.
+    channel_bubble : int8 array, shape (C,)
+        Flow control of the buffers behind a channel: 1 bubble, 0 plain, −1 not declared.
+        `routelab.deadlock.declared_flow_control` uses it.
+    channel_buffer : int32 array, shape (C,)
+        Packets of the largest size that the buffer of each virtual channel holds; 0 if not
+        declared.
     directions : tuple of Direction
         The direction labels in use, in the order that direction-ordered algorithms follow.
     coordinates : int32 array, shape (S, n), or None
@@ -139,6 +145,8 @@ class Topology(Contents):
     channel_ring: Int32Array
     channel_latency: Float64Array
     channel_capacity: Float64Array
+    channel_bubble: Int8Array
+    channel_buffer: Int32Array
     directions: tuple[Direction, ...] = ()
     coordinates: Int32Array | None = None
     switch_names: tuple[str, ...] = ()
@@ -165,6 +173,8 @@ class Topology(Contents):
         channel_ring: ArrayLike | None = None,
         channel_latency: ArrayLike | None = None,
         channel_capacity: ArrayLike | None = None,
+        channel_bubble: ArrayLike | None = None,
+        channel_buffer: ArrayLike | None = None,
         directions: Sequence[Direction] = (),
         coordinates: ArrayLike | None = None,
         switch_names: Sequence[str] | None = None,
@@ -207,6 +217,8 @@ class Topology(Contents):
             channel_ring=per_channel(channel_ring, -1, np.int32),
             channel_latency=per_channel(channel_latency, 0.0, np.float64),
             channel_capacity=per_channel(channel_capacity, 1.0, np.float64),
+            channel_bubble=per_channel(channel_bubble, -1, np.int8),
+            channel_buffer=per_channel(channel_buffer, 0, np.int32),
             directions=tuple(directions),
             coordinates=None if coordinates is None else frozen_array(coordinates, np.int32),
             switch_names=tuple(
@@ -237,6 +249,8 @@ class Topology(Contents):
             "channel_ring",
             "channel_latency",
             "channel_capacity",
+            "channel_bubble",
+            "channel_buffer",
         ):
             if getattr(self, name).shape != (count,):
                 raise InputError(
@@ -254,6 +268,10 @@ class Topology(Contents):
             raise InputError(
                 f"topology: channel {wrong[0]} has capacity {self.channel_capacity[wrong[0]]:g}; "
                 "expected a positive number"
+            )
+        if self.channel_buffer.min(initial=0) < 0 or np.abs(self.channel_bubble).max(initial=0) > 1:
+            raise InputError(
+                "topology: channel_buffer counts packets, and channel_bubble is 1, 0 or −1"
             )
         loops = np.flatnonzero(self.channel_source == self.channel_target)
         if loops.size:
@@ -322,6 +340,11 @@ class Topology(Contents):
     def num_channels(self) -> int:
         """Number of directed switch-to-switch channels."""
         return len(self.channel_source)
+
+    @property
+    def declares_flow_control(self) -> bool:
+        """Whether the flow control of some channel is declared."""
+        return bool((self.channel_bubble >= 0).any())
 
     @property
     def num_terminals(self) -> int:
@@ -449,6 +472,8 @@ class Topology(Contents):
             channel_ring=rings[keep],
             channel_latency=self.channel_latency[keep],
             channel_capacity=self.channel_capacity[keep],
+            channel_bubble=self.channel_bubble[keep],
+            channel_buffer=self.channel_buffer[keep],
             directions=self.directions,
             coordinates=None if self.coordinates is None else self.coordinates[keep_switch],
             switch_names=names[keep_switch].tolist(),

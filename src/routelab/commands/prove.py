@@ -63,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
         "--flow-control",
         choices=("plain", "bubble"),
         help="bubble: a packet enters a ring of the network only if it leaves room for another "
-        "(default: that of the file, or plain)",
+        "(default: what the network declares for each channel, else that of the file, else plain)",
     )
     parser.add_argument(
         "--vcs",
@@ -232,4 +232,5 @@ def _read_line(proof: Proof) -> str:
     )
     if "pairs" in read:
         content += f" for {read['pairs_with_route']} of {read['pairs']} pairs"
-    return f"read: {content}; {network}"
+    channels = ", ".join(f"{n} {word}" for word, n in read.get("flow_control", {}).items())
+    return f"read: {content}; {network}" + (f"; channels: {channels}" if channels else "")

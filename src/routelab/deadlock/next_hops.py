@@ -18,6 +18,9 @@ is at its destination or waits for a removed one: *some* candidate (``any``), *e
 (``one``), or the *first* (``escape``) has been removed before. If all buffers go, the order of
 removal is the proof.
 
+Where the network declares flow control by channel, a buffer that keeps a bubble takes a packet only
+with room for two, so it needs that much (`declared_flow_control`); an empty one then has room.
+
 Why it suffices
 ---------------
 Under virtual cut-through, take a reachable state with packets in it and, of the buffers that are
@@ -48,6 +51,7 @@ import numpy as np
 
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.api.verdicts import Status
+from routelab.deadlock import declared_flow_control as declared
 from routelab.deadlock.verdict import Switching, used_numbers
 from routelab.kernels.next_hops import group_by, list_states, reachable_entries, remove_buffers
 from routelab.toolkit.next_hop_list import NextHops
@@ -133,6 +137,12 @@ def check_next_hops(
         *(table.entry_start, table.channel, table.vc, table.virtual_channels),
         *(reached, ends, topology.channel_target),
     )
+    if topology.declares_flow_control:
+        used = np.zeros(topology.num_channels, np.bool_)
+        used[states[0] // table.virtual_channels] = True
+        status, obstacle = declared.find_obstacle(topology, used, switching)
+        if obstacle:
+            return end(status, obstacle)
     rank, remains = _removal(table, states, criterion)
     if remains.any() and criterion != waits:
         return end(
@@ -145,6 +155,10 @@ def check_next_hops(
         cycle = _waiting_cycle(table, states, waits, rank, vc_numbers)
         count = int(np.count_nonzero(remains))
         reason = f"{count} buffers may all wait for each other; {len(cycle)} of them in a cycle"
+        channels = np.flatnonzero(remains) // table.virtual_channels
+        if (topology.channel_bubble[channels] == 1).any():
+            reason += ", and no criterion is known for next hops and bubbles; list the routes"
+            return end("not enough input", reason, cycle=cycle)
         return end("cycle", reason, cycle=cycle)
     return end(
         "proven",
@@ -229,6 +243,7 @@ def preconditions(table: NextHops, waits: Waits, switching: Switching) -> tuple[
         # under wormhole switching the proof holds whatever packets wait for
         *([choice[waits]] if table.has_choice and switching != "wormhole" else []),
         *(["a buffer has room for a whole packet"] if switching != "wormhole" else []),
+        *([declared.PRECONDITION] if table.topology.declares_flow_control else []),
         "every virtual channel has a buffer of its own",
         "packets at their target are always consumed",
     )

@@ -4,7 +4,7 @@
 2. Find its strongly connected components. An edge inside a component lies on a cycle, which is
    harmless only along a complete ring under bubble flow control.
 3. With a harmful edge: report a short cycle, and a route that causes each of its edges
-   (`_cycle_verdict`).
+   (`_find_cycle`).
 4. Without: rank the resources in topological order. The rank is the certificate:
    `certificate.write_certificate` writes it, and `instances/check.py --certificate` checks it
    without routelab.
@@ -77,6 +77,7 @@ import numpy as np
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.api.verdicts import Status
+from routelab.deadlock import declared_flow_control as declared
 from routelab.deadlock.verdict import Ring, Switching, Verdict, used_numbers
 from routelab.kernels.dependency import (
     component_ranks,
@@ -124,8 +125,9 @@ def check_table(
     ----------
     table : RouteTable
         Table with virtual channels; all hops of all paths of a pair count.
-    flow_control : {"plain", "bubble"}, optional
-        Default: the flow control that the table declares.
+    flow_control : {"plain", "bubble", "declared"}, optional
+        Default: the flow control that the table declares. ``declared``: that which the network
+        declares for each channel, with the size of its buffers; see `declared_flow_control`.
     packets_per_buffer : int
         Packets of the largest size that fit into the buffer of one virtual channel.
     switching : {"virtual-cut-through", "wormhole"}
@@ -138,22 +140,27 @@ def check_table(
     Raises
     ------
     InputError
-        If an option has an invalid value.
+        If an option has an invalid value, or declared flow control differs at the ends of a cable.
     """
-    flow = _require_options(flow_control or table.flow_control, packets_per_buffer, switching)
+    option = flow_control or table.flow_control
+    _require_options(option, packets_per_buffer, switching)
+    flow, status, obstacle, rings = (
+        _declared(table, switching)
+        if option == "declared"
+        else _the_same_everywhere(table, option, packets_per_buffer, switching)
+    )
     # Virtual channels count by use: number 32767 of one hop needs no memory for those below it.
     vc_numbers = used_numbers(table.hop_vc)
     vcs = len(vc_numbers)
     if vcs < table.virtual_channels:
         table = table.with_vcs(np.searchsorted(vc_numbers, table.hop_vc))
-    obstacle = _find_obstacle(flow, packets_per_buffer, switching)
+    preconditions = _preconditions(flow, option)
     if obstacle:
-        return Verdict("unproven", flow, obstacle, _preconditions(flow), vc_numbers)
+        return Verdict(status, flow, obstacle, preconditions, vc_numbers)
     # 1. The dependency graph, as lists of the resources that packets in each resource wait for.
     start, target = dependency_graph(
         table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
     )
-    rings = complete_rings(table.topology) if flow == "bubble" else []
     # 2. Edges inside a strongly connected component, except along a complete ring.
     component = strong_components(start, target)
     source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
@@ -162,8 +169,22 @@ def check_table(
     dependencies = frozen_array(np.column_stack((source, target)), np.int32)
     # 3. A cycle.
     if offending.any():
-        graph = start, target, component, offending
-        return _cycle_verdict(table, flow, vc_numbers, dependencies, graph)
+        cycle, cycle_routes = _find_cycle(table, vcs, (start, target, component, offending))
+        status, why = (
+            declared.explain_cycle(table.topology, cycle // vcs)
+            if option == "declared"
+            else _why_no_ring(table.topology, flow)
+        )
+        return Verdict(
+            status,
+            flow,
+            f"{len(cycle)} resources wait for each other in a cycle{why}",
+            preconditions,
+            vc_numbers,
+            dependencies,
+            cycle=tuple((r // vcs, vc_numbers[r % vcs]) for r in cycle.tolist()),
+            cycle_routes=cycle_routes,
+        )
     # 4. A proof: a rank that grows along every edge between components.
     used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
     rank = np.where(used, component_ranks(start, target, component), -1)
@@ -181,7 +202,7 @@ def check_table(
         f"every cycle of dependencies is a complete ring ({len(cyclic_rings)} of them)"
         if cyclic_rings
         else "the dependencies are acyclic",
-        _preconditions(flow),
+        preconditions,
         vc_numbers,
         dependencies,
         rank=frozen_array(rank.reshape(-1, vcs), np.int32),
@@ -189,37 +210,54 @@ def check_table(
     )
 
 
-def _require_options(flow_control: str, packets_per_buffer: int, switching: str) -> FlowControl:
-    """Return the flow control; refuse options that do not exist."""
+def _require_options(flow_control: str, packets_per_buffer: int, switching: str) -> None:
+    """Refuse options that do not exist."""
     errors = []
-    if flow_control not in ("plain", "bubble"):
-        errors.append(f"flow_control is {flow_control!r}, expected 'plain' or 'bubble'")
+    if flow_control not in ("plain", "bubble", "declared"):
+        errors.append(f"flow_control is {flow_control!r}, expected 'plain', 'bubble' or 'declared'")
     if switching not in ("virtual-cut-through", "wormhole"):
         errors.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
     if packets_per_buffer < 1:
         errors.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
     if errors:
         raise InputError("deadlock check: " + "; ".join(errors))
-    return "bubble" if flow_control == "bubble" else "plain"
 
 
-def _find_obstacle(flow: FlowControl, packets_per_buffer: int, switching: str) -> str:
-    """Return why the criterion does not apply; empty if it does."""
-    if flow == "plain":
-        return ""
+FlowRules = tuple[FlowControl, Status, str, list[list[int]]]
+"""Flow control, the verdict and the reason if no criterion applies, and the rings with a bubble."""
+
+
+def _the_same_everywhere(
+    table: RouteTable, option: str, packets_per_buffer: int, switching: str
+) -> FlowRules:
+    """Return the rules of a network whose channels all have one flow control."""
+    if option == "plain":
+        return "plain", "proven", "", []
+    obstacle = ""
     if switching != "virtual-cut-through":
-        return f"bubble flow control needs virtual cut-through; the switching is {switching}"
-    if packets_per_buffer < 2:
-        return (
+        obstacle = f"bubble flow control needs virtual cut-through; the switching is {switching}"
+    elif packets_per_buffer < 2:
+        obstacle = (
             "bubble flow control needs buffers of at least 2 packets: with "
             f"{packets_per_buffer} no packet may ever enter a ring"
         )
-    return ""
+    return "bubble", "unproven", obstacle, complete_rings(table.topology)
 
 
-def _preconditions(flow: FlowControl) -> tuple[str, ...]:
+def _declared(table: RouteTable, switching: str) -> FlowRules:
+    """Return the rules of a network that declares flow control by channel."""
+    topology = table.topology
+    used = np.zeros(topology.num_channels, np.bool_)
+    used[table.hop_channel] = True
+    status, obstacle = declared.find_obstacle(topology, used, switching)
+    flow: FlowControl = "bubble" if (topology.channel_bubble[used] == 1).any() else "plain"
+    return flow, status, obstacle, declared.rings_with_bubble(topology)
+
+
+def _preconditions(flow: FlowControl, option: str) -> tuple[str, ...]:
     """Return what the hardware must guarantee for a verdict to hold."""
-    return _PLAIN if flow == "plain" else _PLAIN + BUBBLE_PRECONDITIONS
+    own = (declared.PRECONDITION,) if option == "declared" else ()
+    return _PLAIN + own + (BUBBLE_PRECONDITIONS if flow == "bubble" else ())
 
 
 def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int64Array:
@@ -231,36 +269,28 @@ def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int
     return successor.reshape(-1)
 
 
-def _cycle_verdict(
-    table: RouteTable,
-    flow: FlowControl,
-    vc_numbers: tuple[int, ...],
-    dependencies: Int32Array,
-    graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
-) -> Verdict:
-    """Return the verdict with a short cycle of a dependency graph, and a pair for each step."""
-    topology, vcs = table.topology, len(vc_numbers)
-    resources = short_cycle(*graph, CYCLE_BUDGET)
+def _find_cycle(
+    table: RouteTable, vcs: int, graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray]
+) -> tuple[Int64Array, tuple[tuple[int, int], ...]]:
+    """Return the resources of a short cycle, and a pair of switches that causes each step."""
+    resources: Int64Array = short_cycle(*graph, CYCLE_BUDGET)
     successor = np.full(len(graph[2]), -1, dtype=np.int32)
     successor[resources] = np.roll(resources, -1)
     examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, successor, vcs)
     pairs = table.path_pair[examples[resources]]
-    status: Status = "cycle"
-    outside = " that is not one complete ring" if flow == "bubble" else ""
-    if flow == "bubble" and max(topology.channel_ring.max(), topology.channel_direction.max()) < 0:
-        # a network from a file: whether its routers keep bubbles, and where, is not in a graph
-        status = "not enough input"
-        outside = (
-            ", and the network does not say which channels are a ring with a bubble; name a torus "
-            "with a list of routes (`routelab export routes`), or a result of `routelab route`"
-        )
-    return Verdict(
-        status,
-        flow,
-        f"{len(resources)} resources wait for each other in a cycle{outside}",
-        _preconditions(flow),
-        vc_numbers,
-        dependencies,
-        cycle=tuple((int(r) // vcs, vc_numbers[int(r) % vcs]) for r in resources),
-        cycle_routes=tuple(table.pair_switches(pair) for pair in pairs.tolist()),
+    return resources, tuple(table.pair_switches(pair) for pair in pairs.tolist())
+
+
+def _why_no_ring(topology: Topology, flow: FlowControl) -> tuple[Status, str]:
+    """Return the verdict on a cycle, and the end of the sentence on it."""
+    if flow == "plain":
+        return "cycle", ""
+    if max(topology.channel_ring.max(), topology.channel_direction.max()) >= 0:
+        return "cycle", " that is not one complete ring"
+    # a network from a file: whether its routers keep bubbles, and where, is not in a graph
+    why = (
+        ", and the network does not say which channels are a ring with a bubble; name a torus with "
+        "a list of routes (`routelab export routes`), a result of `routelab route`, or a file of "
+        "links with flow_control, buffer and ring"
     )
+    return "not enough input", why

@@ -69,8 +69,9 @@ class Proof:
         Writes the certificate to a path; None without a proof.
     read : dict
         What was read: ``network`` (``"named"``, or ``"from the list"``), ``switches``, ``links``,
-        ``routes`` or ``entries``, ``pairs_with_route`` and ``pairs`` (not of broken next hops), and
-        ``notes`` on names and lines that may be typing errors.
+        ``routes`` or ``entries``, ``pairs_with_route`` and ``pairs`` (not of broken next hops),
+        ``flow_control`` (channels by what the network declares, if it does), and ``notes`` on names
+        and lines that may be typing errors.
     table : RouteTable, NextHops or None
         What was proven; None if it is broken, or of InfiniBand.
     listed : RouteList or None
@@ -116,8 +117,8 @@ def prove_routes(
         What packets with several next hops wait for; see `routelab.deadlock.next_hops`.
     switching : {"virtual-cut-through", "wormhole"}
     flow_control : {"plain", "bubble"}, optional
-        That of routes: whether each ring of the network keeps a bubble (default: that of the file,
-        or plain).
+        That of routes: whether each ring of the network keeps a bubble (default: that which the
+        network declares for each channel, else that of the file, else plain).
 
     Raises
     ------
@@ -140,6 +141,7 @@ def prove_routes(
     elif flow_control == "bubble":
         raise InputError("bubble flow control is proven for routes, not for next hops")
     else:
+        _require_one_declaration(topology, flow_control)
         proof = prove_next_hops(rows, topology, vcs, waits, switching)
     report_phase("prove", proof.status, ended=True)
     return proof
@@ -179,9 +181,12 @@ def prove_table(
         reason = f"the table needs {table.virtual_channels} virtual channels, and there are {vcs}"
         return Proof("broken", reason, {"routes": facts["routes"]}, read=read)
     report_phase("prove", "proof")
-    verdict = check_table(table, flow_control, switching=switching)
+    network = table.topology
+    _require_one_declaration(network, flow_control)
+    declared = "declared" if network.declares_flow_control else None
+    verdict = check_table(table, flow_control or declared, switching=switching)
     reason = verdict.reason
-    if verdict.status == "cycle" and flow_control is None:
+    if verdict.status == "cycle" and flow_control is None and not declared:
         bubble = check_table(table, "bubble", switching=switching)
         # files of other programs do not say which of their networks have rings
         if bubble.proven or (bubble.status == "not enough input" and listed is None):
@@ -198,6 +203,15 @@ def prove_table(
         listed,
         listed.rows.form if listed is not None else None,
     )
+
+
+def _require_one_declaration(network: Topology | None, flow_control: str | None) -> None:
+    """Refuse flow control for all channels of a network that declares it by channel."""
+    if flow_control is not None and network is not None and network.declares_flow_control:
+        raise InputError(
+            f"--flow-control {flow_control}: the network declares the flow control of its "
+            "channels; leave the option out, or the declaration"
+        )
 
 
 def prove_list(
@@ -260,8 +274,18 @@ def what_was_read(
         "switches": network.num_switches,
         "links": network_cost(network).links,
         **sizes,
+        **_declared_channels(network),
         "notes": list(notes),
     }
+
+
+def _declared_channels(network: Topology) -> dict[str, Any]:
+    """Return the number of channels of each flow control, if the network declares any."""
+    if not network.declares_flow_control:
+        return {}
+    words = {"bubble": 1, "plain": 0, "undeclared": -1}
+    counts = {w: int((network.channel_bubble == value).sum()) for w, value in words.items()}
+    return {"flow_control": {word: count for word, count in counts.items() if count}}
 
 
 def _read_list(listed: RouteList) -> dict[str, Any]:

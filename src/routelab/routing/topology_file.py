@@ -51,7 +51,8 @@ def save_topology(
 ) -> None:
     """Write a topology as npz: every array under its own name, the rest as JSON metadata.
 
-    ``coordinates``, ``terminal_port``, names and GUIDs are written only if the topology has them.
+    ``coordinates``, ``terminal_port``, flow control, names and GUIDs are written only if the
+    topology has them.
 
     Raises
     ------
@@ -142,6 +143,10 @@ def _arrays(topology: Topology) -> Arrays:
         arrays["coordinates"] = topology.coordinates
     if (topology.terminal_port >= 0).any():
         arrays["terminal_port"] = topology.terminal_port
+    if topology.declares_flow_control:
+        arrays["channel_bubble"] = topology.channel_bubble
+    if topology.channel_buffer.any():
+        arrays["channel_buffer"] = topology.channel_buffer
     return arrays
 
 

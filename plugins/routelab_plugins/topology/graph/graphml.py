@@ -20,8 +20,7 @@ from .network import (
     Node,
     host_kind,
     kind_key,
-    port,
-    quantity,
+    read_edge,
     unread_keys,
     whole_number,
 )
@@ -37,8 +36,7 @@ def read_graphml(content: bytes, file: str) -> Network:
     """Read the graph of a GraphML file.
 
     Nodes may have data named ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch
-    or host), edges ``capacity``, ``latency``, ``source_port`` and ``target_port``. Other data are
-    listed in `Network.unread`.
+    or host), edges those of `EDGE_KEYS`. Other data are listed in `Network.unread`.
 
     Raises
     ------
@@ -137,14 +135,11 @@ def _edge(element: ET.Element, data: dict[str, str], place: str) -> Edge:
     directed = element.get("directed")
     if directed is not None and directed.strip() not in _BOOLEANS:
         raise InputError(f"{place}: directed is {directed!r}, expected true, false, 1 or 0")
-    return Edge(
+    return read_edge(
+        data,
         element.get("source", ""),
         element.get("target", ""),
         place,
-        capacity=quantity(data.get("capacity", 1), "capacity", place, zero=False),
-        latency=quantity(data.get("latency", 0), "latency", place, zero=True),
         directed=None if directed is None else _BOOLEANS[directed.strip()],
-        source_port=port(data.get("source_port"), "source_port", place),
-        target_port=port(data.get("target_port"), "target_port", place),
         key=element.get("id", ""),
     )

@@ -14,9 +14,13 @@ import numpy as np
 
 from routelab.api import InputError, Topology
 from routelab.api.number_texts import read_number
+from routelab.toolkit.rings import ring_ids
 
 MAX_TERMINALS = 10_000
 """Largest number of terminals at one switch; more are regarded as a mistake."""
+
+MAX_BUFFER = 1_000_000
+"""Largest number of packets in a buffer; more are regarded as a mistake."""
 
 MAX_PORT = 65_535
 """Largest number of a port."""
@@ -24,7 +28,15 @@ MAX_PORT = 65_535
 NODE_KEYS = ("label", "terminals", "guid")
 """Values of nodes that are read beside the name and the kind."""
 
-EDGE_KEYS = ("capacity", "latency", "source_port", "target_port")
+EDGE_KEYS = (
+    "capacity",
+    "latency",
+    "source_port",
+    "target_port",
+    "flow_control",
+    "buffer",
+    "ring",
+)
 """Values of edges that are read beside the ends."""
 
 _ABSENT: tuple[Any, ...] = (None, "", {}, [])
@@ -53,7 +65,8 @@ class Node:
 class Edge:
     """A link in the file; `directed` is None for the file's default.
 
-    Missing ports are −1; `key` distinguishes parallel links.
+    Missing ports are −1; `key` distinguishes parallel links. `bubble`, `buffer` and `ring` are the
+    flow control of both directions; see `routelab.api.Topology`.
     """
 
     source: str
@@ -65,6 +78,9 @@ class Edge:
     source_port: int = -1
     target_port: int = -1
     key: str = ""
+    bubble: int = -1
+    buffer: int = 0
+    ring: str = ""
 
 
 @dataclass
@@ -225,6 +241,37 @@ def port(value: Any, what: str, place: str) -> int:
     return -1 if value in (None, "") else whole_number(value, what, place, MAX_PORT)
 
 
+def read_edge(values: Mapping[str, Any], source: str, target: str, place: str, **more: Any) -> Edge:
+    """Read a link from its values by name; `EDGE_KEYS` are those that count.
+
+    Raises
+    ------
+    InputError
+        If a value is wrong.
+    """
+    flow_control, ring = values.get("flow_control"), values.get("ring", "")
+    if flow_control not in (None, "plain", "bubble"):
+        raise InputError(f"{place}: flow_control is {flow_control!r}, expected plain or bubble")
+    buffer = whole_number(values.get("buffer", 0), "buffer", place, MAX_BUFFER)
+    if "buffer" in values and not buffer:
+        raise InputError(f"{place}: buffer is 0 packets; a channel needs room for at least one")
+    if not isinstance(ring, str | int):
+        raise InputError(f"{place}: ring is {ring!r}, expected a name or a number")
+    return Edge(
+        source,
+        target,
+        place,
+        capacity=quantity(values.get("capacity", 1), "capacity", place, zero=False),
+        latency=quantity(values.get("latency", 0), "latency", place, zero=True),
+        source_port=port(values.get("source_port"), "source_port", place),
+        target_port=port(values.get("target_port"), "target_port", place),
+        bubble=-1 if flow_control is None else int(flow_control == "bubble"),
+        buffer=buffer,
+        ring=str(ring),
+        **more,
+    )
+
+
 def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
@@ -270,20 +317,21 @@ def topology_of(
     switches = [node for node in network.nodes.values() if not node.host]
     index = {node.key: number for number, node in enumerate(switches)}
 
-    def channels() -> Iterator[tuple[float, ...]]:
-        """Yield source, target, ports, capacity and latency of channels between switches."""
+    def channels() -> Iterator[tuple[Any, ...]]:
+        """Yield source, target, ports and the other values of channels between switches."""
         for edge in network.edges:
             if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
                 continue
             source, target = index[edge.source], index[edge.target]
             ports = edge.source_port, edge.target_port
-            yield source, target, *ports, edge.capacity, edge.latency
+            others = edge.capacity, edge.latency, edge.bubble, edge.buffer, edge.ring
+            yield source, target, *ports, *others
             is_directed = network.directed if edge.directed is None else edge.directed
             if not (is_directed if directed is None else directed):
-                yield target, source, *ports[::-1], edge.capacity, edge.latency
+                yield target, source, *ports[::-1], *others
 
     notes = list(_notes(network, terminals, directed))
-    columns = np.array(list(channels()), dtype=np.float64).reshape(-1, 6).T
+    columns: list[Any] = [list(column) for column in zip(*channels(), strict=True)] or [[]] * 9
     names = dict(zip(network.nodes, network.names(), strict=True))
     if len(switches) < len(network.nodes):
         ends = list(_hosts(network))
@@ -307,6 +355,9 @@ def topology_of(
             target_port=columns[3],
             channel_capacity=columns[4],
             channel_latency=columns[5],
+            channel_bubble=columns[6],
+            channel_buffer=columns[7],
+            channel_ring=ring_ids(columns[0], columns[1], columns[8]),
             switch_names=[names[switch.key] for switch in switches],
             switch_guids=[switch.guid for switch in switches],
             attributes={
@@ -333,6 +384,8 @@ def _notes(network: Network, terminals: int, directed: bool | None) -> Iterator[
     ]
     if any((edge.capacity, edge.latency) != (1, 0) for edge in host_links):
         yield "not used: capacity and latency of links to hosts"
+    if any(edge.bubble >= 0 or edge.buffer or edge.ring for edge in host_links):
+        yield "not used: flow control of links to hosts"
     if hosts and terminals != 1:
         yield f"not used: terminals={terminals}, because the file has hosts"
     if directed is None and network.directed:

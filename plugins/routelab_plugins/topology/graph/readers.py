@@ -26,8 +26,7 @@ from .network import (
     Node,
     host_kind,
     kind_key,
-    port,
-    quantity,
+    read_edge,
     unread_keys,
     whole_number,
 )
@@ -172,10 +171,10 @@ def _ignorable(words: list[str]) -> bool:
 
 
 def read_csv(text: str, file: str) -> Network:
-    """Read an edge list in CSV: columns source, target, optionally capacity, latency and ports.
+    """Read an edge list in CSV: columns source, target, and any of `EDGE_KEYS`.
 
-    Capacity in multiples of the common unit, latency in seconds, ``source_port`` and
-    ``target_port`` as numbers; other columns are listed in `Network.unread`.
+    Capacity in multiples of the common unit, latency in seconds, ports as numbers, flow control
+    ``plain`` or ``bubble``, buffers in packets; other columns are listed in `Network.unread`.
 
     Raises
     ------
@@ -219,15 +218,8 @@ def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
     for end in ("source", "target"):
         if not cells[end]:
             raise InputError(f"{place}: the edge has no {end}")
-    return Edge(
-        cells["source"],
-        cells["target"],
-        place,
-        capacity=quantity(cells.get("capacity") or 1, "capacity", place, zero=False),
-        latency=quantity(cells.get("latency") or 0, "latency", place, zero=True),
-        source_port=port(cells.get("source_port"), "source_port", place),
-        target_port=port(cells.get("target_port"), "target_port", place),
-    )
+    filled = {name: cell for name, cell in cells.items() if cell}
+    return read_edge(filled, cells["source"], cells["target"], place)
 
 
 def _with_ends(network: Network, file: str) -> Network:
@@ -241,8 +233,8 @@ def read_node_link(text: str, file: str) -> Network:
     """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
 
     Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (or ``type``: switch or host),
-    edges ``capacity``, ``latency``, ``source_port`` and ``target_port``. If ``multigraph`` is true,
-    equal edges are parallel links. Other keys are listed in `Network.unread`.
+    edges those of `EDGE_KEYS`. If ``multigraph`` is true, equal edges are parallel links. Other
+    keys are listed in `Network.unread`.
 
     Raises
     ------
@@ -288,17 +280,8 @@ def read_node_link(text: str, file: str) -> Network:
     edge_keys = (*COLUMNS, "key") if multigraph else COLUMNS
     for place, edge in edges:
         network.add_unread("edge key", unread_keys(edge, edge_keys))
-        network.edges.append(
-            Edge(
-                _name(edge, "source", place),
-                _name(edge, "target", place),
-                place,
-                capacity=quantity(edge.get("capacity", 1), "capacity", place, zero=False),
-                latency=quantity(edge.get("latency", 0), "latency", place, zero=True),
-                source_port=port(edge.get("source_port"), "source_port", place),
-                target_port=port(edge.get("target_port"), "target_port", place),
-            )
-        )
+        ends = _name(edge, "source", place), _name(edge, "target", place)
+        network.edges.append(read_edge(edge, *ends, place))
     network.check_ends()
     return network
 
