@@ -46,11 +46,12 @@ def require_equal_ends(topology: Topology) -> None:
     cables: dict[tuple[tuple[int, int], ...], list[int]] = {}
     sources = zip(topology.channel_source.tolist(), topology.source_port.tolist(), strict=True)
     targets = zip(topology.channel_target.tolist(), topology.target_port.tolist(), strict=True)
-    for channel, ends in enumerate(zip(sources, targets, strict=True)):
+    for channel, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        ends: tuple[tuple[int, int], ...] = (source, target)
         # without ports, parallel cables cannot be told apart, and are compared together
-        has_ports = min(ends[0][1], ends[1][1]) >= 0
-        known = ends if has_ports else tuple((switch, -1) for switch, _ in ends)
-        cables.setdefault(known, []).append(channel)
+        if min(source[1], target[1]) < 0:
+            ends = (source[0], -1), (target[0], -1)
+        cables.setdefault(ends, []).append(channel)
     bubble = topology.channel_bubble
     for ends, channels in cables.items():
         back = cables.get(ends[::-1], [])

@@ -19,8 +19,9 @@ class GraphFile(Parameters):
 
     file: Path = parameter(
         description="Edge list (.txt, .edges: two names per line; .csv: columns source, target, "
-        "optionally capacity, latency, source_port, target_port, and flow_control, buffer, ring for "
-        "`routelab prove`), GraphML (.graphml) or node-link JSON (.json), which have the same keys"
+        "optionally capacity, latency, source_port, target_port, and for `routelab prove` "
+        "flow_control, buffer, ring), GraphML (.graphml) or node-link JSON (.json), with the same "
+        "keys of edges"
     )
     format: Literal["auto", "edges", "csv", "graphml", "json"] = parameter(
         "auto", description="Format of the file; auto: by its suffix"
