@@ -119,9 +119,18 @@ def test_each_condition_is_checked(options, status, named):
     assert named in verdict.reason
 
 
-def test_channels_that_no_route_uses_need_not_declare_anything():
-    topology = declare(ring(4, both=True), bubble=[1] * 4 + [-1] * 4, buffer=[2] * 4 + [0] * 4)
+@pytest.mark.parametrize("bubble", [-1, 1])
+def test_channels_that_no_route_uses_need_not_declare_anything(bubble):
+    topology = declare(ring(4, both=True), bubble=[1] * 4 + [bubble] * 4, buffer=[2] * 4 + [0] * 4)
     assert check_table(clockwise_ring_table(topology, hops=2), "declared").proven
+
+
+def test_a_line_is_not_proven_if_a_channel_in_use_declares_nothing():
+    line = Topology.create(
+        num_switches=3, channel_source=[0, 1], channel_target=[1, 2], channel_bubble=[0, -1]
+    )
+    table = table_of(line, lambda s, t: [[0, 1]] if (s, t) == (0, 2) else [])
+    assert check_table(table, "declared").status == "not enough input"
 
 
 def test_a_bubble_that_no_packet_may_enter_is_no_proof_of_a_line():
