@@ -50,7 +50,7 @@ from routelab.toolkit.irregular import (
 from routelab.toolkit.irregular.subnets import subnets_of
 from routelab_plugins import works
 
-from .placement import Judge, Placement
+from .placement import Placement, RestrictedLoads
 from .search import Segment, find_segments
 
 
@@ -127,28 +127,33 @@ class SegmentRules(RulesPlugin):
     def routing_graph(self, topology: Topology) -> RoutingGraph:
         """Build the automaton of legal routes; see `routelab.toolkit.irregular.turn_graph`."""
         options: SegmentParameters = self.parameters
+        neighbours = neighbours_of(topology)
         position = "middle" if options.restrict == "local-search" else options.restrict
-        judge = None
-        if options.restrict == "local-search" or options.root == "best":
-            judge = Judge(topology)
 
         def place(root: int) -> tuple[list[Segment], Placement]:
+            """Find the segments from a root on, and restrict each."""
             subnets = subnets_of(neighbours, [root, *range(topology.num_switches)])
             segments = find_segments(subnets, neighbours, options.order)
             placement = Placement(segments, topology.num_switches)
             placement.choose(position)
             return segments, placement
 
-        neighbours = neighbours_of(topology)
-        if options.root == "best" and judge is not None:
+        # 1. The switch where the search begins: named, or the one with the most even loads.
+        needs_loads = options.root == "best" or options.restrict == "local-search"
+        loads = RestrictedLoads(topology) if needs_loads else None
+        if options.root == "best" and loads is not None:
             root = best_root(
-                topology, lambda root: judge.unevenness(place(root)[1].turns), judge.most
+                topology, lambda root: loads.unevenness(place(root)[1].turns), loads.most_compared
             )
         else:
             root = root_of(topology, options.root, self.name)
+
+        # 2. Segments and their restrictions, which may move as long as loads become more even.
         segments, placement = place(root)
-        if options.restrict == "local-search" and judge is not None:
-            placement.improve(judge)
+        if options.restrict == "local-search" and loads is not None:
+            placement.improve(loads)
+
+        # 3. All turns but the prohibited ones are legal.
         return turn_graph(
             topology,
             placement.turns,

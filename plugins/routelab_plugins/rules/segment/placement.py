@@ -80,10 +80,10 @@ class Placement:
         """All prohibited turns."""
         return _both_ways(self.restrictions)
 
-    def improve(self, judge: Judge) -> None:
+    def improve(self, loads: RestrictedLoads) -> None:
         """Move restrictions, one segment after the other, while this evens out the loads."""
-        least = judge.unevenness(self.turns)
-        steps_left = judge.most
+        least = loads.unevenness(self.turns)
+        steps_left = loads.most_compared
         moved = True
         while moved:
             moved = False
@@ -96,20 +96,22 @@ class Placement:
                         return
                     steps_left -= 1
                     self.chosen[number] = choice
-                    score = judge.move(options[before], options[choice])
-                    if score < least:
-                        least, moved = score, True
+                    unevenness = loads.move(options[before], options[choice])
+                    if unevenness < least:
+                        least, moved = unevenness, True
                     else:
                         self.chosen[number] = before
-                        judge.move_back(options[before], options[choice])
+                        loads.move_back(options[before], options[choice])
 
 
-class Judge:
-    """Compares sets of restrictions on one network; see `routelab.toolkit.irregular.unevenness`.
+class RestrictedLoads:
+    """Loads of one network under sets of restrictions, to compare how even they are.
+
+    See `routelab.toolkit.irregular.unevenness`.
 
     Attributes
     ----------
-    most : int
+    most_compared : int
         How many sets of restrictions may be compared.
     """
 
@@ -117,7 +119,7 @@ class Judge:
         self._graph = turn_graph(topology, (), turn_set="", merge=False)
         self._edges = _edges_by_turn(self._graph)
         self._blocked: BoolArray = np.zeros(self._graph.num_edges, dtype=np.bool_)
-        self.most = affordable(self._graph)
+        self.most_compared = affordable(self._graph)
 
     def unevenness(self, turns: Sequence[Turn]) -> float:
         """Return the unevenness without these turns."""

@@ -83,25 +83,30 @@ class SegmentSearch:
         A link between visited switches comes first, then switches next to two of them, in the
         order in which they became so; longer segments are searched for.
         """
-        waiting = [self._start]
-        between: deque[tuple[int, int]] = deque()
-        beside: deque[int] = deque()
-        touched: dict[int, int] = {}
+        new_switches = [self._start]
+        unitary: deque[tuple[int, int]] = deque()
+        """Links between two visited switches; a segment may have taken one meanwhile."""
+        two_links: deque[int] = deque()
+        """Switches with links to two visited ones; one may be visited meanwhile."""
+        visited_neighbours: dict[int, int] = {}
         while True:
-            for switch in waiting:
+            # 1. What the switches of the last segment add to both lists. A switch is listed when
+            #    it gets its second visited neighbour, so that lists never have to be searched.
+            for switch in new_switches:
                 for neighbour in self._open[switch]:
                     if neighbour in self._visited:
-                        between.append((neighbour, switch))
+                        unitary.append((neighbour, switch))
                         continue
-                    touched[neighbour] = touched.get(neighbour, 0) + 1
-                    if touched[neighbour] == 2:
-                        beside.append(neighbour)
+                    count = visited_neighbours[neighbour] = visited_neighbours.get(neighbour, 0) + 1
+                    if count == 2:
+                        two_links.append(neighbour)
+            # 2. A segment of one link, of two, or of more.
             path: list[int] = []
-            while between and not path:
-                source, target = between.popleft()
+            while unitary and not path:
+                source, target = unitary.popleft()
                 path = [source, target] if target in self._open[source] else []
-            while beside and not path:
-                middle = beside.popleft()
+            while two_links and not path:
+                middle = two_links.popleft()
                 if middle not in self._visited:
                     ends = [s for s in self._visited if s in self._open[middle]][:2]
                     path = [ends[0], middle, ends[1]]
@@ -109,7 +114,7 @@ class SegmentSearch:
                 path = self._search()
             if not path:
                 return
-            waiting = path[1:-1]
+            new_switches = path[1:-1]
             yield self._take(path)
 
     def _take(self, path: list[int]) -> Segment:
@@ -152,16 +157,20 @@ class SegmentSearch:
         queue = deque(switch for switch in self._visited if self._open[switch])
         while queue:
             switch = queue.popleft()
+            # 1. No later meeting makes a shorter segment: depths only grow.
             if shortest and 2 * depth[switch] + 2 >= len(shortest):
                 break
             for neighbour in self._open[switch]:
                 via = branch.get(switch, (switch, neighbour))
+                # 2. A switch that no branch has reached continues this one.
                 if neighbour not in depth:
                     depth[neighbour] = depth[switch] + 1
                     branch[neighbour] = via
                     before[neighbour] = switch
                     queue.append(neighbour)
                     continue
+                # 3. Another branch has reached it: both together are a segment. The way back over
+                #    the first link of the same branch is none.
                 back = branch.get(neighbour, (neighbour, switch))
                 length = depth[switch] + depth[neighbour] + 2
                 if back == via or back == via[::-1] or (shortest and length >= len(shortest)):
