@@ -99,6 +99,7 @@ class DepthFirstTree:
     def prohibited_turns(self, apart: bool) -> set[Turn]:
         """Return the prohibited turns; O(L T) for L links and T turns if `apart`."""
         number = self._number
+        # 1. Up*/down*: no turn at a switch between two switches with lower numbers.
         prohibited = {
             (x, y, z)
             for y, adjacent in enumerate(self._neighbours)
@@ -108,6 +109,8 @@ class DepthFirstTree:
         }
         if not apart:
             return prohibited
+        # 2. For each link from y up to u outside the tree: break the direction from the parent over
+        #    y to u at the switch u, and free the turn at y, unless it then closes another cycle.
         for y in sorted(range(len(number)), key=number.__getitem__, reverse=True):
             for u in sorted(self._above(y), key=number.__getitem__):
                 into_branch = self._turns_into_branch(y, u) - prohibited
